@@ -1,0 +1,1 @@
+//! The candor binary: configuration, wiring, lifecycle, commands.

@@ -1,0 +1,1 @@
+//! The rules of Candor: resources, lifecycles, events and access, without any I/O.

@@ -1,0 +1,1 @@
+//! Candor over HTTP: routes, envelope, headers, OpenAPI.

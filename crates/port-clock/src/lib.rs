@@ -1,0 +1,1 @@
+//! Time and identity as ports: what the service may not make up by itself.

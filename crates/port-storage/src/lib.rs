@@ -1,0 +1,1 @@
+//! What the service asks of a store, in the service's own words.
