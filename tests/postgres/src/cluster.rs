@@ -1,0 +1,195 @@
+//! A temporary PostgreSQL that never outlives its owner.
+
+use crate::{Error, programs};
+use std::env;
+use std::fs::{self, DirBuilder};
+use std::hash::{BuildHasher, RandomState};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Half a second is usual; a loaded machine may need much longer.
+const START_LIMIT: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(5);
+const SUPERUSER: &str = "candor";
+/// A socket's path may have 107 bytes at most (`sun_path`, and 103 on macOS); the server adds `/.s.PGSQL.5432`.
+const LONGEST_FOLDER: usize = 88;
+/// Accounts that a server may run as when the owner is root, which PostgreSQL refuses.
+const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
+
+/// A running server with a folder of its own, reachable through a socket in it. It stops, and the folder goes, when
+/// this value is dropped or when the process ends in any way.
+#[derive(Debug)]
+pub struct Cluster {
+    folder: PathBuf,
+    guard: Child,
+}
+
+impl Cluster {
+    /// Starts a server from the programs of this machine; `None` when there are none.
+    ///
+    /// # Errors
+    /// When the programs are there and the server does not come up; the message carries the end of its log.
+    pub fn start() -> Result<Option<Self>, Error> {
+        let Some(programs) = programs::find() else { return Ok(None) };
+        let owner = Owner::of_new_servers()?;
+        let folder = new_folder(owner)?;
+        let guard = match guard(&folder, &programs, owner) {
+            Ok(guard) => guard,
+            Err(error) => {
+                let _ = fs::remove_dir(&folder);
+                return Err(error);
+            }
+        };
+        let cluster = Self { folder, guard };
+        cluster.wait_until_ready()?;
+        Ok(Some(cluster))
+    }
+
+    /// The maintenance database's URL, for a role that may do everything.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let folder = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
+        format!("postgres://{SUPERUSER}@{folder}/postgres")
+    }
+
+    /// The folder that holds the server's files, socket and log.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Waits for the line that the server itself writes into its pid file, as `pg_ctl` does.
+    fn wait_until_ready(&self) -> Result<(), Error> {
+        let begun = Instant::now();
+        loop {
+            let state = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
+            if state.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
+                return Ok(());
+            }
+            if self.folder.join("stopped").exists() || begun.elapsed() > START_LIMIT {
+                return Err(Error::Start { log: self.end_of_log() });
+            }
+            pause();
+        }
+    }
+
+    fn end_of_log(&self) -> String {
+        const LINES: usize = 12;
+        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(LINES)..].join("\n")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
+fn pause() {
+    thread::sleep(POLL);
+}
+
+/// The account that a server runs as, when it is not the caller's.
+#[derive(Clone, Copy)]
+struct Owner {
+    switch_to: Option<(u32, u32)>,
+}
+
+impl Owner {
+    fn of_new_servers() -> Result<Self, Error> {
+        if !we_are_root()? {
+            return Ok(Self { switch_to: None });
+        }
+        let accounts = fs::read_to_string("/etc/passwd").map_err(Error::io("read", "/etc/passwd"))?;
+        UNPRIVILEGED
+            .iter()
+            .find_map(|name| account(&accounts, name))
+            .map(|ids| Self { switch_to: Some(ids) })
+            .ok_or(Error::NoAccount)
+    }
+}
+
+/// A process sees its own user as the owner of its entry under `/proc`, and elsewhere of any file it makes.
+fn we_are_root() -> Result<bool, Error> {
+    if let Ok(entry) = fs::metadata("/proc/self") {
+        return Ok(entry.uid() == 0);
+    }
+    let probe = env::temp_dir().join(unique_name());
+    fs::write(&probe, "").map_err(Error::io("write", &probe))?;
+    let owner = fs::metadata(&probe).map_err(Error::io("read", &probe));
+    let _ = fs::remove_file(&probe);
+    Ok(owner?.uid() == 0)
+}
+
+/// User and group of an account in the format of `/etc/passwd`.
+fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next()? == name).then_some(())?;
+        Some((fields.nth(1)?.parse().ok()?, fields.next()?.parse().ok()?))
+    })
+}
+
+fn new_folder(owner: Owner) -> Result<PathBuf, Error> {
+    let temporary = env::temp_dir();
+    let suits = temporary.as_os_str().len() + unique_name().len() < LONGEST_FOLDER
+        && (owner.switch_to.is_none() || everyone_may_use(&temporary));
+    let parent = if suits { temporary } else { PathBuf::from("/tmp") };
+    let folder = parent.join(unique_name());
+    DirBuilder::new().mode(0o700).create(&folder).map_err(Error::io("create", &folder))?;
+    if let Some((user, group)) = owner.switch_to {
+        chown(&folder, Some(user), Some(group)).map_err(Error::io("give away", &folder))?;
+    }
+    Ok(folder)
+}
+
+/// Whether another account can reach what is inside and remove its own: others may pass every folder on the way, and
+/// write into the last.
+fn everyone_may_use(folder: &Path) -> bool {
+    const PASS: u32 = 0o001;
+    const WRITE: u32 = 0o002;
+    let others_may = |folder: &Path, bit| fs::metadata(folder).is_ok_and(|it| it.permissions().mode() & bit != 0);
+    others_may(folder, WRITE) && folder.ancestors().all(|it| others_may(it, PASS))
+}
+
+/// `RandomState` is seeded by the system, which is randomness enough for a name.
+pub(crate) fn unique_name() -> String {
+    format!("candor_test_{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+fn guard(folder: &Path, programs: &Path, owner: Owner) -> Result<Child, Error> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", include_str!("guard.sh"), "candor-test-postgres"]);
+    command.arg(folder).arg(programs).arg(SUPERUSER);
+    command.current_dir(folder).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some((user, group)) = owner.switch_to {
+        command.uid(user).gid(group);
+    }
+    command.spawn().map_err(Error::io("run", "/bin/sh"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_found_by_its_whole_name() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\npostgresql:x:7:8::/:/bin/sh\npostgres:x:101:104:,,:/:/bin/sh\n";
+        assert_eq!(account(accounts, "postgres"), Some((101, 104)));
+        assert_eq!(account(accounts, "nobody"), None);
+    }
+
+    #[test]
+    fn the_longest_folder_leaves_room_for_the_socket() {
+        assert!(LONGEST_FOLDER + "/.s.PGSQL.5432".len() < 103);
+    }
+}

@@ -1,0 +1,170 @@
+//! One database per test, cloned from a template that is migrated once.
+
+use crate::cluster::unique_name;
+use crate::{Error, Server, shared};
+use std::fmt::Display;
+use std::io::Write;
+use std::panic::resume_unwind;
+use std::thread;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, NoTls, error::SqlState};
+
+/// Whoever builds a template holds this advisory lock, so that tests in many processes build it once between them.
+const BUILDING: i64 = 0x0063_616e_646f_7200;
+/// Leaves room for [`UNFINISHED`] below PostgreSQL's 63 bytes for a name.
+const LONGEST_NAME: usize = 40;
+const UNFINISHED: &str = "_unfinished";
+/// The first version whose `CREATE DATABASE` can be told to copy files, which takes half the time for a small database.
+const WITH_STRATEGY: u32 = 15;
+
+/// A database that belongs to one test and is removed when this value is dropped.
+#[derive(Debug)]
+pub struct TestDatabase {
+    server: &'static Server,
+    name: String,
+    url: String,
+}
+
+impl TestDatabase {
+    /// A fresh copy of the template database of that name; `None`, after saying so, when the machine has no PostgreSQL.
+    ///
+    /// Whichever test comes first, in whichever process, builds the template: an empty database that `migrate` is given
+    /// the URL of. The name must change whenever `migrate` does, because a server that outlives the tests keeps it.
+    /// `migrate` runs on a thread of its own without a runtime, so it may block and may start one.
+    ///
+    /// # Errors
+    /// When there is a server and it, or `migrate`, fails.
+    pub fn create<E: Display>(
+        template: &str,
+        migrate: impl FnOnce(&str) -> Result<(), E> + Send,
+    ) -> Result<Option<Self>, Error> {
+        if !is_plain(template) {
+            return Err(Error::TemplateName(template.to_owned()));
+        }
+        Self::new(|server, name| {
+            let mut admin = Admin::connect(server)?;
+            if !admin.copy(template, name)? {
+                admin.build(template, migrate)?;
+                admin.copy(template, name)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// An empty database; `None`, after saying so, when the machine has no PostgreSQL.
+    ///
+    /// # Errors
+    /// When there is a server and it fails.
+    pub fn empty() -> Result<Option<Self>, Error> {
+        Self::new(|server, name| Admin::connect(server)?.copy("template0", name).map(drop))
+    }
+
+    /// The database's URL.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn new(create: impl FnOnce(&Server, &str) -> Result<(), Error> + Send) -> Result<Option<Self>, Error> {
+        let Some(server) = shared()? else { return Ok(None) };
+        let name = unique_name();
+        on_a_plain_thread(|| create(server, &name))?;
+        let url = server.url_of(&name);
+        Ok(Some(Self { server, name, url }))
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let dropped = on_a_plain_thread(|| Admin::connect(self.server)?.remove(&self.name));
+        if let Err(error) = dropped {
+            let _ = writeln!(std::io::stderr(), "the database {} stays behind: {error}", self.name);
+        }
+    }
+}
+
+/// Names that mean the same with and without quotes.
+fn is_plain(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.len())
+        && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+}
+
+/// Tests call from inside and outside of runtimes, and a runtime cannot be entered from within another.
+fn on_a_plain_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// A blocking connection to the maintenance database.
+struct Admin<'a> {
+    server: &'a Server,
+    runtime: Runtime,
+    client: Client,
+}
+
+impl<'a> Admin<'a> {
+    fn connect(server: &'a Server) -> Result<Self, Error> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
+        let connect = tokio_postgres::connect(server.url(), NoTls);
+        let (client, connection) =
+            runtime.block_on(connect).map_err(Error::sql("cannot connect to the test PostgreSQL"))?;
+        runtime.spawn(connection);
+        Ok(Self { server, runtime, client })
+    }
+
+    /// Makes a database from another; false when that other one does not exist.
+    fn copy(&self, template: &str, name: &str) -> Result<bool, Error> {
+        let strategy = if self.version()? >= WITH_STRATEGY { " STRATEGY FILE_COPY" } else { "" };
+        let statement = format!("CREATE DATABASE {name} TEMPLATE {template}{strategy}");
+        match self.runtime.block_on(self.client.batch_execute(&statement)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_DATABASE) => Ok(false),
+            Err(error) => Err(Error::sql(statement)(error)),
+        }
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+    }
+
+    /// Builds the template unless another process has just done so. It gets its name when it is complete, so one that
+    /// a killed process left half-way is never used.
+    fn build<E: Display>(&mut self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
+        self.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
+        let built = if self.exists(template)? { Ok(()) } else { self.build_alone(template, migrate) };
+        self.execute(&format!("SELECT pg_advisory_unlock({BUILDING})"))?;
+        built
+    }
+
+    fn build_alone<E: Display>(
+        &self,
+        template: &str,
+        migrate: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<(), Error> {
+        let unfinished = format!("{template}{UNFINISHED}");
+        self.remove(&unfinished)?;
+        self.copy("template0", &unfinished)?;
+        migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
+        // Nobody may be connected to a template while it is copied, and a pool of the migration's may still be closing.
+        self.execute(&format!("ALTER DATABASE {unfinished} WITH ALLOW_CONNECTIONS false"))?;
+        self.execute(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{unfinished}'"
+        ))?;
+        self.execute(&format!("ALTER DATABASE {unfinished} RENAME TO {template}"))
+    }
+
+    fn exists(&self, name: &str) -> Result<bool, Error> {
+        let query = "SELECT 1 FROM pg_database WHERE datname = $1";
+        let row = self.runtime.block_on(self.client.query_opt(query, &[&name]));
+        row.map(|it| it.is_some()).map_err(Error::sql(query))
+    }
+
+    fn version(&self) -> Result<u32, Error> {
+        let query = "SELECT current_setting('server_version_num')::int / 10000";
+        let row = self.runtime.block_on(self.client.query_one(query, &[])).map_err(Error::sql(query))?;
+        Ok(u32::try_from(row.get::<_, i32>(0)).unwrap_or_default())
+    }
+
+    fn execute(&self, statement: &str) -> Result<(), Error> {
+        self.runtime.block_on(self.client.batch_execute(statement)).map_err(Error::sql(statement))
+    }
+}

@@ -1,0 +1,23 @@
+# Runs one temporary PostgreSQL for as long as standard input stays open, then removes every trace of it.
+# Standard input is a pipe whose other end only the owning process holds, so the kernel closes it however that process
+# ends. The guard leads a process group of its own: a Ctrl-C meant for the owner does not reach the server first.
+#
+# $1: a folder of the server's own   $2: the folder of the server programs   $3: the superuser's name
+dir=$1 bin=$2 superuser=$3
+
+# The guard and the subshell outlive the signal that ends the server's programs, which set handlers of their own.
+trap '' HUP INT QUIT TERM
+
+(
+  "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" &&
+    "$bin/postgres" -D "$dir/data" -k "$dir" \
+      -c listen_addresses= -c max_connections=200 \
+      -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+      -c wal_level=minimal -c max_wal_senders=0 -c autovacuum=off
+  : >"$dir/stopped"
+) >"$dir/log" 2>&1 </dev/null &
+
+while read -r _; do :; done
+kill -QUIT 0
+wait
+rm -rf "$dir"

@@ -1,0 +1,94 @@
+//! A throw-away PostgreSQL for tests, and one database per test.
+//!
+//! ```no_run
+//! use candor_test_postgres::TestDatabase;
+//!
+//! # fn migrate(_url: &str) -> Result<(), std::io::Error> { Ok(()) }
+//! # fn main() -> Result<(), candor_test_postgres::Error> {
+//! // The name of the template carries a hash of what `migrate` does.
+//! let Some(database) = TestDatabase::create("candor_5f2a", migrate)? else { return Ok(()) };
+//! println!("connect to {}", database.url());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Tests use the server that `CANDOR_TEST_DATABASE_URL` names; `cargo xtask test` sets it. Without it they start one
+//! from the server programs of the machine, once per process, and when there are none they say so and are skipped.
+
+mod cluster;
+mod database;
+mod programs;
+mod server;
+
+pub use cluster::Cluster;
+pub use database::TestDatabase;
+pub use server::{Server, URL_VARIABLE, shared};
+
+use std::fmt::Display;
+use std::io;
+
+/// Why there is no database although there should be one.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or program could not be used.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// Verb and object, for example `create /tmp/x`.
+        what: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// PostgreSQL refuses to run as root, and there is no account to run it as.
+    #[error("PostgreSQL does not run as root, and /etc/passwd has neither the user postgres nor nobody")]
+    NoAccount,
+    /// The server ended, or did not come up in time.
+    #[error("the temporary PostgreSQL did not start; the end of its log:\n{log}")]
+    Start {
+        /// The last lines the server wrote.
+        log: String,
+    },
+    /// `CANDOR_TEST_DATABASE_URL` is not of the form that database names can be put into.
+    #[error("{URL_VARIABLE} must be a URL of the form postgres://user:password@host/database, not {0:?}")]
+    Url(String),
+    /// Only names that need no quoting are taken.
+    #[error("{0:?} cannot name a template: use 1 to 40 of a-z, 0-9 and _")]
+    TemplateName(String),
+    /// The server refused a statement or the connection.
+    #[error("{what}: {}", with_causes(.source))]
+    Sql {
+        /// The statement, or what else was tried.
+        what: String,
+        /// The server's answer.
+        source: tokio_postgres::Error,
+    },
+    /// The caller's migration failed.
+    #[error("the template database could not be migrated: {0}")]
+    Migrate(String),
+}
+
+impl Error {
+    fn io(verb: &str, object: impl AsRef<std::path::Path>) -> impl FnOnce(io::Error) -> Self {
+        let what = format!("{verb} {}", object.as_ref().display());
+        move |source| Self::Io { what, source }
+    }
+
+    fn sql(what: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Sql { what, source }
+    }
+
+    fn migrate(cause: impl Display) -> Self {
+        Self::Migrate(cause.to_string())
+    }
+}
+
+/// The driver's own message is only a category such as `db error`; the reason is in its sources.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        text = format!("{text}: {it}");
+        cause = it.source();
+    }
+    text
+}
