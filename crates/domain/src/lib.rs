@@ -1,1 +1,26 @@
 //! The rules of Candor: resources, lifecycles, events and access, without any I/O.
+//!
+//! Everything here is a value or a function of values. Time, identity and stored data come in as arguments; what is to
+//! happen goes out as a [`Decision`](decision::Decision). Nothing in this crate reads a clock, a file, the environment
+//! or a random source, so every rule can be tested, and embedded, without a database.
+
+pub mod access;
+pub mod audit;
+pub mod decision;
+pub mod event;
+pub mod fields;
+pub mod id;
+pub mod json;
+pub mod library;
+pub mod observation;
+pub mod organization;
+pub mod page;
+pub mod params;
+pub mod people;
+pub mod problem;
+pub mod refusal;
+pub mod replay;
+pub mod secret;
+pub mod text;
+pub mod time;
+pub mod window;

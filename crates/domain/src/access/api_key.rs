@@ -1,0 +1,366 @@
+//! API keys: who may call, and how keys are made, narrowed, rotated and revoked (§5, decisions B4 to B7).
+
+use serde::Serialize;
+
+use super::{AccessLevel, BoundPerson, Caller, Denied, Environment, Quotas, Scopes, Tenant};
+use crate::decision::{Decision, Resource};
+use crate::fields::{self, Fields, Reference, Word, as_word};
+use crate::id::{EmployeeId, EmployeeKind, KeyId, KeyKind, OrganizationId};
+use crate::json::{Object, Value};
+use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::people::{Role, Status};
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::secret::Secret;
+use crate::time::Timestamp;
+
+pub use super::key_text::{KeyHash, generate, hash, read};
+
+/// The longest name of a key.
+pub const NAME_CHARS: usize = 80;
+/// The most words in a list of scopes.
+const MAX_SCOPES: usize = 32;
+/// How long a rotated secret may go on (decision B7).
+pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
+/// How long it goes on unless said otherwise.
+pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
+
+const READ_ONLY: &[&str] =
+    &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
+const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
+
+/// An API key. Its secret is not kept, only the hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: KeyId,
+    /// Its name.
+    pub name: String,
+    /// Which data set it opens.
+    #[serde(serialize_with = "as_word")]
+    pub environment: Environment,
+    /// Its level.
+    #[serde(serialize_with = "as_word")]
+    pub access_level: AccessLevel,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// The person it acts for.
+    pub employee_id: Option<EmployeeId>,
+    /// The last four characters of its secret, to recognize it.
+    pub last4: String,
+    /// Reads per minute; null = the default.
+    pub reads_per_minute: Option<u32>,
+    /// Writes per minute; null = the default.
+    pub writes_per_minute: Option<u32>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// The hash of its secret.
+    #[serde(skip)]
+    pub hash: KeyHash,
+    /// The hash of the secret before, and until when that is still good.
+    #[serde(skip)]
+    pub previous: Option<(KeyHash, Timestamp)>,
+}
+
+impl Resource for ApiKey {
+    type Kind = KeyKind;
+    const NAME: &'static str = "api_key";
+
+    fn id(&self) -> KeyId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+impl Listed for ApiKey {
+    const SORTS: Sorts = &[
+        ("-created_at", Sort::down(SortBy::CreatedAt)),
+        ("created_at", Sort::up(SortBy::CreatedAt)),
+        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+    ];
+
+    fn key(&self, by: SortBy) -> Key {
+        Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
+    }
+}
+
+/// A key as it is looked up by the hash of a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Whose it is.
+    pub organization: OrganizationId,
+    /// The key.
+    pub key: ApiKey,
+    /// The person it acts for, as stored in the key's environment.
+    pub person: Option<(EmployeeId, Role, Status)>,
+}
+
+impl KeyRecord {
+    /// The caller behind a secret with this hash; `None` if it is not good (any more) (§5.5, decision B5).
+    #[must_use]
+    pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
+        let key = &self.key;
+        let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
+        let ended = key.revoked_at.is_some() || key.expires_at.is_some_and(|it| at >= it);
+        let person = match (key.employee_id, self.person) {
+            (None, _) => None,
+            (Some(_), Some((id, role, status))) if status != Status::Deactivated => {
+                Some(BoundPerson { id, is_org_admin: role == Role::OrgAdmin })
+            }
+            (Some(_), _) => return None,
+        };
+        (current && !ended).then(|| Caller {
+            tenant: Tenant { organization: self.organization, environment: key.environment },
+            key: key.id,
+            name: key.name.clone(),
+            scopes: key.scopes,
+            level: key.access_level,
+            person,
+            expires_at: key.expires_at,
+            quotas: Quotas {
+                read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
+                write: key.writes_per_minute.unwrap_or(Quotas::DEFAULT.write),
+            },
+        })
+    }
+}
+
+/// What a new key is to be; valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its name.
+    pub name: String,
+    /// Which data set it opens.
+    pub environment: Environment,
+    /// Its level.
+    pub access_level: AccessLevel,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// The person it acts for.
+    pub employee: Option<Reference<EmployeeKind>>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Reads per minute; only the operator raises them.
+    pub reads_per_minute: Option<u32>,
+    /// Writes per minute; only the operator raises them.
+    pub writes_per_minute: Option<u32>,
+}
+
+/// The body of an update, valid in itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it may do.
+    pub scopes: Option<Scopes>,
+    /// When it ends.
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+fn scopes(value: &Value) -> Result<Scopes, Flaw> {
+    let words = fields::list(MAX_SCOPES, fields::text(0..=MAX_SCOPES * 4))(value)?;
+    if words.is_empty() {
+        return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
+    }
+    Scopes::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
+        let known: Vec<_> = super::Scope::WORDS.iter().map(|(word, _)| *word).chain([super::ALL_SCOPES]).collect();
+        Flaw::one_of(&known)
+    })
+}
+
+fn after(now: Timestamp) -> impl FnOnce(&Value) -> Result<Timestamp, Flaw> {
+    move |value| {
+        let at = fields::datetime(value)?;
+        if at > now { Ok(at) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
+    }
+}
+
+impl Draft {
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let name = fields.required("name", fields::text(1..=NAME_CHARS));
+        let scopes = fields.required("scopes", scopes);
+        let environment = fields.present("environment", fields::word);
+        let access_level = fields.present("access_level", fields::word);
+        let employee = fields.optional("employee_id", fields::reference);
+        let expires_at = fields.optional("expires_at", after(now));
+        let draft = || {
+            Some(Self {
+                name: name?,
+                environment: environment.unwrap_or(Environment::Live),
+                access_level: access_level.unwrap_or(AccessLevel::Standard),
+                scopes: scopes?,
+                employee,
+                expires_at,
+                reads_per_minute: None,
+                writes_per_minute: None,
+            })
+        };
+        fields.finish(draft())
+    }
+}
+
+impl Patch {
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        fields.unchanged(IMMUTABLE, stored);
+        let same = stored.expires_at;
+        let patch = Self {
+            name: fields.present("name", fields::text(1..=NAME_CHARS)),
+            scopes: fields.present("scopes", scopes),
+            expires_at: fields.nullable("expires_at", |value| {
+                let at = fields::datetime(value)?;
+                if Some(at) == same { Ok(at) } else { after(now)(value) }
+            }),
+        };
+        fields.finish(Some(patch))
+    }
+}
+
+/// Reads the body of a rotation: for how many seconds the secret before goes on.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_rotation(body: Object) -> Result<i64, Problems> {
+    let mut fields = Fields::new(body);
+    let overlap = fields.present("overlap_seconds", fields::whole(0..=MAX_OVERLAP_SECONDS));
+    fields.finish(Some(overlap.unwrap_or(DEFAULT_OVERLAP_SECONDS)))
+}
+
+fn last4(secret: &Secret) -> String {
+    let text = secret.reveal();
+    text[text.len().saturating_sub(4)..].to_owned()
+}
+
+impl ApiKey {
+    /// Makes a key. `granter` is the caller, or nobody when the operator does it; `person_exists` whether the person it
+    /// is to act for is in the key's data set.
+    ///
+    /// # Errors
+    /// [`Denied::CannotGrant`] for access that the caller lacks, [`Refusal::Unprocessable`] for a person who is not in
+    /// the organization.
+    pub fn create(
+        id: KeyId,
+        draft: Draft,
+        secret: &Secret,
+        granter: Option<&Caller>,
+        person_exists: bool,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        may_grant(granter, draft.scopes, draft.access_level)?;
+        let employee_id = match draft.employee {
+            None => None,
+            Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
+            Some(other) => return Err(Refusal::unprocessable("employee_id", other.not_found())),
+        };
+        let state = Self {
+            id,
+            name: draft.name,
+            environment: draft.environment,
+            access_level: draft.access_level,
+            scopes: draft.scopes,
+            employee_id,
+            last4: last4(secret),
+            reads_per_minute: draft.reads_per_minute,
+            writes_per_minute: draft.writes_per_minute,
+            created_at: at,
+            updated_at: at,
+            expires_at: draft.expires_at,
+            last_used_at: None,
+            revoked_at: None,
+            hash: hash(secret.reveal()),
+            previous: None,
+        };
+        Ok(Decision::created(state, "api_key.create", vec![]))
+    }
+
+    /// Changes name, scopes or end; `None` if that changes nothing.
+    ///
+    /// # Errors
+    /// [`Denied::CannotGrant`] for scopes that the caller lacks, [`Refusal::Conflict`] for a revoked key.
+    pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        if let Some(scopes) = patch.scopes.filter(|it| !self.scopes.cover(*it)) {
+            may_grant(Some(granter), scopes, self.access_level)?;
+        }
+        self.must_be_good("update")?;
+        let mut state = self.clone();
+        state.name = patch.name.unwrap_or(state.name);
+        state.scopes = patch.scopes.unwrap_or(state.scopes);
+        state.expires_at = patch.expires_at.unwrap_or(state.expires_at);
+        if state == *self {
+            return Ok(None);
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
+    }
+
+    /// Gives it a new secret; the one before goes on for a while.
+    ///
+    /// # Errors
+    /// [`Denied::CannotGrant`] for a key that may do more than the caller, [`Refusal::Conflict`] for a revoked key.
+    pub fn rotate(
+        &self,
+        secret: &Secret,
+        overlap_seconds: i64,
+        granter: &Caller,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        may_grant(Some(granter), self.scopes, self.access_level)?;
+        self.must_be_good("rotate")?;
+        let state = Self {
+            hash: hash(secret.reveal()),
+            last4: last4(secret),
+            previous: (overlap_seconds > 0).then(|| (self.hash, at.plus_seconds(overlap_seconds))),
+            updated_at: at.strictly_after(self.updated_at),
+            ..self.clone()
+        };
+        Ok(Decision::changed(self, state, "api_key.rotate", vec![]))
+    }
+
+    /// Ends it now.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it was revoked before.
+    pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        self.must_be_good("revoke")?;
+        let at = at.strictly_after(self.updated_at);
+        let state = Self { revoked_at: Some(at), previous: None, updated_at: at, ..self.clone() };
+        Ok(Decision::changed(self, state, "api_key.revoke", vec![]))
+    }
+
+    fn must_be_good(&self, attempted: &str) -> Result<(), Refusal> {
+        if self.revoked_at.is_none() {
+            Ok(())
+        } else {
+            Err(Refusal::transition("revoked_at", self.revoked_at, attempted))
+        }
+    }
+}
+
+fn may_grant(granter: Option<&Caller>, scopes: Scopes, level: AccessLevel) -> Result<(), Denied> {
+    let Some(granter) = granter else { return Ok(()) };
+    let enough = granter.scopes.cover(scopes) && (level == AccessLevel::Standard || granter.is_admin());
+    if enough { Ok(()) } else { Err(Denied::CannotGrant) }
+}

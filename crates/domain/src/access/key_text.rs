@@ -1,0 +1,116 @@
+//! The text of an API key: a prefix, randomness, and a checksum that shows a bad key without a database (decision B4).
+
+use ring::digest::{SHA256, digest};
+
+use super::Environment;
+use crate::secret::Secret;
+
+/// Characters of randomness: 256 bits need 43 of 62 symbols.
+const RANDOM_CHARS: usize = 43;
+/// Characters of the CRC-32.
+const CHECK_CHARS: usize = 6;
+const SYMBOLS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+const fn prefix(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Live => "cdr_live_",
+        Environment::Test => "cdr_test_",
+    }
+}
+
+/// SHA-256 of a key's text, which is all that is stored of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash(pub [u8; 32]);
+
+/// Makes a key of 256 random bits.
+///
+/// ```
+/// use candor_domain::access::Environment;
+/// use candor_domain::access::api_key::{generate, read};
+///
+/// let key = generate(Environment::Live, [7; 32]);
+/// assert!(key.reveal().starts_with("cdr_live_"));
+/// assert!(read(key.reveal()).is_some());
+/// assert!(read("cdr_live_guess").is_none());
+/// ```
+#[must_use]
+pub fn generate(environment: Environment, random: [u8; 32]) -> Secret {
+    let mut text = prefix(environment).to_owned();
+    text.push_str(&base62(random));
+    let check = checksum(&text);
+    text.push_str(&check);
+    Secret::new(text)
+}
+
+/// The hash of a key, if its form and checksum are right.
+#[must_use]
+pub fn read(text: &str) -> Option<KeyHash> {
+    let environments = [Environment::Live, Environment::Test];
+    let rest = environments.into_iter().find_map(|it| text.strip_prefix(prefix(it)))?;
+    if rest.len() != RANDOM_CHARS + CHECK_CHARS || !rest.bytes().all(|it| it.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let (body, check) = text.split_at(text.len() - CHECK_CHARS);
+    (checksum(body) == check).then(|| hash(text))
+}
+
+/// The hash of a key's text.
+#[must_use]
+pub fn hash(text: &str) -> KeyHash {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
+    KeyHash(bytes)
+}
+
+fn checksum(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut out = [b'0'; CHECK_CHARS];
+    for symbol in out.iter_mut().rev() {
+        *symbol = SYMBOLS[(rest % 62) as usize];
+        rest /= 62;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The number that the bytes are, in 43 digits of base 62.
+fn base62(mut number: [u8; 32]) -> String {
+    let mut out = [b'0'; RANDOM_CHARS];
+    for symbol in out.iter_mut().rev() {
+        let mut rest = 0_u32;
+        for byte in &mut number {
+            let value = rest << 8 | u32::from(*byte);
+            *byte = u8::try_from(value / 62).unwrap_or_default();
+            rest = value % 62;
+        }
+        *symbol = SYMBOLS[rest as usize];
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_made_key_is_read_and_one_wrong_character_is_noticed(random: [u8; 32], at in 0..58_usize, other in 0..62_usize) {
+            let key = generate(Environment::Test, random);
+            prop_assert_eq!(key.reveal().len(), 9 + 43 + 6);
+            prop_assert_eq!(read(key.reveal()), Some(hash(key.reveal())));
+            let mut bytes = key.reveal().as_bytes().to_vec();
+            if bytes[at] != SYMBOLS[other] {
+                bytes[at] = SYMBOLS[other];
+                prop_assert_eq!(read(std::str::from_utf8(&bytes).unwrap()), None);
+            }
+        }
+    }
+
+    #[test]
+    fn distinct_randomness_makes_distinct_keys() {
+        let mut most = [0xff; 32];
+        let full = generate(Environment::Live, most);
+        most[31] = 0xfe;
+        assert_ne!(full, generate(Environment::Live, most));
+    }
+}

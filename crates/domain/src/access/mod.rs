@@ -1,0 +1,355 @@
+//! Who is calling, for which data set, and what they may do (§5, decisions B3 to B6).
+
+pub mod api_key;
+mod key_text;
+
+use serde::{Serialize, Serializer};
+use ulid::Ulid;
+
+use crate::fields::Word;
+use crate::id::{EmployeeId, KeyId, OrganizationId};
+use crate::time::Timestamp;
+
+/// Which of an organization's two data sets (decision B6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Environment {
+    /// The real one.
+    Live,
+    /// The one for trying things out.
+    Test,
+}
+
+impl Word for Environment {
+    const WORDS: &'static [(&'static str, Self)] = &[("live", Self::Live), ("test", Self::Test)];
+}
+
+/// Whose data: an organization in an environment. Nothing is ever read or written without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tenant {
+    /// The organization.
+    pub organization: OrganizationId,
+    /// Which of its data sets.
+    pub environment: Environment,
+}
+
+/// The highest bit of a ULID is clear until the year 6429, so it can say which data set is meant.
+const TEST_BIT: u128 = 1 << 127;
+
+impl Tenant {
+    /// The live data set of an organization.
+    #[must_use]
+    pub const fn live(organization: OrganizationId) -> Self {
+        Self { organization, environment: Environment::Live }
+    }
+
+    /// The 16 bytes that every key of every table starts with.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        let bits = self.organization.ulid().0;
+        match self.environment {
+            Environment::Live => bits.to_be_bytes(),
+            Environment::Test => (bits | TEST_BIT).to_be_bytes(),
+        }
+    }
+
+    /// The tenant that [`Tenant::to_bytes`] was called on.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        let bits = u128::from_be_bytes(bytes);
+        let environment = if bits & TEST_BIT == 0 { Environment::Live } else { Environment::Test };
+        Self { organization: OrganizationId::from_ulid(Ulid(bits & !TEST_BIT)), environment }
+    }
+}
+
+/// One permission of a key (decision B3). Write does not imply read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "each is named after its word below")]
+pub enum Scope {
+    ObservationsRead,
+    ObservationsWrite,
+    ObjectivesRead,
+    ObjectivesWrite,
+    EmployeesRead,
+    EmployeesWrite,
+    WebhooksRead,
+    WebhooksWrite,
+    SummariesRead,
+    SummariesWrite,
+    ConversationsRead,
+    ConversationsWrite,
+    AssignmentsRead,
+    AssignmentsWrite,
+    NotificationsRead,
+    NotificationsWrite,
+    EventsRead,
+    AuditRead,
+    SettingsRead,
+    SettingsWrite,
+}
+
+impl Word for Scope {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("observations:read", Self::ObservationsRead),
+        ("observations:write", Self::ObservationsWrite),
+        ("objectives:read", Self::ObjectivesRead),
+        ("objectives:write", Self::ObjectivesWrite),
+        ("employees:read", Self::EmployeesRead),
+        ("employees:write", Self::EmployeesWrite),
+        ("webhooks:read", Self::WebhooksRead),
+        ("webhooks:write", Self::WebhooksWrite),
+        ("summaries:read", Self::SummariesRead),
+        ("summaries:write", Self::SummariesWrite),
+        ("conversations:read", Self::ConversationsRead),
+        ("conversations:write", Self::ConversationsWrite),
+        ("assignments:read", Self::AssignmentsRead),
+        ("assignments:write", Self::AssignmentsWrite),
+        ("notifications:read", Self::NotificationsRead),
+        ("notifications:write", Self::NotificationsWrite),
+        ("events:read", Self::EventsRead),
+        ("audit:read", Self::AuditRead),
+        ("settings:read", Self::SettingsRead),
+        ("settings:write", Self::SettingsWrite),
+    ];
+}
+
+/// The word for every scope there is or will be.
+pub const ALL_SCOPES: &str = "*";
+
+/// What a key may do: all, or a set of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scopes(u32);
+
+impl Scopes {
+    /// Every scope, also those that are added later.
+    pub const ALL: Self = Self(u32::MAX);
+    /// No scope.
+    pub const NONE: Self = Self(0);
+
+    /// With one more.
+    #[must_use]
+    pub const fn with(self, scope: Scope) -> Self {
+        Self(self.0 | 1 << scope as u8)
+    }
+
+    /// Whether the scope is granted.
+    #[must_use]
+    pub const fn has(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u8) != 0
+    }
+
+    /// Whether every scope of the other set is granted by this one.
+    #[must_use]
+    pub const fn cover(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// The words, as the API shows them; `*` alone for all.
+    #[must_use]
+    pub fn words(self) -> Vec<&'static str> {
+        if self == Self::ALL {
+            return vec![ALL_SCOPES];
+        }
+        Scope::WORDS.iter().filter(|(_, scope)| self.has(*scope)).map(|(word, _)| *word).collect()
+    }
+
+    /// The set of these words; `None` if one of them is no scope.
+    #[must_use]
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        words.into_iter().try_fold(Self::NONE, |set, word| {
+            if word == ALL_SCOPES { Some(Self::ALL) } else { Scope::from_word(word).ok().map(|scope| set.with(scope)) }
+        })
+    }
+}
+
+impl Serialize for Scopes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.words())
+    }
+}
+
+/// How much trust a key has beside its scopes (decision B4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccessLevel {
+    /// Everyday work.
+    Standard,
+    /// Also what shapes the organization.
+    Admin,
+}
+
+impl Word for AccessLevel {
+    const WORDS: &'static [(&'static str, Self)] = &[("standard", Self::Standard), ("admin", Self::Admin)];
+}
+
+/// Why a caller may not do something (§7 `permission_denied`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denied {
+    /// The key lacks this scope.
+    MissingScope(Scope),
+    /// Only an admin-level key may do this.
+    AdminRequired,
+    /// Test keys are refused on live-only endpoints (decision B6).
+    TestKey,
+    /// A key cannot grant, widen or rotate what it lacks itself (decision B7).
+    CannotGrant,
+    /// An org-scoped objective's owner must be an org admin (decision C6).
+    OwnerNotAdmin,
+}
+
+impl Denied {
+    /// What the answer says to people.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::MissingScope(_) => "The API key lacks a scope that this request needs.",
+            Self::AdminRequired => "This request needs an admin-level API key.",
+            Self::TestKey => "Test keys cannot access this endpoint.",
+            Self::CannotGrant => "An API key cannot grant or rotate access that it does not have itself.",
+            Self::OwnerNotAdmin => "The owner of an org objective must have the role org_admin.",
+        }
+    }
+}
+
+/// Who is calling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose data the call is about.
+    pub tenant: Tenant,
+    /// The key it came with.
+    pub key: KeyId,
+    /// The key's name.
+    pub name: String,
+    /// What the key may do.
+    pub scopes: Scopes,
+    /// The key's own level.
+    pub level: AccessLevel,
+    /// The person a bound key acts for.
+    pub person: Option<BoundPerson>,
+    /// When the key ends.
+    pub expires_at: Option<Timestamp>,
+    /// Requests per minute.
+    pub quotas: Quotas,
+}
+
+/// The person that a key acts for (decision B5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoundPerson {
+    /// Who.
+    pub id: EmployeeId,
+    /// Whether their role is `org_admin`.
+    pub is_org_admin: bool,
+}
+
+impl Caller {
+    /// Requires a scope.
+    ///
+    /// # Errors
+    /// [`Denied::MissingScope`].
+    pub const fn require(&self, scope: Scope) -> Result<(), Denied> {
+        if self.scopes.has(scope) { Ok(()) } else { Err(Denied::MissingScope(scope)) }
+    }
+
+    /// Whether the call is in admin context: by the key's level, or because it acts for an org admin (decision B5).
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.level == AccessLevel::Admin || self.person.is_some_and(|it| it.is_org_admin)
+    }
+
+    /// Requires admin context.
+    ///
+    /// # Errors
+    /// [`Denied::AdminRequired`].
+    pub fn require_admin(&self) -> Result<(), Denied> {
+        if self.is_admin() { Ok(()) } else { Err(Denied::AdminRequired) }
+    }
+
+    /// Requires the live environment.
+    ///
+    /// # Errors
+    /// [`Denied::TestKey`].
+    pub fn require_live(&self) -> Result<(), Denied> {
+        if self.tenant.environment == Environment::Live { Ok(()) } else { Err(Denied::TestKey) }
+    }
+}
+
+/// The classes that requests are counted in (§8, decision B1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is named after its word below")]
+pub enum QuotaClass {
+    Read,
+    Write,
+    WebhookTest,
+    Csv,
+}
+
+impl Word for QuotaClass {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("read", Self::Read), ("write", Self::Write), ("webhook_test", Self::WebhookTest), ("csv", Self::Csv)];
+}
+
+/// Requests per minute of one key (§8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quotas {
+    /// Reads.
+    pub read: u32,
+    /// Writes.
+    pub write: u32,
+}
+
+impl Quotas {
+    /// What a key has unless more is arranged.
+    pub const DEFAULT: Self = Self { read: 600, write: 100 };
+    /// Webhook tests; the same for every key.
+    pub const WEBHOOK_TEST: u32 = 10;
+    /// CSV uploads; the same for every key.
+    pub const CSV: u32 = 6;
+
+    /// The limit of a class.
+    #[must_use]
+    pub const fn of(self, class: QuotaClass) -> u32 {
+        match class {
+            QuotaClass::Read => self.read,
+            QuotaClass::Write => self.write,
+            QuotaClass::WebhookTest => Self::WEBHOOK_TEST,
+            QuotaClass::Csv => Self::CSV,
+        }
+    }
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenant_is_told_by_its_bytes() {
+        let organization = OrganizationId::from_ulid(Ulid(0x0123_4567 << 90 | 77));
+        for environment in [Environment::Live, Environment::Test] {
+            let tenant = Tenant { organization, environment };
+            assert_eq!(Tenant::from_bytes(tenant.to_bytes()), tenant);
+        }
+    }
+
+    #[test]
+    fn write_does_not_imply_read() {
+        let scopes = Scopes::NONE.with(Scope::ObservationsWrite);
+        assert!(scopes.has(Scope::ObservationsWrite));
+        assert!(!scopes.has(Scope::ObservationsRead));
+        assert!(Scopes::ALL.cover(scopes) && !scopes.cover(Scopes::ALL));
+    }
+
+    #[test]
+    fn scopes_are_their_words() {
+        for (word, scope) in Scope::WORDS {
+            let set = Scopes::from_words([*word]).unwrap();
+            assert_eq!((set.has(*scope), set.words()), (true, vec![*word]));
+        }
+        assert_eq!(Scopes::from_words(["*"]), Some(Scopes::ALL));
+        assert_eq!(Scopes::from_words(["observations"]), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! The audit log: who did what to which resource, and what it changed (decisions G).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::decision::Resource;
+use crate::id::AuditId;
+use crate::time::Timestamp;
+
+/// What a decision wants written down; who asked for it is added when it is carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditDraft {
+    /// `resource.action`, e.g. `observation.archive`.
+    pub action: &'static str,
+    /// What it was done to.
+    pub target: Target,
+    /// The members that differ.
+    pub changes: Changes,
+    /// A remark of the person who did it.
+    pub comment: Option<String>,
+}
+
+/// The members of a resource that a change touched, by name.
+pub type Changes = BTreeMap<String, Change>;
+
+/// One member before and after.
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct Change {
+    /// Before.
+    pub from: serde_json::Value,
+    /// After.
+    pub to: serde_json::Value,
+}
+
+/// What an action was done to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Target {
+    /// The resource's singular.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+}
+
+/// Who did it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// A request with an API key.
+    ApiKey,
+    /// A person, e.g. by accepting an invitation.
+    Employee,
+    /// An HR system's connector.
+    Connector,
+    /// The service itself, or its operator.
+    System,
+}
+
+/// Who did it, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Actor {
+    /// What kind of actor.
+    #[serde(rename = "type")]
+    pub kind: ActorKind,
+    /// Its id; null for the service itself.
+    pub id: Option<String>,
+    /// Its name at that time.
+    pub name: String,
+}
+
+impl Actor {
+    /// The service itself.
+    #[must_use]
+    pub fn system(name: &str) -> Self {
+        Self { kind: ActorKind::System, id: None, name: name.to_owned() }
+    }
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// The client's address.
+    pub ip: Option<String>,
+    /// What the client called itself.
+    pub user_agent: Option<String>,
+}
+
+/// One entry; appended with its change, never altered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AuditEntry {
+    /// Its id.
+    pub id: AuditId,
+    /// When.
+    pub occurred_at: Timestamp,
+    /// `resource.action`.
+    pub action: String,
+    /// Who.
+    pub actor: Actor,
+    /// To what.
+    pub target: Target,
+    /// The members that differ.
+    pub changes: Changes,
+    /// A remark.
+    pub comment: Option<String>,
+    /// The request that asked for it.
+    pub request_id: Option<String>,
+    /// Where that came from.
+    pub context: Origin,
+}
+
+impl AuditDraft {
+    /// An entry about a resource, without changes.
+    #[must_use]
+    pub fn of<T: Resource>(state: &T, action: &'static str) -> Self {
+        let target = Target { kind: T::NAME.to_owned(), id: state.id().to_string() };
+        Self { action, target, changes: Changes::new(), comment: None }
+    }
+
+    /// Lists the members that differ; `updated_at` always does and says nothing.
+    #[must_use]
+    pub fn with_changes<T: Serialize>(mut self, before: &T, after: &T) -> Self {
+        self.changes = difference(before, after);
+        self.changes.remove("updated_at");
+        self
+    }
+
+    /// Adds the remark of whoever did it.
+    #[must_use]
+    pub fn with_comment(mut self, comment: Option<String>) -> Self {
+        self.comment = comment;
+        self
+    }
+}
+
+/// The members of two JSON objects that are not equal.
+#[must_use]
+pub fn difference<T: Serialize>(before: &T, after: &T) -> Changes {
+    let members = |it: &T| match serde_json::to_value(it) {
+        Ok(serde_json::Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let (mut before, after) = (members(before), members(after));
+    let mut changes = Changes::new();
+    for (name, to) in after {
+        let from = before.remove(&name).unwrap_or_default();
+        if from != to {
+            changes.insert(name, Change { from, to });
+        }
+    }
+    for (name, from) in before {
+        changes.insert(name, Change { from, to: serde_json::Value::Null });
+    }
+    changes
+}

@@ -1,0 +1,47 @@
+//! A decision is new state and its effects, as one value that is saved whole.
+
+use serde::Serialize;
+
+use crate::audit::AuditDraft;
+use crate::event::EventType;
+use crate::id::{Id, Kind};
+use crate::time::Timestamp;
+
+/// A thing with an id, an age and a JSON form, which is the only one it has (§2).
+pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
+    /// What its id names.
+    type Kind: Kind;
+    /// The singular that audit entries and search hits use.
+    const NAME: &'static str;
+
+    /// Its id.
+    fn id(&self) -> Id<Self::Kind>;
+    /// When it last changed.
+    fn updated_at(&self) -> Timestamp;
+}
+
+/// What is to be saved, and what the world is to be told.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "nothing happens until a decision is committed"]
+pub struct Decision<T> {
+    /// The resource after the change.
+    pub state: T,
+    /// The events that fire; each carries the new state as its `data` (decision F8).
+    pub events: Vec<EventType>,
+    /// What the audit log says of it.
+    pub audit: AuditDraft,
+}
+
+impl<T: Resource> Decision<T> {
+    /// A new resource.
+    pub fn created(state: T, action: &'static str, events: Vec<EventType>) -> Self {
+        let audit = AuditDraft::of(&state, action);
+        Self { state, events, audit }
+    }
+
+    /// A changed resource; the audit entry lists every member that differs.
+    pub fn changed(before: &T, state: T, action: &'static str, events: Vec<EventType>) -> Self {
+        let audit = AuditDraft::of(&state, action).with_changes(before, &state);
+        Self { state, events, audit }
+    }
+}

@@ -1,0 +1,325 @@
+//! Identifiers: a type prefix and a ULID, so that an id says what it names (§1).
+//!
+//! ```
+//! use candor_domain::id::{EmployeeId, ObservationId};
+//!
+//! let id: EmployeeId = "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?;
+//! assert_eq!(id.to_string(), "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+//! assert!("emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse::<ObservationId>().is_err());
+//! # Ok::<(), candor_domain::id::NotAnId>(())
+//! ```
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use ulid::Ulid;
+
+/// What an identifier names.
+pub trait Kind: Copy + Ord + 'static {
+    /// The part before the underscore.
+    const PREFIX: &'static str;
+}
+
+/// An identifier of one kind of resource.
+pub struct Id<K> {
+    ulid: Ulid,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// The text is not an identifier of the wanted kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier: expected `{prefix}_` and 26 characters")]
+pub struct NotAnId {
+    /// The prefix that was wanted.
+    pub prefix: &'static str,
+}
+
+impl<K: Kind> Id<K> {
+    /// Names the resource with this ULID.
+    #[must_use]
+    pub const fn from_ulid(ulid: Ulid) -> Self {
+        Self { ulid, kind: PhantomData }
+    }
+
+    /// The ULID without its prefix.
+    #[must_use]
+    pub const fn ulid(self) -> Ulid {
+        self.ulid
+    }
+
+    /// The 16 bytes that a store keeps; they sort as the identifier does.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.ulid.0.to_be_bytes()
+    }
+
+    /// The identifier that [`Id::to_bytes`] was called on.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self::from_ulid(Ulid(u128::from_be_bytes(bytes)))
+    }
+}
+
+/// The length of a ULID's text.
+const ULID_CHARS: usize = 26;
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = NotAnId;
+
+    /// Strict: one spelling per identifier, so upper case only and nothing around it.
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let wanted = NotAnId { prefix: K::PREFIX };
+        let rest = text.strip_prefix(K::PREFIX).and_then(|it| it.strip_prefix('_')).ok_or(wanted)?;
+        let canonical =
+            rest.len() == ULID_CHARS && rest.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
+        if !canonical || rest.as_bytes()[0] > b'7' {
+            return Err(wanted);
+        }
+        let ulid = Ulid::from_string(rest).map_err(|_| wanted)?;
+        if rest.bytes().any(|it| matches!(it, b'I' | b'L' | b'O' | b'U')) {
+            return Err(wanted);
+        }
+        Ok(Self::from_ulid(ulid))
+    }
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut buffer = [0; ULID_CHARS];
+        write!(f, "{}_{}", K::PREFIX, self.ulid.array_to_str(&mut buffer))
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.ulid == other.ulid
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.ulid.cmp(&other.ulid)
+    }
+}
+impl<K> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ulid.hash(state);
+    }
+}
+
+/// A piece of feedback (§2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObservationKind {}
+impl Kind for ObservationKind {
+    const PREFIX: &'static str = "obs";
+}
+/// Names a piece of feedback (§2.1).
+pub type ObservationId = Id<ObservationKind>;
+
+/// A goal (§2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectiveKind {}
+impl Kind for ObjectiveKind {
+    const PREFIX: &'static str = "obj";
+}
+/// Names a goal (§2.2).
+pub type ObjectiveId = Id<ObjectiveKind>;
+
+/// A person of the organization (§2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EmployeeKind {}
+impl Kind for EmployeeKind {
+    const PREFIX: &'static str = "emp";
+}
+/// Names a person of the organization (§2.3).
+pub type EmployeeId = Id<EmployeeKind>;
+
+/// A department.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DepartmentKind {}
+impl Kind for DepartmentKind {
+    const PREFIX: &'static str = "dep";
+}
+/// Names a department.
+pub type DepartmentId = Id<DepartmentKind>;
+
+/// An attribute of the organization's library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AttributeKind {}
+impl Kind for AttributeKind {
+    const PREFIX: &'static str = "attr";
+}
+/// Names an attribute of the organization's library.
+pub type AttributeId = Id<AttributeKind>;
+
+/// A summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SummaryKind {}
+impl Kind for SummaryKind {
+    const PREFIX: &'static str = "sum";
+}
+/// Names a summary.
+pub type SummaryId = Id<SummaryKind>;
+
+/// A webhook subscription (§2.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WebhookKind {}
+impl Kind for WebhookKind {
+    const PREFIX: &'static str = "whk";
+}
+/// Names a webhook subscription (§2.4).
+pub type WebhookId = Id<WebhookKind>;
+
+/// An event (§6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventKind {}
+impl Kind for EventKind {
+    const PREFIX: &'static str = "evt";
+}
+/// Names an event (§6).
+pub type EventId = Id<EventKind>;
+
+/// One attempt to deliver an event (§2.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeliveryKind {}
+impl Kind for DeliveryKind {
+    const PREFIX: &'static str = "del";
+}
+/// Names one attempt to deliver an event (§2.5).
+pub type DeliveryId = Id<DeliveryKind>;
+
+/// The owner of everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OrganizationKind {}
+impl Kind for OrganizationKind {
+    const PREFIX: &'static str = "org";
+}
+/// Names the owner of everything else.
+pub type OrganizationId = Id<OrganizationKind>;
+
+/// One HTTP request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RequestKind {}
+impl Kind for RequestKind {
+    const PREFIX: &'static str = "req";
+}
+/// Names one HTTP request.
+pub type RequestId = Id<RequestKind>;
+
+/// An API key (§5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyKind {}
+impl Kind for KeyKind {
+    const PREFIX: &'static str = "key";
+}
+/// Names an API key (§5).
+pub type KeyId = Id<KeyKind>;
+
+/// An entry of the audit log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AuditKind {}
+impl Kind for AuditKind {
+    const PREFIX: &'static str = "aud";
+}
+/// Names an entry of the audit log.
+pub type AuditId = Id<AuditKind>;
+
+/// A notification in the application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotificationKind {}
+impl Kind for NotificationKind {
+    const PREFIX: &'static str = "ntf";
+}
+/// Names a notification in the application.
+pub type NotificationId = Id<NotificationKind>;
+
+/// An invitation to join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InvitationKind {}
+impl Kind for InvitationKind {
+    const PREFIX: &'static str = "inv";
+}
+/// Names an invitation to join.
+pub type InvitationId = Id<InvitationKind>;
+
+/// A connection to an HR system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConnectorKind {}
+impl Kind for ConnectorKind {
+    const PREFIX: &'static str = "con";
+}
+/// Names a connection to an HR system.
+pub type ConnectorId = Id<ConnectorKind>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_the_canonical_spelling_is_an_id() {
+        let good = "obs_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        assert!(good.parse::<ObservationId>().is_ok());
+        for bad in [
+            "",
+            "obs_",
+            "obs01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "obj_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "obs_01arz3ndektsv4rrffq69g5fav",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FA",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FAVV",
+            "obs_81ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FAI",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FAL",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FAO",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5FAU",
+            " obs_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "obs_01ARZ3NDEKTSV4RRFFQ69G5F\u{e9}",
+            "OBS_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        ] {
+            assert!(bad.parse::<ObservationId>().is_err(), "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_and_bytes_lead_back_to_the_id(bits: u128) {
+            let id = EmployeeId::from_ulid(Ulid(bits));
+            prop_assert_eq!(id.to_string().parse::<EmployeeId>(), Ok(id));
+            prop_assert_eq!(EmployeeId::from_bytes(id.to_bytes()), id);
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_fail_otherwise(text in ".{0,40}") {
+            if let Ok(id) = text.parse::<EmployeeId>() {
+                prop_assert_eq!(id.to_string(), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Departments: a flat list of names that people belong to.
+
+use serde::Serialize;
+
+use super::{must_be_active, must_be_archived, must_be_free};
+use crate::decision::{Decision, Resource};
+use crate::fields::{self, Fields};
+use crate::id::{DepartmentId, DepartmentKind};
+use crate::json::Object;
+use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::params::{self, Archived, Bounds, ListRequest, Params};
+use crate::problem::Problems;
+use crate::refusal::Refusal;
+use crate::text::folded;
+use crate::time::Timestamp;
+
+/// The longest name.
+pub const NAME_CHARS: usize = 120;
+
+const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
+
+/// A department.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Department {
+    /// Its id.
+    pub id: DepartmentId,
+    /// Its name, unique in the organization without case.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it was archived; null while in use.
+    pub archived_at: Option<Timestamp>,
+}
+
+impl Resource for Department {
+    type Kind = DepartmentKind;
+    const NAME: &'static str = "department";
+
+    fn id(&self) -> DepartmentId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+/// Which departments are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// With this name, without case.
+    pub name: Option<String>,
+    /// Archived or not.
+    pub archived: Archived,
+    /// Changed within these bounds.
+    pub updated_at: Bounds<Timestamp>,
+}
+
+impl Filter {
+    /// Reads the parameters of `GET /departments`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let filter = Self {
+            name: params.one("filter[name]", |it| Ok(folded(it))),
+            archived: params.one("filter[archived]", params::word).unwrap_or_default(),
+            updated_at: params.bounds("filter[updated_at]", params::datetime),
+        };
+        params.list("departments", Department::SORTS, filter, vec![])
+    }
+}
+
+impl Listed for Department {
+    const SORTS: Sorts = &[
+        ("name", Sort::up(SortBy::Name)),
+        ("-name", Sort::down(SortBy::Name)),
+        ("created_at", Sort::up(SortBy::CreatedAt)),
+        ("-created_at", Sort::down(SortBy::CreatedAt)),
+        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+    ];
+
+    fn key(&self, by: SortBy) -> Key {
+        match by {
+            SortBy::CreatedAt => Key::Time(self.created_at),
+            SortBy::UpdatedAt => Key::Time(self.updated_at),
+            _ => Key::Text(folded(&self.name)),
+        }
+    }
+}
+
+/// Reads the body of a creation: the name.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_new(body: Object) -> Result<String, Problems> {
+    let mut fields = Fields::new(body);
+    fields.refuse(READ_ONLY);
+    let name = fields.required("name", fields::text(1..=NAME_CHARS));
+    fields.finish(name)
+}
+
+impl Department {
+    /// Reads the body of an update: the new name, if there is one.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse_patch(&self, body: Object) -> Result<Option<String>, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, self);
+        let name = fields.present("name", fields::text(1..=NAME_CHARS));
+        fields.finish(Some(name))
+    }
+
+    /// A new department; `holder` is whoever has the name already.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if the name is taken.
+    pub fn create(
+        id: DepartmentId,
+        name: String,
+        holder: Option<DepartmentId>,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        must_be_free(&name, holder, None)?;
+        let state = Self { id, name, created_at: at, updated_at: at, archived_at: None };
+        Ok(Decision::created(state, "department.create", vec![]))
+    }
+
+    /// Renames it; `None` if that changes nothing.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it is archived, or the name is taken.
+    pub fn rename(
+        &self,
+        name: Option<String>,
+        holder: Option<DepartmentId>,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, Refusal> {
+        must_be_active(self.archived_at, "update")?;
+        let Some(name) = name.filter(|it| *it != self.name) else { return Ok(None) };
+        must_be_free(&name, holder, Some(self.id))?;
+        let state = Self { name, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        Ok(Some(Decision::changed(self, state, "department.update", vec![])))
+    }
+
+    /// Takes it out of use. A department that people belong to stays, unless they have all left.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it is archived already, or `has_members`.
+    pub fn archive(&self, has_members: bool, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        must_be_active(self.archived_at, "archive")?;
+        if has_members {
+            return Err(Refusal::transition("members", "has members", "archive"));
+        }
+        let at = at.strictly_after(self.updated_at);
+        let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
+        Ok(Decision::changed(self, state, "department.archive", vec![]))
+    }
+
+    /// Takes it into use again.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it is not archived.
+    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        must_be_archived(self.archived_at)?;
+        let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        Ok(Decision::changed(self, state, "department.restore", vec![]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn every_state_meets_every_action() {
+        let at = Timestamp::from_millis(1);
+        let id = DepartmentId::from_ulid(Ulid(1));
+        let active = Department::create(id, "Care".to_owned(), None, at).unwrap().state;
+        let archived = active.archive(false, at).unwrap().state;
+        assert!(active.archive(true, at).is_err(), "it has members");
+        assert!(archived.archive(false, at).is_err());
+        assert!(active.restore(at).is_err());
+        assert!(archived.restore(at).unwrap().state.archived_at.is_none());
+        assert!(archived.rename(None, None, at).is_err(), "also with nothing to change");
+        assert_eq!(active.rename(Some("Care".to_owned()), Some(id), at), Ok(None));
+        assert_eq!(active.rename(Some("CARE".to_owned()), Some(id), at).unwrap().unwrap().state.name, "CARE");
+    }
+
+    #[test]
+    fn a_name_is_held_by_one_department() {
+        let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
+        let refused = Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
+        assert_eq!(refused, Refusal::taken("name", "care", one));
+    }
+}

@@ -1,0 +1,35 @@
+//! What an organization keeps in common: departments, and the attributes that observations are tagged with
+//! (decisions G).
+
+pub mod attribute;
+pub mod department;
+mod starter;
+
+pub use attribute::{Attribute, Tone};
+pub use department::Department;
+pub use starter::starter_set;
+
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// An archived entry of a library cannot be changed.
+fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), Refusal> {
+    if archived_at.is_none() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, attempted)) }
+}
+
+/// Only an archived entry can be restored.
+fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), Refusal> {
+    if archived_at.is_some() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, "restore")) }
+}
+
+/// Names are unique without case, archived entries included.
+fn must_be_free<K: crate::id::Kind>(
+    name: &str,
+    holder: Option<crate::id::Id<K>>,
+    own: Option<crate::id::Id<K>>,
+) -> Result<(), Refusal> {
+    match holder {
+        Some(id) if Some(id) != own => Err(Refusal::taken("name", name, id)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,120 @@
+//! The organization and its settings (decision C10).
+
+use serde::Serialize;
+
+use crate::decision::{Decision, Resource};
+use crate::fields::{self, Fields, Word, as_word};
+use crate::id::{OrganizationId, OrganizationKind};
+use crate::json::Object;
+use crate::problem::Problems;
+use crate::time::Timestamp;
+
+/// The longest name of an organization.
+pub const NAME_CHARS: usize = 120;
+
+/// How far a review is part of the work (decision C10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Review {
+    /// Possible, not demanded.
+    Optional,
+    /// Nothing is approved without it.
+    Required,
+    /// Not used.
+    Disabled,
+}
+
+impl Word for Review {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("optional", Self::Optional), ("required", Self::Required), ("disabled", Self::Disabled)];
+}
+
+/// The owner of a data set, with its settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Organization {
+    /// Its id.
+    pub id: OrganizationId,
+    /// Its name.
+    pub name: String,
+    /// The review of objectives.
+    #[serde(serialize_with = "as_word")]
+    pub objective_review: Review,
+    /// The review of summaries.
+    #[serde(serialize_with = "as_word")]
+    pub summary_review: Review,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Resource for Organization {
+    type Kind = OrganizationKind;
+    const NAME: &'static str = "organization";
+
+    fn id(&self) -> OrganizationId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+/// The body of an update, valid in itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Its name.
+    pub name: Option<String>,
+    /// The review of objectives.
+    pub objective_review: Option<Review>,
+    /// The review of summaries.
+    pub summary_review: Option<Review>,
+}
+
+impl Patch {
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &Organization) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(&["id", "created_at", "updated_at"], stored);
+        let patch = Self {
+            name: fields.present("name", fields::text(1..=NAME_CHARS)),
+            objective_review: fields.present("objective_review", fields::word),
+            summary_review: fields.present("summary_review", fields::word),
+        };
+        fields.finish(Some(patch))
+    }
+}
+
+impl Organization {
+    /// A new organization; a review is possible and not demanded.
+    #[must_use]
+    pub const fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
+        Self {
+            id,
+            name,
+            objective_review: Review::Optional,
+            summary_review: Review::Optional,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    /// Updates the settings; `None` if that changes nothing.
+    #[must_use]
+    pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
+        let mut state = self.clone();
+        if let Some(it) = &patch.name {
+            state.name.clone_from(it);
+        }
+        state.objective_review = patch.objective_review.unwrap_or(self.objective_review);
+        state.summary_review = patch.summary_review.unwrap_or(self.summary_review);
+        if state == *self {
+            return None;
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        Some(Decision::changed(self, state, "organization.update", vec![]))
+    }
+}

@@ -1,0 +1,215 @@
+//! Cursor pages: where a page starts, how it is ordered, and the opaque text that leads to the next (§1, A10, A11).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::time::{Date, Timestamp};
+
+/// Entries of a page unless asked otherwise (§8).
+pub const DEFAULT_LIMIT: u16 = 50;
+/// The most entries of a page (§8).
+pub const MAX_LIMIT: u16 = 100;
+
+/// What a list is ordered by; the id breaks ties in the same direction (decision A11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    /// When it was created.
+    CreatedAt,
+    /// When it last changed.
+    UpdatedAt,
+    /// The day an observation is about.
+    ObservationDate,
+    /// A person's last name, without case.
+    LastName,
+    /// A person's first name, without case.
+    FirstName,
+    /// A name, without case.
+    Name,
+    /// When it happened.
+    OccurredAt,
+}
+
+/// An order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// By what.
+    pub by: SortBy,
+    /// Largest first.
+    pub descending: bool,
+}
+
+impl Sort {
+    /// Smallest first.
+    #[must_use]
+    pub const fn up(by: SortBy) -> Self {
+        Self { by, descending: false }
+    }
+
+    /// Largest first.
+    #[must_use]
+    pub const fn down(by: SortBy) -> Self {
+        Self { by, descending: true }
+    }
+}
+
+/// The words for a list's orders, the default first.
+pub type Sorts = &'static [(&'static str, Sort)];
+
+/// The value an entry is ordered by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// An instant.
+    Time(Timestamp),
+    /// A day.
+    Date(Date),
+    /// A folded text.
+    Text(String),
+    /// A place in commit order.
+    Rank(i64),
+}
+
+/// An entry's place in a list: the next page starts behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The value it is ordered by.
+    pub key: Key,
+    /// Its id's bytes.
+    pub id: [u8; 16],
+}
+
+/// Which page is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRequest {
+    /// At most so many entries.
+    pub limit: u16,
+    /// Behind this place; from the start if absent.
+    pub after: Option<Position>,
+}
+
+/// Entries of a list, and whether there are more behind them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The entries.
+    pub items: Vec<T>,
+    /// Whether another page follows.
+    pub more: bool,
+}
+
+impl<T> Page<T> {
+    /// A page of entries that were read with one more than `limit`, to see whether there are more.
+    #[must_use]
+    pub fn of(mut items: Vec<T>, limit: u16) -> Self {
+        let more = items.len() > usize::from(limit);
+        items.truncate(usize::from(limit));
+        Self { items, more }
+    }
+}
+
+/// A resource that is listed: it knows its place in every order it has.
+pub trait Listed {
+    /// The orders, by word; the first one is the default.
+    const SORTS: Sorts;
+
+    /// The value this entry is ordered by.
+    fn key(&self, by: SortBy) -> Key;
+}
+
+/// Tells one list, with its filters and its order, from another: a cursor belongs to exactly one (decision A10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListDigest([u8; 8]);
+
+impl ListDigest {
+    /// The digest of a text that says which list, filters and order are meant.
+    #[must_use]
+    pub fn of(list: &str) -> Self {
+        let digest = ring::digest::digest(&ring::digest::SHA256, list.as_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest.as_ref()[..8]);
+        Self(first)
+    }
+}
+
+/// The layout of a cursor; a cursor of another layout is refused.
+const CURSOR_VERSION: u8 = 1;
+
+/// Writes the cursor that leads behind a position.
+#[must_use]
+pub fn cursor(list: ListDigest, position: &Position) -> String {
+    let mut bytes = vec![CURSOR_VERSION];
+    bytes.extend(list.0);
+    bytes.extend(position.id);
+    match &position.key {
+        Key::Time(it) => tagged(&mut bytes, b't', &it.millis().to_be_bytes()),
+        Key::Date(it) => tagged(&mut bytes, b'd', &it.epoch_days().to_be_bytes()),
+        Key::Text(it) => tagged(&mut bytes, b's', it.as_bytes()),
+        Key::Rank(it) => tagged(&mut bytes, b'r', &it.to_be_bytes()),
+    }
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    out.push(tag);
+    out.extend(bytes);
+}
+
+/// Reads a cursor back; `None` unless it was made for this very list.
+#[must_use]
+pub fn read_cursor(list: ListDigest, text: &str) -> Option<Position> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let rest = bytes.strip_prefix(&[CURSOR_VERSION])?.strip_prefix(&list.0)?;
+    let (id, rest) = rest.split_first_chunk::<16>()?;
+    let (tag, value) = rest.split_first()?;
+    let key = match tag {
+        b't' => Key::Time(Timestamp::from_millis(i64::from_be_bytes(value.try_into().ok()?))),
+        b'd' => Key::Date(Date::from_epoch_days(i32::from_be_bytes(value.try_into().ok()?))),
+        b's' => Key::Text(std::str::from_utf8(value).ok().filter(|it| !it.contains('\0'))?.to_owned()),
+        b'r' => Key::Rank(i64::from_be_bytes(value.try_into().ok()?)),
+        _ => return None,
+    };
+    Some(Position { key, id: *id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn keys() -> impl Strategy<Value = Key> {
+        prop_oneof![
+            any::<i64>().prop_map(|it| Key::Time(Timestamp::from_millis(it))),
+            (-700_000..2_900_000).prop_map(|it| Key::Date(Date::from_epoch_days(it))),
+            "[^\0]{0,80}".prop_map(Key::Text),
+            any::<i64>().prop_map(Key::Rank),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_leads_back_to_its_position_in_its_own_list_only(key in keys(), id: [u8; 16]) {
+            let (list, other) = (ListDigest::of("a"), ListDigest::of("b"));
+            let position = Position { key, id };
+            let text = cursor(list, &position);
+            prop_assert_eq!(read_cursor(list, &text), Some(position));
+            prop_assert_eq!(read_cursor(other, &text), None);
+        }
+
+        #[test]
+        fn no_text_breaks_the_reader(text in ".{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let list = ListDigest::of("a");
+            let mut forged = vec![CURSOR_VERSION];
+            forged.extend(list.0);
+            forged.extend(bytes);
+            for it in [text, URL_SAFE_NO_PAD.encode(forged)] {
+                if let Some(position) = read_cursor(list, &it) {
+                    prop_assert_eq!(cursor(list, &position), it);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_read_with_one_more_says_that_there_is_more() {
+        assert_eq!(Page::of(vec![1, 2, 3], 2), Page { items: vec![1, 2], more: true });
+        assert_eq!(Page::of(vec![1, 2], 2), Page { items: vec![1, 2], more: false });
+    }
+}

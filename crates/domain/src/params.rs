@@ -1,0 +1,341 @@
+//! Reads query parameters: bracket filters, sort, cursor, expand; every problem is collected (§1, A10).
+
+use crate::fields::Word;
+use crate::id::{Id, Kind};
+use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, Sorts, read_cursor};
+use crate::problem::{Code, Flaw, Problems};
+use crate::time::{Date, Timestamp};
+
+/// The longest value of a filter that can match anything; longer ones are refused before they reach a store.
+const MAX_VALUE_CHARS: usize = 4096;
+/// How often a repeatable filter may be repeated.
+const MAX_REPEATS: usize = 100;
+
+/// The decoded parameters of a query, and the problems found so far.
+#[derive(Debug)]
+pub struct Params {
+    pairs: Vec<(String, String)>,
+    known: Vec<String>,
+    problems: Problems,
+}
+
+/// Inclusive bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds<T> {
+    /// Not before this.
+    pub gte: Option<T>,
+    /// Not after this.
+    pub lte: Option<T>,
+}
+
+impl<T> Default for Bounds<T> {
+    fn default() -> Self {
+        Self { gte: None, lte: None }
+    }
+}
+
+/// A page of a list as a request asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest<F, E> {
+    /// Which entries.
+    pub filter: F,
+    /// In which order.
+    pub sort: Sort,
+    /// Which page of them.
+    pub page: PageRequest,
+    /// What is inlined.
+    pub expand: Vec<E>,
+    /// Binds the next cursor to this very list.
+    pub digest: ListDigest,
+}
+
+/// Which entries of something archivable (§4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Archived {
+    /// Those that are not archived.
+    #[default]
+    No,
+    /// Those that are.
+    Yes,
+    /// Both.
+    All,
+}
+
+impl Word for () {
+    const WORDS: &'static [(&'static str, Self)] = &[];
+}
+
+impl Word for Archived {
+    const WORDS: &'static [(&'static str, Self)] = &[("false", Self::No), ("true", Self::Yes), ("all", Self::All)];
+}
+
+impl Params {
+    /// Starts reading.
+    #[must_use]
+    pub const fn new(pairs: Vec<(String, String)>) -> Self {
+        Self { pairs, known: Vec::new(), problems: Problems::none() }
+    }
+
+    fn values(&mut self, name: &str) -> Vec<String> {
+        self.known.push(name.to_owned());
+        self.pairs.iter().filter(|(it, _)| it == name).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// A parameter that may be given once.
+    pub fn one<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Flaw>) -> Option<T> {
+        let values = self.values(name);
+        let result = match values.as_slice() {
+            [] => return None,
+            [value] => sized(value).and_then(parse),
+            _ => Err(Flaw::format("given only once")),
+        };
+        self.problems.take(name, result)
+    }
+
+    /// A parameter that may be repeated; an entry matches any of the values.
+    pub fn many<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Vec<T> {
+        let values = self.values(name);
+        if values.len() > MAX_REPEATS {
+            self.problems.add(name, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
+            return Vec::new();
+        }
+        let results: Result<Vec<T>, Flaw> = values.iter().map(|value| sized(value).and_then(&parse)).collect();
+        self.problems.take(name, results).unwrap_or_default()
+    }
+
+    /// The filters named `filter[<prefix>.<key>]`, with their keys.
+    pub fn keyed(&mut self, prefix: &str) -> Vec<(String, String)> {
+        let start = format!("filter[{prefix}.");
+        let names: Vec<String> = self
+            .pairs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .filter(|it| it.starts_with(&start) && it.ends_with(']'))
+            .collect();
+        let mut out: Vec<(String, String)> = Vec::new();
+        for name in names {
+            let key = name[start.len()..name.len() - 1].to_owned();
+            if out.iter().all(|(it, _)| *it != key)
+                && let Some(value) = self.one(&name, |it| Ok(it.to_owned()))
+            {
+                out.push((key, value));
+            }
+        }
+        out
+    }
+
+    /// A pair of inclusive bounds, `name[gte]` and `name[lte]`.
+    pub fn bounds<T: Ord>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Bounds<T> {
+        let (lower, upper) = (format!("{name}[gte]"), format!("{name}[lte]"));
+        let (gte, lte) = (self.one(&lower, &parse), self.one(&upper, &parse));
+        if let (Some(gte), Some(lte)) = (&gte, &lte)
+            && gte > lte
+        {
+            self.problems.add(lower, Flaw::new(Code::OutOfRange, format!("must not be after {upper}")));
+        }
+        Bounds { gte, lte }
+    }
+
+    /// The paths to inline, comma-separated.
+    pub fn expand<E: Word>(&mut self) -> Vec<E> {
+        let paths = self.one("expand", |text| {
+            let mut paths = Vec::new();
+            for path in text.split(',').filter(|it| !it.is_empty()) {
+                let path = E::from_word(path)?;
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+            Ok(paths)
+        });
+        paths.unwrap_or_default()
+    }
+
+    /// Reads sort, limit and cursor, and ends the reading of a list's parameters.
+    ///
+    /// # Errors
+    /// Every problem found, unknown filters included.
+    pub fn list<F, E>(
+        mut self,
+        name: &str,
+        sorts: Sorts,
+        filter: F,
+        expand: Vec<E>,
+    ) -> Result<ListRequest<F, E>, Problems> {
+        let sort = self.one("sort", |text| {
+            let known = sorts.iter().find(|(word, _)| *word == text);
+            known
+                .map(|(_, it)| *it)
+                .ok_or_else(|| Flaw::one_of(&sorts.iter().map(|(word, _)| *word).collect::<Vec<_>>()))
+        });
+        let sort = sort.unwrap_or(sorts[0].1);
+        let limit = self.one("limit", limit).unwrap_or(DEFAULT_LIMIT);
+        let digest = self.digest(name, sort);
+        let after = self.one("cursor", |text| {
+            read_cursor(digest, text)
+                .ok_or_else(|| Flaw::format("a next_cursor of this list, with the same sort and filters"))
+        });
+        self.finish()?;
+        Ok(ListRequest { filter, sort, page: PageRequest { limit, after }, expand, digest })
+    }
+
+    fn digest(&self, name: &str, sort: Sort) -> ListDigest {
+        let mut filters: Vec<_> = self
+            .pairs
+            .iter()
+            .filter(|(name, _)| name.starts_with("filter[") || name == "q" || name == "types")
+            .collect();
+        filters.sort();
+        ListDigest::of(&format!("{name}\n{sort:?}\n{filters:?}"))
+    }
+
+    /// Ends the reading: an unknown filter is a problem, other unknown parameters are ignored.
+    ///
+    /// # Errors
+    /// Every problem found.
+    pub fn finish(mut self) -> Result<(), Problems> {
+        for (name, _) in &self.pairs {
+            if name.starts_with("filter[") && !self.known.contains(name) {
+                self.known.push(name.clone());
+                self.problems.add(name, Flaw::new(Code::UnknownField, "is not a filter of this list"));
+            }
+        }
+        self.problems.or(())
+    }
+}
+
+fn sized(value: &str) -> Result<&str, Flaw> {
+    if value.chars().nth(MAX_VALUE_CHARS).is_some() {
+        return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));
+    }
+    if value.contains('\0') { Err(Flaw::format("text without U+0000")) } else { Ok(value) }
+}
+
+fn limit(text: &str) -> Result<u16, Flaw> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(Flaw::format("a whole number"));
+    }
+    let limit = text.parse().ok().filter(|it| (1..=MAX_LIMIT).contains(it));
+    limit.ok_or_else(|| Flaw::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
+}
+
+/// One of a closed set of words.
+///
+/// # Errors
+/// `invalid_enum`.
+pub fn word<T: Word>(text: &str) -> Result<T, Flaw> {
+    T::from_word(text)
+}
+
+/// An id to compare with. A text that is no id of the kind names nothing, so nothing matches it (decision A2).
+///
+/// # Errors
+/// None; the signature is that of the other parsers.
+pub fn id<K: Kind>(text: &str) -> Result<Id<K>, Flaw> {
+    Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
+}
+
+/// A date.
+///
+/// # Errors
+/// `invalid_format`.
+pub fn date(text: &str) -> Result<Date, Flaw> {
+    text.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD"))
+}
+
+/// A datetime with an offset.
+///
+/// # Errors
+/// `invalid_format`.
+pub fn datetime(text: &str) -> Result<Timestamp, Flaw> {
+    text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset"))
+}
+
+/// Any text.
+///
+/// # Errors
+/// None; the signature is that of the other parsers.
+pub fn any(text: &str) -> Result<String, Flaw> {
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Key, Position, SortBy, cursor};
+
+    const SORTS: Sorts = &[("created_at", Sort::up(SortBy::CreatedAt)), ("-created_at", Sort::down(SortBy::CreatedAt))];
+
+    fn params(query: &[(&str, &str)]) -> Params {
+        Params::new(query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+    }
+
+    fn list(
+        query: &[(&str, &str)],
+    ) -> Result<ListRequest<(Option<Archived>, Bounds<Date>), Archived>, Vec<(String, Code)>> {
+        let mut params = params(query);
+        let filter = (params.one("filter[archived]", word), params.bounds("filter[day]", date));
+        let expand = params.expand();
+        let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
+        params.list("things", SORTS, filter, expand).map_err(problems)
+    }
+
+    #[test]
+    fn each_bad_parameter_is_named_with_its_code() {
+        let table: &[(&[(&str, &str)], &str, Code)] = &[
+            (&[("limit", "0")], "limit", Code::OutOfRange),
+            (&[("limit", "101")], "limit", Code::OutOfRange),
+            (&[("limit", "-1")], "limit", Code::OutOfRange),
+            (&[("limit", "99999999999999999999")], "limit", Code::OutOfRange),
+            (&[("limit", "ten")], "limit", Code::InvalidFormat),
+            (&[("limit", "")], "limit", Code::InvalidFormat),
+            (&[("limit", "1.0")], "limit", Code::InvalidFormat),
+            (&[("cursor", "nonsense")], "cursor", Code::InvalidFormat),
+            (&[("sort", "age")], "sort", Code::InvalidEnum),
+            (&[("expand", "true,age")], "expand", Code::InvalidEnum),
+            (&[("filter[archived]", "maybe")], "filter[archived]", Code::InvalidEnum),
+            (&[("filter[archived]", "all"), ("filter[archived]", "all")], "filter[archived]", Code::InvalidFormat),
+            (&[("filter[age]", "3")], "filter[age]", Code::UnknownField),
+            (&[("filter[day][gt]", "2026-01-01")], "filter[day][gt]", Code::UnknownField),
+            (&[("filter[day][gte]", "2026-02-30")], "filter[day][gte]", Code::InvalidFormat),
+            (
+                &[("filter[day][gte]", "2026-01-02"), ("filter[day][lte]", "2026-01-01")],
+                "filter[day][gte]",
+                Code::OutOfRange,
+            ),
+        ];
+        for (query, field, code) in table {
+            assert_eq!(list(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
+        }
+    }
+
+    #[test]
+    fn edges_are_inside() {
+        for limit in ["1", "100"] {
+            assert_eq!(list(&[("limit", limit)]).unwrap().page.limit.to_string(), limit);
+        }
+        assert_eq!(list(&[]).unwrap().page.limit, DEFAULT_LIMIT);
+        assert!(list(&[("filter[day][gte]", "2026-01-01"), ("filter[day][lte]", "2026-01-01")]).is_ok());
+        assert!(list(&[("colour", "red")]).is_ok(), "other unknown parameters are ignored");
+    }
+
+    #[test]
+    fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
+        let position = Position { key: Key::Time(Timestamp::from_millis(1)), id: [7; 16] };
+        let text = cursor(list(&[]).unwrap().digest, &position);
+        let with = |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|it| it.page.after);
+        assert_eq!(with(&[]), Ok(Some(position.clone())));
+        assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
+        assert!(with(&[("sort", "-created_at")]).is_err());
+        assert!(with(&[("filter[archived]", "all")]).is_err());
+    }
+
+    #[test]
+    fn keyed_filters_carry_their_key() {
+        let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
+        let keyed = params.keyed("custom_fields");
+        assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
+        assert_eq!(params.finish(), Ok(()));
+    }
+}

@@ -1,0 +1,378 @@
+//! Recording people and changing their records (§4.3, decisions A8, D1 to D4, D8).
+
+use super::custom::{self, CustomPatch};
+use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, MANUAL, NAME_CHARS, Role, Status};
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::{self, Fields, Reference};
+use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
+use crate::json::Object;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::text::{self, folded};
+use crate::time::Timestamp;
+
+/// What the service sets, and no request may.
+const READ_ONLY: &[&str] =
+    &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// Their address.
+    pub email: String,
+    /// Their id in another system.
+    pub external_id: Option<String>,
+    /// Their first name.
+    pub first_name: String,
+    /// Their last name.
+    pub last_name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Their manager.
+    pub manager: Option<Reference<EmployeeKind>>,
+    /// Their department.
+    pub department: Option<Reference<DepartmentKind>>,
+    /// What else is recorded.
+    pub custom_fields: CustomFields,
+    /// Whether they are to be invited, and pending until they accept.
+    pub send_invite: bool,
+}
+
+/// The body of an update, valid in itself. `None` keeps what is stored.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Patch {
+    /// Their address.
+    pub email: Option<String>,
+    /// Their id in another system.
+    pub external_id: Option<Option<String>>,
+    /// Their first name.
+    pub first_name: Option<String>,
+    /// Their last name.
+    pub last_name: Option<String>,
+    /// What they may do.
+    pub role: Option<Role>,
+    /// Their manager.
+    pub manager: Option<Option<Reference<EmployeeKind>>>,
+    /// Their department.
+    pub department: Option<Option<Reference<DepartmentKind>>>,
+    /// What else is recorded, per key.
+    pub custom_fields: CustomPatch,
+}
+
+/// The manager that a body refers to, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportingLine {
+    /// Whether they work there.
+    pub status: Status,
+    /// Whether they are the person themselves, or report to them directly or further down.
+    pub is_below: bool,
+}
+
+/// What is stored of the things that a body refers to, or may collide with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// The manager, if found.
+    pub manager: Option<ReportingLine>,
+    /// The department, if found: whether it is archived.
+    pub department_archived: Option<bool>,
+    /// Who has the address.
+    pub email_holder: Option<EmployeeId>,
+    /// Who has the external id.
+    pub external_id_holder: Option<EmployeeId>,
+    /// The custom keys that the person's connector owns.
+    pub managed_keys: Vec<String>,
+}
+
+fn custom_fields(fields: &mut Fields) -> CustomPatch {
+    let mut problems = Problems::none();
+    let parsed = fields.present("custom_fields", |value| {
+        Ok(custom::parse(value).unwrap_or_else(|found| {
+            problems = found;
+            CustomPatch::new()
+        }))
+    });
+    fields.problems(problems);
+    parsed.unwrap_or_default()
+}
+
+impl Draft {
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let email = fields.required("email", fields::checked(text::email));
+        let external_id = fields.optional("external_id", fields::text(1..=EXTERNAL_ID_CHARS));
+        let first_name = fields.required("first_name", fields::text(1..=NAME_CHARS));
+        let last_name = fields.required("last_name", fields::text(1..=NAME_CHARS));
+        let role = fields.present("role", fields::word);
+        let manager = fields.optional("manager_id", fields::reference);
+        let department = fields.optional("department_id", fields::reference);
+        let send_invite = fields.present("send_invite", fields::flag);
+        let custom_fields = CustomFields::default().merged(&custom_fields(&mut fields));
+        if let Err(flaw) = custom_fields.bounded() {
+            fields.problem("custom_fields", flaw);
+        }
+        let draft = || {
+            Some(Self {
+                email: email?,
+                external_id,
+                first_name: first_name?,
+                last_name: last_name?,
+                role: role.unwrap_or(Role::Employee),
+                manager,
+                department,
+                custom_fields,
+                send_invite: send_invite.unwrap_or(false),
+            })
+        };
+        fields.finish(draft())
+    }
+}
+
+impl Patch {
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        let patch = Self {
+            email: fields.present("email", fields::checked(text::email)),
+            external_id: fields.nullable("external_id", fields::text(1..=EXTERNAL_ID_CHARS)),
+            first_name: fields.present("first_name", fields::text(1..=NAME_CHARS)),
+            last_name: fields.present("last_name", fields::text(1..=NAME_CHARS)),
+            role: fields.present("role", fields::word),
+            manager: fields.nullable("manager_id", fields::reference),
+            department: fields.nullable("department_id", fields::reference),
+            custom_fields: custom_fields(&mut fields),
+        };
+        if let Err(flaw) = stored.custom_fields.merged(&patch.custom_fields).bounded() {
+            fields.problem("custom_fields", flaw);
+        }
+        fields.finish(Some(patch))
+    }
+
+    /// The members of this patch that an HR system owns and that differ from what is stored (§2.3, decision D8).
+    fn against_the_connector(&self, stored: &Employee, managed_keys: &[String]) -> Problems {
+        let mut problems = Problems::none();
+        let mut refuse = |field: &str, differs: bool| {
+            if differs {
+                let message = format!("is managed by {}", stored.hris_source);
+                problems.add(field, Flaw::new(Code::FieldManagedExternally, message));
+            }
+        };
+        let reference = |it: &Option<EmployeeId>| it.map(|it| it.to_string());
+        let department = |it: &Option<DepartmentId>| it.map(|it| it.to_string());
+        refuse("email", self.email.as_ref().is_some_and(|it| *it != stored.email));
+        refuse("first_name", self.first_name.as_ref().is_some_and(|it| *it != stored.first_name));
+        refuse("last_name", self.last_name.as_ref().is_some_and(|it| *it != stored.last_name));
+        let manager = self.manager.as_ref().map(|it| it.as_ref().map(|it| it.text.clone()));
+        refuse("manager_id", manager.is_some_and(|it| it != reference(&stored.manager_id)));
+        let wanted = self.department.as_ref().map(|it| it.as_ref().map(|it| it.text.clone()));
+        refuse("department_id", wanted.is_some_and(|it| it != department(&stored.department_id)));
+        for (key, value) in &self.custom_fields {
+            let differs = managed_keys.contains(key) && stored.custom_fields.0.get(key) != value.as_ref();
+            refuse(&format!("custom_fields.{key}"), differs);
+        }
+        problems
+    }
+}
+
+impl Employee {
+    /// Records a person (§3.3, §4.3): pending if they are invited, else active.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for references that do not hold, [`Refusal::Conflict`] for an address or external id
+    /// that someone has.
+    pub fn create(id: EmployeeId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        let mut problems = Problems::none();
+        let manager_id =
+            draft.manager.and_then(|it| problems.take("manager_id", manager(&it, found, &[Status::Active])));
+        let department_id = draft.department.and_then(|it| problems.take("department_id", department(&it, found)));
+        problems.or(()).map_err(Refusal::Unprocessable)?;
+        must_be_free(&draft.email, draft.external_id.as_deref(), found, None)?;
+        let state = Self {
+            id,
+            email: draft.email,
+            external_id: draft.external_id,
+            first_name: draft.first_name,
+            last_name: draft.last_name,
+            role: draft.role,
+            manager_id,
+            department_id,
+            status: if draft.send_invite { Status::PendingInvite } else { Status::Active },
+            custom_fields: draft.custom_fields,
+            is_hris_managed: false,
+            hris_source: MANUAL.to_owned(),
+            connector_id: None,
+            created_at: at,
+            updated_at: at,
+            deactivated_at: None,
+        };
+        Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
+    }
+
+    /// Changes a record; `None` if that changes nothing (decision A8).
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for references that do not hold, a reporting cycle or fields that an HR system owns;
+    /// [`Refusal::Conflict`] for an address or external id that someone else has.
+    pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        let mut state = self.merged(patch, found)?;
+        must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;
+        if state == *self {
+            return Ok(None);
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        Ok(Some(Decision::changed(self, state, "employee.update", vec![EventType::EmployeeUpdated])))
+    }
+
+    /// This record with a patch applied, after everything that the patch refers to was checked.
+    pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, Refusal> {
+        let mut problems = Problems::none();
+        if self.is_hris_managed {
+            problems.extend(patch.against_the_connector(self, &found.managed_keys));
+        }
+        let mut state = self.clone();
+        if let Some(wanted) = &patch.manager {
+            let keep = wanted.as_ref().is_some_and(|it| it.id.is_some() && it.id == self.manager_id);
+            let allowed = [Status::Active, Status::PendingInvite];
+            let checked = wanted
+                .as_ref()
+                .filter(|_| !keep)
+                .and_then(|it| problems.take("manager_id", manager(it, found, &allowed)));
+            state.manager_id = if keep { self.manager_id } else { checked };
+        }
+        if let Some(wanted) = &patch.department {
+            let keep = wanted.as_ref().is_some_and(|it| it.id.is_some() && it.id == self.department_id);
+            let checked =
+                wanted.as_ref().filter(|_| !keep).and_then(|it| problems.take("department_id", department(it, found)));
+            state.department_id = if keep { self.department_id } else { checked };
+        }
+        problems.or(()).map_err(Refusal::Unprocessable)?;
+        state.email = patch.email.clone().unwrap_or(state.email);
+        state.external_id = patch.external_id.clone().unwrap_or(state.external_id);
+        state.first_name = patch.first_name.clone().unwrap_or(state.first_name);
+        state.last_name = patch.last_name.clone().unwrap_or(state.last_name);
+        state.role = patch.role.unwrap_or(state.role);
+        state.custom_fields = self.custom_fields.merged(&patch.custom_fields);
+        Ok(state)
+    }
+}
+
+fn manager(wanted: &Reference<EmployeeKind>, found: &References, allowed: &[Status]) -> Result<EmployeeId, Flaw> {
+    let (Some(id), Some(line)) = (wanted.id, found.manager) else { return Err(wanted.not_found()) };
+    if line.is_below {
+        return Err(Flaw::new(Code::ReportingCycle, "would make the person their own manager, directly or further up"));
+    }
+    if !allowed.contains(&line.status) {
+        return Err(Flaw::new(Code::InvalidState, "is not active"));
+    }
+    Ok(id)
+}
+
+fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, Flaw> {
+    match (wanted.id, found.department_archived) {
+        (Some(id), Some(false)) => Ok(id),
+        (Some(_), Some(true)) => Err(Flaw::new(Code::InvalidState, "is archived")),
+        _ => Err(wanted.not_found()),
+    }
+}
+
+fn must_be_free(
+    email: &str,
+    external_id: Option<&str>,
+    found: &References,
+    own: Option<EmployeeId>,
+) -> Result<(), Refusal> {
+    if let Some(holder) = found.email_holder.filter(|it| Some(*it) != own) {
+        return Err(Refusal::taken("email", folded(email), holder));
+    }
+    if let (Some(external_id), Some(holder)) = (external_id, found.external_id_holder.filter(|it| Some(*it) != own)) {
+        return Err(Refusal::taken("external_id", external_id, holder));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::employee;
+    use super::*;
+    use crate::json::Value;
+    use ulid::Ulid;
+
+    const NOW: Timestamp = Timestamp::from_millis(2_000);
+
+    fn patch(body: &str, stored: &Employee) -> Patch {
+        let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
+        Patch::parse(members, stored).unwrap()
+    }
+
+    fn refused(result: Result<Option<Decision<Employee>>, Refusal>) -> Vec<(String, Code)> {
+        match result {
+            Err(Refusal::Unprocessable(problems)) => {
+                problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nobody_becomes_their_own_manager() {
+        let it = employee(1);
+        let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
+        let found = |is_below, status| References {
+            manager: Some(ReportingLine { status, is_below }),
+            ..References::default()
+        };
+        let patch = patch(&body, &it);
+        assert_eq!(
+            refused(it.update(&patch, &found(true, Status::Active), NOW)),
+            [("manager_id".to_owned(), Code::ReportingCycle)]
+        );
+        assert_eq!(
+            refused(it.update(&patch, &found(false, Status::Deactivated), NOW)),
+            [("manager_id".to_owned(), Code::InvalidState)]
+        );
+        assert_eq!(
+            refused(it.update(&patch, &References::default(), NOW)),
+            [("manager_id".to_owned(), Code::NotFoundInOrganization)]
+        );
+        for status in [Status::Active, Status::PendingInvite] {
+            assert!(it.update(&patch, &found(false, status), NOW).unwrap().is_some());
+        }
+    }
+
+    #[test]
+    fn what_an_hr_system_owns_is_not_written_but_equal_values_are_no_write() {
+        let it = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
+        let found = References { managed_keys: vec!["grade".to_owned()], ..References::default() };
+        let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
+        let fields: Vec<_> = refused(it.update(&patch(body, &it), &found, NOW))
+            .into_iter()
+            .filter(|it| it.1 == Code::FieldManagedExternally)
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(fields, ["email", "first_name", "last_name", "manager_id", "department_id", "custom_fields.grade"]);
+        let equal = format!(r#"{{"email":"{}","manager_id":null,"first_name":"Ada"}}"#, it.email);
+        assert_eq!(it.update(&patch(&equal, &it), &found, NOW), Ok(None));
+        let own = r#"{"role":"manager","custom_fields":{"team":"a"}}"#;
+        assert!(it.update(&patch(own, &it), &found, NOW).unwrap().is_some());
+    }
+
+    #[test]
+    fn an_address_is_held_by_one_person_whatever_its_case() {
+        let it = employee(1);
+        let other = EmployeeId::from_ulid(Ulid(9));
+        let found = References { email_holder: Some(other), ..References::default() };
+        let change = patch(r#"{"email":"TAKEN@example.com"}"#, &it);
+        assert_eq!(it.update(&change, &found, NOW), Err(Refusal::taken("email", "taken@example.com", other)));
+        let own = References { email_holder: Some(it.id), ..References::default() };
+        assert!(it.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
+    }
+}

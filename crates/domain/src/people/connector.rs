@@ -1,0 +1,199 @@
+//! Connectors: how an HR system comes to own part of a person's record (§2.3, decisions G).
+
+use serde::Serialize;
+
+use super::custom::MAX_KEY_CHARS;
+use super::{Employee, MANUAL};
+use crate::decision::{Decision, Resource};
+use crate::event::EventType;
+use crate::fields::{self, Fields, Word, as_word};
+use crate::id::{ConnectorId, ConnectorKind, EmployeeKind};
+use crate::json::Object;
+use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::problem::{Flaw, Problems};
+use crate::time::Timestamp;
+
+/// The longest `hris_source`.
+pub const SOURCE_CHARS: usize = 64;
+/// The most custom keys a connector owns.
+pub const MAX_MAPPED_KEYS: usize = 32;
+/// The most people that one release names.
+pub const MAX_RELEASED: usize = 1000;
+
+const READ_ONLY: &[&str] = &["id", "status", "last_sync_at", "last_sync_status", "created_at", "updated_at"];
+
+/// How the HR system's data comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// As CSV files.
+    CsvFeed,
+}
+
+impl Word for Type {
+    const WORDS: &'static [(&'static str, Self)] = &[("csv_feed", Self::CsvFeed)];
+}
+
+/// A connection to an HR system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Connector {
+    /// Its id.
+    pub id: ConnectorId,
+    /// How data comes in.
+    #[serde(rename = "type", serialize_with = "as_word")]
+    pub kind: Type,
+    /// What the people it manages show as `hris_source`.
+    pub hris_source: String,
+    /// The custom keys it owns.
+    pub mapped_custom_field_keys: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Resource for Connector {
+    type Kind = ConnectorKind;
+    const NAME: &'static str = "connector";
+
+    fn id(&self) -> ConnectorId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+impl Listed for Connector {
+    const SORTS: Sorts = &[
+        ("-created_at", Sort::down(SortBy::CreatedAt)),
+        ("created_at", Sort::up(SortBy::CreatedAt)),
+        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+    ];
+
+    fn key(&self, by: SortBy) -> Key {
+        Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
+    }
+}
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    kind: Type,
+    hris_source: String,
+    mapped_custom_field_keys: Vec<String>,
+}
+
+/// A slug: lower-case letters, digits, and dashes or underscores between them.
+fn slug(text: &str) -> Result<(), Flaw> {
+    crate::text::bounded(text, 1..=SOURCE_CHARS)?;
+    let inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-' || it == b'_';
+    let edges = [text.as_bytes().first(), text.as_bytes().last()];
+    let edged = edges.iter().all(|it| it.is_some_and(|it| it.is_ascii_lowercase() || it.is_ascii_digit()));
+    if edged && text.bytes().all(inner) && text != MANUAL {
+        return Ok(());
+    }
+    Err(Flaw::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
+}
+
+impl Draft {
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let kind = fields.required("type", fields::word);
+        let hris_source = fields.required("hris_source", fields::checked(slug));
+        let key = fields::text(1..=MAX_KEY_CHARS);
+        let keys = fields.present("mapped_custom_field_keys", fields::list(MAX_MAPPED_KEYS, key));
+        let draft = || {
+            Some(Self { kind: kind?, hris_source: hris_source?, mapped_custom_field_keys: keys.unwrap_or_default() })
+        };
+        fields.finish(draft())
+    }
+}
+
+/// Reads the body of a release: whom to give back; nobody named = everybody.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_release(body: Object) -> Result<Option<Vec<fields::Reference<EmployeeKind>>>, Problems> {
+    let mut fields = Fields::new(body);
+    let people = fields.present("employee_ids", fields::list(MAX_RELEASED, fields::reference));
+    fields.finish(Some(people))
+}
+
+impl Connector {
+    /// Connects an HR system.
+    pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
+        let Draft { kind, hris_source, mapped_custom_field_keys } = draft;
+        let state = Self { id, kind, hris_source, mapped_custom_field_keys, created_at: at, updated_at: at };
+        Decision::created(state, "connector.create", vec![])
+    }
+
+    /// Takes charge of a person's record; `None` if it is in charge already.
+    #[must_use]
+    pub fn manage(&self, employee: &Employee, at: Timestamp) -> Option<Decision<Employee>> {
+        if employee.connector_id == Some(self.id) {
+            return None;
+        }
+        let state = Employee {
+            is_hris_managed: true,
+            hris_source: self.hris_source.clone(),
+            connector_id: Some(self.id),
+            updated_at: at.strictly_after(employee.updated_at),
+            ..employee.clone()
+        };
+        Some(Decision::changed(employee, state, "employee.manage", vec![EventType::EmployeeUpdated]))
+    }
+
+    /// Gives a person's record back, with its values; `None` if it is not in charge.
+    #[must_use]
+    pub fn release(&self, employee: &Employee, at: Timestamp) -> Option<Decision<Employee>> {
+        if employee.connector_id != Some(self.id) {
+            return None;
+        }
+        let state = Employee {
+            is_hris_managed: false,
+            hris_source: MANUAL.to_owned(),
+            connector_id: None,
+            updated_at: at.strictly_after(employee.updated_at),
+            ..employee.clone()
+        };
+        Some(Decision::changed(employee, state, "employee.release", vec![EventType::EmployeeUpdated]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::employee;
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn a_record_is_managed_until_it_is_released_and_keeps_its_values() {
+        let at = Timestamp::from_millis(9_000);
+        let draft = Draft { kind: Type::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
+        let before = employee(1);
+        let managed = connector.manage(&before, at).unwrap().state;
+        assert_eq!((managed.is_hris_managed, managed.hris_source.as_str()), (true, "acme"));
+        assert!(connector.manage(&managed, at).is_none());
+        let released = connector.release(&managed, at).unwrap().state;
+        assert_eq!(Employee { updated_at: before.updated_at, ..released.clone() }, before);
+        assert!(connector.release(&released, at).is_none());
+    }
+
+    #[test]
+    fn a_source_is_a_slug() {
+        for good in ["a", "work-day_2", &"a".repeat(64)] {
+            assert_eq!(slug(good), Ok(()), "{good}");
+        }
+        for bad in ["", "-a", "a-", "A", "a b", "manual", &"a".repeat(65)] {
+            assert!(slug(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Custom fields: a flat map of strings, numbers and booleans (§2.3, decisions A8, D7).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::Value;
+use crate::problem::{Code, Flaw, Problems};
+use crate::text::bounded;
+
+/// The most custom fields of a person (§8).
+pub const MAX_FIELDS: usize = 32;
+/// The longest key (§8).
+pub const MAX_KEY_CHARS: usize = 64;
+/// The longest value (§8).
+pub const MAX_VALUE_CHARS: usize = 1024;
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Custom {
+    /// `true` or `false`
+    Flag(bool),
+    /// A number.
+    Number(serde_json::Number),
+    /// A text; dates are texts too.
+    Text(String),
+}
+
+impl Custom {
+    /// The text that a filter compares with (decision D7).
+    ///
+    /// ```
+    /// use candor_domain::people::Custom;
+    ///
+    /// assert_eq!(Custom::Number(42.into()).canonical(), "42");
+    /// assert_eq!(Custom::Flag(true).canonical(), "true");
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        match self {
+            Self::Flag(it) => it.to_string(),
+            Self::Number(it) => it.to_string(),
+            Self::Text(it) => it.clone(),
+        }
+    }
+
+    fn parse(value: &Value) -> Result<Self, Flaw> {
+        match value {
+            Value::Bool(it) => Ok(Self::Flag(*it)),
+            Value::Number(it) => Ok(Self::Number(it.clone())),
+            Value::Text(it) => bounded(it, 0..=MAX_VALUE_CHARS).map(|()| Self::Text(it.clone())),
+            other => Err(Flaw::format(format!("a string, number or boolean, not {}", other.kind()))),
+        }
+    }
+}
+
+/// The custom fields of a person.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CustomFields(pub BTreeMap<String, Custom>);
+
+/// A change per key: a value sets it, `None` removes it.
+pub type CustomPatch = BTreeMap<String, Option<Custom>>;
+
+impl CustomFields {
+    /// These fields with a change applied.
+    #[must_use]
+    pub fn merged(&self, patch: &CustomPatch) -> Self {
+        let mut fields = self.0.clone();
+        for (key, value) in patch {
+            match value {
+                Some(value) => fields.insert(key.clone(), value.clone()),
+                None => fields.remove(key),
+            };
+        }
+        Self(fields)
+    }
+
+    /// Bounds the number of fields of a result.
+    ///
+    /// # Errors
+    /// `too_long`.
+    pub fn bounded(&self) -> Result<(), Flaw> {
+        if self.0.len() <= MAX_FIELDS {
+            return Ok(());
+        }
+        Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_FIELDS} keys")))
+    }
+
+    /// A digest per field, by which people with a certain value are found. Values are too long to be indexed as they
+    /// are, and a digest shows nothing of them.
+    #[must_use]
+    pub fn digests(&self) -> Vec<[u8; 16]> {
+        self.0.iter().map(|(key, value)| digest(key, &value.canonical())).collect()
+    }
+}
+
+/// The digest of a key with the canonical text of a value.
+#[must_use]
+pub fn digest(key: &str, value: &str) -> [u8; 16] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, format!("{}\0{key}{value}", key.len()).as_bytes());
+    let mut first = [0; 16];
+    first.copy_from_slice(&digest.as_ref()[..16]);
+    first
+}
+
+/// Reads the member `custom_fields` of a body.
+///
+/// # Errors
+/// Every key that is wrong, as `custom_fields.<key>`.
+pub fn parse(value: &Value) -> Result<CustomPatch, Problems> {
+    let Value::Object(members) = value else {
+        return Err(Problems::one("custom_fields", Flaw::format(format!("an object, not {}", value.kind()))));
+    };
+    let (mut patch, mut problems) = (CustomPatch::new(), Problems::none());
+    for (key, value) in members {
+        let field = format!("custom_fields.{key}");
+        if let Err(flaw) = bounded(key, 1..=MAX_KEY_CHARS) {
+            problems.add(field, Flaw::new(Code::InvalidFormat, format!("the key {}", flaw.message)));
+        } else if patch.contains_key(key) {
+            problems.add(field, Flaw::format("given only once"));
+        } else {
+            let value =
+                if *value == Value::Null { Some(None) } else { problems.take(&field, Custom::parse(value)).map(Some) };
+            patch.insert(key.clone(), value.flatten());
+        }
+    }
+    problems.or(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_text(text: &str) -> Result<CustomPatch, Vec<(String, Code)>> {
+        parse(&serde_json::from_str(text).unwrap())
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    #[test]
+    fn keys_and_values_are_bounded_and_flat() {
+        let (key, value) = ("k".repeat(64), "é".repeat(1024));
+        assert!(parse_text(&format!(r#"{{"{key}":"{value}"}}"#)).is_ok());
+        for (body, field, code) in [
+            (format!(r#"{{"{key}k":1}}"#), format!("custom_fields.{key}k"), Code::InvalidFormat),
+            (format!(r#"{{"k":"{value}é"}}"#), "custom_fields.k".to_owned(), Code::TooLong),
+            (r#"{"":1}"#.to_owned(), "custom_fields.".to_owned(), Code::InvalidFormat),
+            (r#"{"k":[1]}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
+            (r#"{"k":{"a":1}}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
+            (r#"{"k":1,"k":2}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
+            (r#"{"k":"\u0000"}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
+            ("[]".to_owned(), "custom_fields".to_owned(), Code::InvalidFormat),
+        ] {
+            assert_eq!(parse_text(&body).unwrap_err(), [(field, code)], "{body:.40}");
+        }
+    }
+
+    #[test]
+    fn a_change_merges_per_key_and_null_removes() {
+        let before =
+            CustomFields([("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into());
+        let after = before.merged(&parse_text(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
+        assert_eq!(serde_json::to_string(&after).unwrap(), r#"{"b":1,"c":"x"}"#);
+    }
+
+    #[test]
+    fn a_person_has_at_most_32_fields() {
+        let fields = |n: usize| CustomFields((0..n).map(|it| (it.to_string(), Custom::Flag(true))).collect());
+        assert_eq!(fields(32).bounded(), Ok(()));
+        assert_eq!(fields(33).bounded().unwrap_err().code, Code::TooLong);
+    }
+
+    #[test]
+    fn a_digest_tells_key_and_value_apart() {
+        assert_ne!(digest("ab", "c"), digest("a", "bc"));
+        assert_eq!(digest("a", "42"), CustomFields([("a".to_owned(), Custom::Number(42.into()))].into()).digests()[0]);
+    }
+}

@@ -1,0 +1,164 @@
+//! Invitations: a token that turns a pending person into an active one (§3.3, decisions G).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+
+use super::{Employee, Status};
+use crate::fields::{Word, as_word};
+use crate::id::{EmployeeId, InvitationId};
+use crate::refusal::Refusal;
+use crate::secret::Secret;
+use crate::time::Timestamp;
+
+/// How long an invitation can be accepted.
+pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
+/// Attempts to accept, per minute and address.
+pub const ACCEPTS_PER_MINUTE: u32 = 20;
+
+/// Where an invitation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// It can be accepted.
+    Pending,
+    /// It was.
+    Accepted,
+    /// It was not, in time.
+    Expired,
+    /// A newer one took its place, or the person left.
+    Revoked,
+}
+
+impl Word for State {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("pending", Self::Pending),
+        ("accepted", Self::Accepted),
+        ("expired", Self::Expired),
+        ("revoked", Self::Revoked),
+    ];
+}
+
+/// An invitation. Only the hash of its token is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invitation {
+    /// Its id.
+    pub id: InvitationId,
+    /// Who is invited.
+    pub employee_id: EmployeeId,
+    /// SHA-256 of the token.
+    pub token_hash: [u8; 32],
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was accepted.
+    pub accepted_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// The JSON form of an invitation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct View {
+    id: InvitationId,
+    employee_id: EmployeeId,
+    #[serde(serialize_with = "as_word")]
+    status: State,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    accepted_at: Option<Timestamp>,
+}
+
+/// Makes a token of 256 random bits.
+#[must_use]
+pub fn token(random: [u8; 32]) -> Secret {
+    Secret::new(URL_SAFE_NO_PAD.encode(random))
+}
+
+/// What is kept of a token.
+#[must_use]
+pub fn hash(token: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(ring::digest::digest(&ring::digest::SHA256, token.as_bytes()).as_ref());
+    hash
+}
+
+impl Invitation {
+    /// Invites a person who is pending.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] for anyone else.
+    pub fn new(id: InvitationId, employee: &Employee, token: &Secret, at: Timestamp) -> Result<Self, Refusal> {
+        if employee.status != Status::PendingInvite {
+            return Err(Refusal::transition("status", employee.status.word(), "invite"));
+        }
+        let token_hash = hash(token.reveal());
+        Ok(Self { id, employee_id: employee.id, token_hash, created_at: at, accepted_at: None, revoked_at: None })
+    }
+
+    /// Until when it can be accepted.
+    #[must_use]
+    pub const fn expires_at(&self) -> Timestamp {
+        self.created_at.plus_seconds(VALID_SECONDS)
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn state(&self, at: Timestamp) -> State {
+        match (self.accepted_at, self.revoked_at) {
+            (Some(_), _) => State::Accepted,
+            (None, Some(_)) => State::Revoked,
+            (None, None) if at >= self.expires_at() => State::Expired,
+            (None, None) => State::Pending,
+        }
+    }
+
+    /// Accepts it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] unless it is pending: used, expired and revoked ones look like none.
+    pub fn accept(&self, at: Timestamp) -> Result<Self, Refusal> {
+        if self.state(at) != State::Pending {
+            return Err(Refusal::NotFound);
+        }
+        Ok(Self { accepted_at: Some(at), ..self.clone() })
+    }
+
+    /// Takes it back, if it can still be accepted.
+    #[must_use]
+    pub fn revoke(&self, at: Timestamp) -> Self {
+        Self { revoked_at: self.revoked_at.or(Some(at)), ..self.clone() }
+    }
+
+    /// Its JSON form.
+    #[must_use]
+    pub fn view(&self, at: Timestamp) -> View {
+        View {
+            id: self.id,
+            employee_id: self.employee_id,
+            status: self.state(at),
+            created_at: self.created_at,
+            expires_at: self.expires_at(),
+            accepted_at: self.accepted_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::employee;
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn an_invitation_is_accepted_once_and_within_14_days() {
+        let at = Timestamp::from_millis(0);
+        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
+        let token = token([7; 32]);
+        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
+        let last = at.plus_seconds(VALID_SECONDS - 1);
+        assert_eq!(it.state(last), State::Pending);
+        assert_eq!(it.accept(at.plus_seconds(VALID_SECONDS)), Err(Refusal::NotFound));
+        assert_eq!(it.accept(last).unwrap().accept(last), Err(Refusal::NotFound));
+        assert_eq!(it.revoke(at).accept(last), Err(Refusal::NotFound));
+        assert!(Invitation::new(it.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
+    }
+}

@@ -1,0 +1,147 @@
+//! Leaving, coming back, and accepting an invitation (§3.3, decision D6).
+
+use super::custom::CustomPatch;
+use super::{Employee, Patch, References, Status};
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::{Fields, Word};
+use crate::json::Object;
+use crate::problem::Problems;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// The body of a rehire, valid in itself: what may change with it (§4.3).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rehire(Patch);
+
+impl Rehire {
+    /// Reads the body of a rehire.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
+        let known = ["manager_id", "department_id", "custom_fields"];
+        let (known, others): (Object, Object) = body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
+        let unknown = Fields::new(others).finish(Some(())).err().unwrap_or_default();
+        match Patch::parse(known, stored) {
+            Ok(patch) => unknown.or(Self(patch)),
+            Err(mut problems) => {
+                problems.extend(unknown);
+                Err(problems)
+            }
+        }
+    }
+
+    /// The changes that come with the rehire.
+    #[must_use]
+    pub const fn patch(&self) -> &Patch {
+        &self.0
+    }
+
+    /// The custom fields that change.
+    #[must_use]
+    pub const fn custom_fields(&self) -> &CustomPatch {
+        &self.0.custom_fields
+    }
+}
+
+impl Employee {
+    /// The person leaves (§3.3).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if they have left already.
+    pub fn deactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        if self.status == Status::Deactivated {
+            return Err(self.refuse("deactivate"));
+        }
+        let at = at.strictly_after(self.updated_at);
+        let state = Self { status: Status::Deactivated, deactivated_at: Some(at), updated_at: at, ..self.clone() };
+        Ok(Decision::changed(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
+    }
+
+    /// The person comes back, with the reporting line and the custom fields they had (§3.3).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if they have not left.
+    pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        self.must_have_left("reactivate")?;
+        let state = self.clone().returned(at);
+        Ok(Decision::changed(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
+    }
+
+    /// The person is hired again, perhaps elsewhere in the organization (§3.3).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if they have not left; those of [`Employee::update`] for what changes with it.
+    pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        self.must_have_left("rehire")?;
+        let state = self.merged(&body.0, found)?.returned(at);
+        Ok(Decision::changed(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
+    }
+
+    /// The invited person accepts (§3.3, decision D6).
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] unless they are invited: a used invitation looks like none.
+    pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        if self.status != Status::PendingInvite {
+            return Err(Refusal::NotFound);
+        }
+        let state = self.clone().returned(at);
+        Ok(Decision::changed(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
+    }
+
+    fn returned(self, at: Timestamp) -> Self {
+        let updated_at = at.strictly_after(self.updated_at);
+        Self { status: Status::Active, deactivated_at: None, updated_at, ..self }
+    }
+
+    fn must_have_left(&self, attempted: &str) -> Result<(), Refusal> {
+        if self.status == Status::Deactivated { Ok(()) } else { Err(self.refuse(attempted)) }
+    }
+
+    fn refuse(&self, attempted: &str) -> Refusal {
+        Refusal::transition("status", self.status.word(), attempted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::employee;
+    use super::*;
+    use Status::{Active, Deactivated, PendingInvite};
+
+    #[test]
+    fn every_status_meets_every_action() {
+        let at = Timestamp::from_millis(5_000);
+        let table = [
+            //               deactivate         reactivate    rehire        accept
+            (Active, [Some(Deactivated), None, None, None]),
+            (Deactivated, [None, Some(Active), Some(Active), None]),
+            (PendingInvite, [Some(Deactivated), None, None, Some(Active)]),
+        ];
+        for (from, row) in table {
+            let deactivated_at = (from == Deactivated).then_some(Timestamp::from_millis(1_500));
+            let it = Employee { status: from, deactivated_at, ..employee(1) };
+            let results = [
+                it.deactivate(at),
+                it.reactivate(at),
+                it.rehire(&Rehire::default(), &References::default(), at),
+                it.accept_invitation(at),
+            ];
+            let reached = results.map(|it| it.ok().map(|it| it.state.status));
+            assert_eq!(reached, row, "from {from:?}");
+        }
+    }
+
+    #[test]
+    fn each_lifecycle_call_fires_one_event_and_keeps_deactivated_at_in_step() {
+        let at = Timestamp::from_millis(5_000);
+        let left = employee(1).deactivate(at).unwrap();
+        assert_eq!((left.events, left.state.deactivated_at), (vec![EventType::EmployeeDeactivated], Some(at)));
+        let back = left.state.reactivate(at).unwrap();
+        assert_eq!((back.events, back.state.deactivated_at), (vec![EventType::EmployeeReactivated], None));
+        let rehired = left.state.rehire(&Rehire::default(), &References::default(), at).unwrap();
+        assert_eq!(rehired.events, [EventType::EmployeeRehired]);
+    }
+}

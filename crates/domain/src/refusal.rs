@@ -1,0 +1,84 @@
+//! Why a request is not carried out, in the domain's words; the adapter gives each its status (§7).
+
+use serde::Serialize;
+
+use crate::access::Denied;
+use crate::problem::{Flaw, Problems};
+
+/// A decision against a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Decidable from the request alone: `validation_error` (decision A3).
+    Invalid(Problems),
+    /// Needs stored data to be seen: `unprocessable` (decision A3).
+    Unprocessable(Problems),
+    /// The resource is absent, or another organization's, which looks the same (decision A2).
+    NotFound,
+    /// The caller may not do this.
+    Denied(Denied),
+    /// The state of things is against it.
+    Conflict(Conflict),
+}
+
+/// The one entry of a `conflict`'s details (§7).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The field that is in the way.
+    pub field: String,
+    /// Its current value.
+    pub current: serde_json::Value,
+    /// For state machines: what was attempted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempted_transition: Option<String>,
+    /// For uniqueness: the resource that has the value already (decision D4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicting_id: Option<String>,
+}
+
+impl Refusal {
+    /// A transition that the state machine does not have.
+    #[must_use]
+    pub fn transition(field: &str, current: impl Serialize, attempted: &str) -> Self {
+        Self::Conflict(Conflict {
+            field: field.to_owned(),
+            current: serde_json::to_value(current).unwrap_or_default(),
+            attempted_transition: Some(attempted.to_owned()),
+            conflicting_id: None,
+        })
+    }
+
+    /// A value that another resource has already.
+    #[must_use]
+    pub fn taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
+        Self::Conflict(Conflict {
+            field: field.to_owned(),
+            current: serde_json::to_value(current).unwrap_or_default(),
+            attempted_transition: None,
+            conflicting_id: Some(holder.to_string()),
+        })
+    }
+
+    /// One field is invalid.
+    #[must_use]
+    pub fn invalid(field: &str, flaw: Flaw) -> Self {
+        Self::Invalid(Problems::one(field, flaw))
+    }
+
+    /// One field is unprocessable.
+    #[must_use]
+    pub fn unprocessable(field: &str, flaw: Flaw) -> Self {
+        Self::Unprocessable(Problems::one(field, flaw))
+    }
+}
+
+impl From<Problems> for Refusal {
+    fn from(problems: Problems) -> Self {
+        Self::Invalid(problems)
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}

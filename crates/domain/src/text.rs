@@ -1,0 +1,109 @@
+//! Texts and their bounds (§8, decision A9): counted in Unicode scalar values, stored as sent.
+
+use std::ops::RangeInclusive;
+
+use validator::{ValidateEmail, ValidateLength, ValidateUrl};
+
+use crate::problem::{Code, Flaw};
+
+/// The longest e-mail address (decision D4).
+pub const EMAIL_CHARS: usize = 254;
+
+/// Accepts a text of so many characters without control characters.
+///
+/// A text that must have at least one character must have one that is not blank.
+///
+/// ```
+/// use candor_domain::problem::Code;
+/// use candor_domain::text::bounded;
+///
+/// assert!(bounded("çok iyi", 1..=7).is_ok());
+/// assert_eq!(bounded("   ", 1..=7).unwrap_err().code, Code::TooShort);
+/// ```
+///
+/// # Errors
+/// `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
+pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
+    let (min, max) = (*chars.start(), *chars.end());
+    let wanted = format!("must have {min} to {max} characters");
+    if !text.validate_length(None, Some(u64::try_from(max).unwrap_or(u64::MAX)), None) {
+        return Err(Flaw::new(Code::TooLong, wanted));
+    }
+    if !text.validate_length(Some(u64::try_from(min).unwrap_or(u64::MAX)), None, None) {
+        return Err(Flaw::new(Code::TooShort, wanted));
+    }
+    if min > 0 && text.chars().all(char::is_whitespace) {
+        return Err(Flaw::new(Code::TooShort, "must have at least one character that is not blank"));
+    }
+    if text.chars().any(is_forbidden_control) {
+        return Err(Flaw::format("text without control characters other than tab and line ends"));
+    }
+    Ok(())
+}
+
+/// U+0000 and the other C0 controls except `\t`, `\n`, `\r`.
+const fn is_forbidden_control(it: char) -> bool {
+    (it as u32) < 0x20 && !matches!(it, '\t' | '\n' | '\r')
+}
+
+/// Accepts an e-mail address.
+///
+/// # Errors
+/// `too_long` above [`EMAIL_CHARS`], `too_short` when blank, `invalid_format` otherwise.
+pub fn email(text: &str) -> Result<(), Flaw> {
+    bounded(text, 1..=EMAIL_CHARS)?;
+    if text.validate_email() { Ok(()) } else { Err(Flaw::format("an e-mail address")) }
+}
+
+/// Accepts a URL with a scheme and a host.
+///
+/// # Errors
+/// `invalid_format`.
+pub fn url(text: &str) -> Result<(), Flaw> {
+    if text.validate_url() { Ok(()) } else { Err(Flaw::format("an absolute URL")) }
+}
+
+/// The text by which names and e-mail addresses are compared and sorted: without case (decisions A11, D4).
+#[must_use]
+pub fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold_at_the_edge_and_one_past_it_in_characters_not_bytes() {
+        for max in [1_usize, 80, 4000] {
+            for unit in ["a", "é", "漢", "👍"] {
+                assert_eq!(bounded(&unit.repeat(max), 1..=max), Ok(()), "{max} × {unit}");
+                assert_eq!(bounded(&unit.repeat(max + 1), 1..=max).unwrap_err().code, Code::TooLong, "{max} × {unit}");
+            }
+        }
+        assert_eq!(bounded("", 0..=5), Ok(()));
+        assert_eq!(bounded("  ", 0..=5), Ok(()), "an optional text may be blank");
+        assert_eq!(bounded("", 1..=5).unwrap_err().code, Code::TooShort);
+        assert_eq!(bounded("\u{3000}\t", 1..=5).unwrap_err().code, Code::TooShort);
+    }
+
+    #[test]
+    fn control_characters_are_refused_but_for_tab_and_line_ends() {
+        for code in 0..0x20_u8 {
+            let text = format!("a{}b", char::from(code));
+            assert_eq!(bounded(&text, 1..=5).is_ok(), matches!(code, 9 | 10 | 13), "U+{code:04X}");
+        }
+    }
+
+    #[test]
+    fn an_email_has_at_most_254_characters() {
+        let domain = format!("{}.{}.{}.example", "d".repeat(63), "e".repeat(63), "f".repeat(50));
+        let local = |len: usize| format!("{}@{domain}", "l".repeat(len));
+        let room = EMAIL_CHARS - domain.len() - 1;
+        assert_eq!(email(&local(room)), Ok(()));
+        assert_eq!(email(&local(room + 1)).unwrap_err().code, Code::TooLong);
+        for bad in ["ada", "ada@", "@example.com", "a b@example.com", "ada@exa mple.com"] {
+            assert_eq!(email(bad).unwrap_err().code, Code::InvalidFormat, "{bad}");
+        }
+    }
+}

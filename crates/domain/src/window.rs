@@ -1,0 +1,210 @@
+//! The exact sliding window of the rate limits (§8, decision B1).
+
+use crate::time::Timestamp;
+
+/// The window.
+pub const WINDOW_MILLIS: i64 = 60_000;
+/// The window in seconds, for details of a refusal.
+pub const WINDOW_SECONDS: u32 = 60;
+
+/// The moments of the requests that count, oldest first, in a ring that grows on demand up to the limit.
+///
+/// ```
+/// use candor_domain::time::Timestamp;
+/// use candor_domain::window::Window;
+///
+/// let (mut window, at) = (Window::default(), Timestamp::from_millis(0));
+/// assert!(window.admit(at, 1).admitted);
+/// let refused = window.admit(at.plus_seconds(20), 1);
+/// assert_eq!((refused.admitted, refused.retry_after_seconds), (false, 40));
+/// assert!(window.admit(at.plus_seconds(60), 1).admitted);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Window {
+    /// Milliseconds since `base`.
+    ring: Vec<u32>,
+    head: usize,
+    len: usize,
+    base: i64,
+    newest: i64,
+}
+
+/// The state of a window after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the request may go on. A refused one is not counted.
+    pub admitted: bool,
+    /// Requests allowed within the window.
+    pub limit: u32,
+    /// Requests that would be admitted now.
+    pub remaining: u32,
+    /// When the newest counted request leaves the window, in whole seconds since the Unix epoch, rounded up.
+    pub reset_at_seconds: i64,
+    /// Whole seconds until the oldest leaves, at least 1.
+    pub retry_after_seconds: i64,
+}
+
+impl Window {
+    /// Counts a request, or refuses it.
+    pub fn admit(&mut self, at: Timestamp, limit: u32) -> Standing {
+        let now = self.advance(at);
+        let admitted = self.len < limit as usize;
+        if admitted {
+            self.push(now);
+        }
+        self.standing(now, limit, admitted)
+    }
+
+    /// The state of the window, without counting anything.
+    pub fn look(&mut self, at: Timestamp, limit: u32) -> Standing {
+        let now = self.advance(at);
+        let room = self.len < limit as usize;
+        self.standing(now, limit, room)
+    }
+
+    /// Whether nothing is counted any more, so that the window can be forgotten.
+    #[must_use]
+    pub const fn is_idle(&self, at: Timestamp) -> bool {
+        at.millis() - self.newest >= WINDOW_MILLIS
+    }
+
+    /// Drops what has left the window. A clock that was set back stands still here until it has caught up.
+    fn advance(&mut self, at: Timestamp) -> i64 {
+        let now = if self.len == 0 { at.millis() } else { at.millis().max(self.newest) };
+        while self.len > 0 && now - self.oldest() >= WINDOW_MILLIS {
+            self.head = (self.head + 1) % self.ring.len();
+            self.len -= 1;
+        }
+        now
+    }
+
+    fn oldest(&self) -> i64 {
+        self.base + i64::from(self.ring[self.head])
+    }
+
+    fn push(&mut self, now: i64) {
+        if self.len == 0 {
+            (self.base, self.head) = (now, 0);
+        }
+        let offset = u32::try_from(now - self.base).unwrap_or_else(|_| self.rebase(now));
+        if self.len == self.ring.len() {
+            self.ring.rotate_left(self.head);
+            self.head = 0;
+            self.ring.push(offset);
+        } else {
+            let at = (self.head + self.len) % self.ring.len();
+            self.ring[at] = offset;
+        }
+        self.len += 1;
+        self.newest = now;
+    }
+
+    /// After 49 days without a pause the offsets no longer fit: count them from the oldest request instead.
+    fn rebase(&mut self, now: i64) -> u32 {
+        let shift = self.ring[self.head];
+        for step in 0..self.len {
+            let at = (self.head + step) % self.ring.len();
+            self.ring[at] -= shift;
+        }
+        self.base += i64::from(shift);
+        u32::try_from(now - self.base).unwrap_or(u32::MAX)
+    }
+
+    fn standing(&self, now: i64, limit: u32, admitted: bool) -> Standing {
+        let (oldest, newest) =
+            if self.len == 0 { (now - WINDOW_MILLIS, now - WINDOW_MILLIS) } else { (self.oldest(), self.newest) };
+        let used = u32::try_from(self.len).unwrap_or(u32::MAX);
+        Standing {
+            admitted,
+            limit,
+            remaining: limit.saturating_sub(used),
+            reset_at_seconds: ceil_seconds(newest + WINDOW_MILLIS),
+            retry_after_seconds: ceil_seconds(oldest + WINDOW_MILLIS - now).max(1),
+        }
+    }
+}
+
+const fn ceil_seconds(millis: i64) -> i64 {
+    millis.div_euclid(1000) + (millis.rem_euclid(1000) != 0) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rule itself: a request is admitted if fewer than `limit` were admitted in the 60 s before it.
+    fn reference(times: &[i64], limit: u32) -> Vec<bool> {
+        let mut admitted: Vec<i64> = Vec::new();
+        let decide = |now: &i64| {
+            let yes = admitted.iter().filter(|it| now - **it < WINDOW_MILLIS).count() < limit as usize;
+            if yes {
+                admitted.push(*now);
+            }
+            yes
+        };
+        times.iter().map(decide).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_ring_decides_as_the_full_list_of_requests_does(
+            steps in proptest::collection::vec(prop_oneof![0..50_i64, 0..5_000_i64, 59_990..60_010_i64], 1..400),
+            limit in 1..40_u32,
+            start in 0..1_000_000_000_000_i64,
+        ) {
+            let times: Vec<i64> = steps.iter().scan(start, |now, step| { *now += step; Some(*now) }).collect();
+            let mut window = Window::default();
+            let decided: Vec<bool> = times.iter().map(|now| window.admit(Timestamp::from_millis(*now), limit).admitted).collect();
+            prop_assert_eq!(decided, reference(&times, limit));
+        }
+
+        #[test]
+        fn retry_after_is_never_too_early_and_reset_empties_the_window(
+            steps in proptest::collection::vec(0..3_000_i64, 1..100), limit in 1..10_u32,
+        ) {
+            let mut window = Window::default();
+            let mut now = 0;
+            for step in steps {
+                now += step;
+                let standing = window.admit(Timestamp::from_millis(now), limit);
+                if !standing.admitted {
+                    let later = Timestamp::from_millis(now).plus_seconds(standing.retry_after_seconds);
+                    prop_assert!(window.clone().admit(later, limit).admitted);
+                }
+                let reset = Timestamp::from_millis(0).plus_seconds(standing.reset_at_seconds);
+                prop_assert_eq!(window.clone().look(reset, limit).remaining, limit);
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_request_is_not_counted() {
+        let mut window = Window::default();
+        let at = Timestamp::from_millis;
+        assert!(window.admit(at(0), 1).admitted);
+        for now in [1, 30_000, 59_999] {
+            assert!(!window.admit(at(now), 1).admitted);
+        }
+        assert!(window.admit(at(60_000), 1).admitted);
+    }
+
+    #[test]
+    fn a_clock_set_back_neither_empties_nor_blocks_the_window() {
+        let mut window = Window::default();
+        assert!(window.admit(Timestamp::from_millis(100_000), 2).admitted);
+        assert!(window.admit(Timestamp::from_millis(10_000), 2).admitted);
+        assert!(!window.admit(Timestamp::from_millis(10_000), 2).admitted);
+        assert!(window.admit(Timestamp::from_millis(160_000), 2).admitted);
+    }
+
+    #[test]
+    fn offsets_are_counted_anew_after_49_days() {
+        let mut window = Window::default();
+        let mut now = 0;
+        while now < i64::from(u32::MAX) + 600_000 {
+            now += 59_000;
+            assert!(window.admit(Timestamp::from_millis(now), 2).admitted);
+        }
+    }
+}
