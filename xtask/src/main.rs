@@ -1,2 +1,79 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands, as `cargo xtask <command>`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what these commands print")]
+
+mod ci;
+mod openapi;
+mod postgres;
+mod process;
+mod schemathesis;
+mod test;
+mod tidy;
+mod workspace;
+
+use process::Outcome;
+use std::process::ExitCode;
+
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    does: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const COMMANDS: [Command; 5] = [
+    Command {
+        name: "test",
+        arguments: "[ARGUMENTS]",
+        does: "run every test on SQLite and on a temporary PostgreSQL; arguments go to nextest, or to cargo test",
+        run: test::run,
+    },
+    Command {
+        name: "tidy",
+        arguments: "",
+        does: "check what compilers do not: dependencies between crates, sizes, migrations, text",
+        run: |_| tidy::run(),
+    },
+    Command {
+        name: "openapi",
+        arguments: "[--check]",
+        does: "write docs/openapi.json from the code, or check that it is current",
+        run: openapi::run,
+    },
+    Command {
+        name: "schemathesis",
+        arguments: "",
+        does: "send generated requests to the built binary and hold its answers against the OpenAPI document",
+        run: |_| schemathesis::run(),
+    },
+    Command { name: "ci", arguments: "", does: "everything that a change must pass", run: |_| ci::run() },
+];
+
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = arguments.split_first().and_then(|(name, rest)| {
+        let command = COMMANDS.iter().find(|it| it.name == name)?;
+        Some((command, rest))
+    });
+    let Some((command, rest)) = chosen else {
+        eprintln!("{}", usage());
+        return ExitCode::from(USAGE);
+    };
+    match (command.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("cargo xtask {}: {problem}", command.name);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> String {
+    let lines = COMMANDS.iter().map(|it| {
+        let call = format!("{} {}", it.name, it.arguments);
+        format!("  cargo xtask {call:<20} {}", it.does)
+    });
+    std::iter::once("usage:".to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,42 @@
+//! `cargo xtask ci`: everything that a change must pass, the quick checks first.
+
+use crate::process::{Outcome, cargo, run as run_program, succeeds};
+use crate::{openapi, schemathesis, test, tidy};
+use std::time::Instant;
+
+type Step = (&'static str, fn() -> Outcome);
+
+const STEPS: [Step; 7] = [
+    ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
+    ("tidy", tidy::run),
+    ("lints", lints),
+    ("OpenAPI document", openapi::check),
+    ("tests", || test::run(&[])),
+    ("licences and bans", deny),
+    ("generated requests", schemathesis::run),
+];
+
+pub(crate) fn run() -> Outcome {
+    let begun = Instant::now();
+    for (name, step) in STEPS {
+        println!("── {name}");
+        let step_begun = Instant::now();
+        step().map_err(|problem| format!("{name}: {problem}"))?;
+        println!("── {name}: passed in {:.1} s\n", step_begun.elapsed().as_secs_f64());
+    }
+    println!("── everything passed in {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn lints() -> Outcome {
+    run_program(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// Without the advisories, which change without a change of ours: those are for `cargo deny check advisories`.
+fn deny() -> Outcome {
+    if !succeeds(&mut cargo(&["deny", "--version"])) {
+        println!("skipped: cargo-deny is not installed");
+        return Ok(());
+    }
+    run_program(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))
+}

@@ -1,0 +1,84 @@
+//! A PostgreSQL for the tests: given, installed, or installed now.
+
+use crate::process::{Outcome, program, run, succeeds};
+use candor_test_postgres::{Cluster, URL_VARIABLE};
+use std::env;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+/// A server for as long as this value lives.
+pub(crate) enum Postgres {
+    /// `CANDOR_TEST_DATABASE_URL` names it.
+    Given,
+    Temporary(Cluster),
+}
+
+impl Postgres {
+    /// The one that the environment names, else a temporary one, whose programs are installed first where that may be.
+    pub(crate) fn provide() -> Outcome<Self> {
+        if env::var_os(URL_VARIABLE).is_some_and(|it| !it.is_empty()) {
+            return Ok(Self::Given);
+        }
+        if let Some(cluster) = Cluster::start()? {
+            return Ok(Self::Temporary(cluster));
+        }
+        if may_install() {
+            install()?;
+        }
+        let nothing = format!("no PostgreSQL found: install one, or set PG_BIN_DIR or {URL_VARIABLE}");
+        Ok(Self::Temporary(Cluster::start()?.ok_or(nothing)?))
+    }
+
+    /// Lets a program and what it starts find this server.
+    pub(crate) fn show_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        match self {
+            Self::Given => command,
+            Self::Temporary(cluster) => command.env(URL_VARIABLE, cluster.url()),
+        }
+    }
+}
+
+fn may_install() -> bool {
+    let root = fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0);
+    root && succeeds(&mut program("apt-get", &["--version"]))
+}
+
+/// Installs Debian's server. Its own cluster would take a port and memory for nothing, so none is made: the setting for
+/// that comes with the package that the server needs, which is therefore installed first.
+fn install() -> Outcome {
+    println!("no PostgreSQL found; installing Debian's");
+    run(&mut apt_get(&["update"]))?;
+    run(&mut apt_get(&["install", "--yes", "--no-install-recommends", "postgresql-common"]))?;
+    let settings = Path::new("/etc/postgresql-common/createcluster.conf");
+    let text = fs::read_to_string(settings).unwrap_or_default();
+    fs::write(settings, without_main_cluster(&text))?;
+    run(&mut apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"]))
+}
+
+fn without_main_cluster(settings: &str) -> String {
+    const NAME: &str = "create_main_cluster";
+    let names_it = |line: &str| line.trim_start_matches(['#', ' ']).starts_with(NAME);
+    let kept = settings.lines().filter(|line| !names_it(line)).map(|line| format!("{line}\n"));
+    kept.chain([format!("{NAME} = false\n")]).collect()
+}
+
+fn apt_get(arguments: &[&str]) -> Command {
+    let mut command = program("apt-get", &["-qq"]);
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_main_cluster;
+
+    #[test]
+    fn the_setting_for_the_main_cluster_is_replaced_and_the_others_kept() {
+        let before = "# Create a \"main\" cluster\n#create_main_cluster = true\nssl = on\n";
+        let after = "# Create a \"main\" cluster\nssl = on\ncreate_main_cluster = false\n";
+        assert_eq!(without_main_cluster(before), after);
+        assert_eq!(without_main_cluster(after), after);
+    }
+}

@@ -1,0 +1,107 @@
+//! `cargo xtask test`: every test of the workspace, on every store.
+
+use crate::postgres::Postgres;
+use crate::process::{self, Outcome, cargo, succeeds};
+use crate::workspace::Workspace;
+
+/// The package whose tests start the built binary, which cargo does not build for them.
+const TESTS_OF_THE_BINARY: &str = "candor-e2e";
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let asked = Asked::new(arguments);
+    let postgres = Postgres::provide()?;
+    build(&asked)?;
+    let nextest = succeeds(&mut cargo(&["nextest", "--version"]));
+    let mut tests = if nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
+    if asked.packages.is_empty() {
+        tests.arg("--workspace");
+    }
+    process::run(postgres.show_to(tests.args(arguments)))?;
+    // `cargo test` has run the doc tests already.
+    if nextest { doc_tests(&asked, &postgres) } else { Ok(()) }
+}
+
+/// Everything in one build, so that cargo settles the dependencies' features once for tests, binary and examples.
+pub(crate) fn build_everything() -> Outcome {
+    process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
+}
+
+/// What the arguments choose from the workspace.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked<'a> {
+    packages: Vec<&'a str>,
+    /// Names of tests, or options: the doc tests know neither.
+    others: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn new(arguments: &'a [String]) -> Self {
+        let mut asked = Self { packages: Vec::new(), others: false };
+        let mut rest = arguments.iter().map(String::as_str);
+        while let Some(argument) = rest.next() {
+            match argument {
+                "-p" | "--package" => asked.packages.extend(rest.next()),
+                _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
+                    Some(package) => asked.packages.push(package),
+                    None => asked.others = true,
+                },
+            }
+        }
+        asked
+    }
+
+    fn everything(&self) -> bool {
+        self.packages.is_empty() && !self.others
+    }
+}
+
+fn build(asked: &Asked) -> Outcome {
+    if asked.everything() {
+        build_everything()
+    } else if asked.packages.is_empty() || asked.packages.contains(&TESTS_OF_THE_BINARY) {
+        process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor"]))
+    } else {
+        Ok(())
+    }
+}
+
+fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
+    if asked.others {
+        return Ok(());
+    }
+    let mut command = cargo(&["test", "--doc", "--quiet"]);
+    if asked.everything() {
+        command.arg("--workspace");
+    } else {
+        let workspace = Workspace::load()?;
+        let libraries = workspace.packages.iter().filter(|it| it.has_library).map(|it| it.name.as_str());
+        let chosen: Vec<&str> = libraries.filter(|it| asked.packages.contains(it)).collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        chosen.iter().for_each(|package| {
+            command.args(["--package", package]);
+        });
+    }
+    process::run(postgres.show_to(&mut command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asked;
+
+    #[test]
+    fn packages_are_told_from_other_arguments() {
+        let table: [(&[&str], &[&str], bool); 5] = [
+            (&[], &[], false),
+            (&["-p", "candor-http"], &["candor-http"], false),
+            (&["--package=a", "-pb", "--package", "c"], &["a", "b", "c"], false),
+            (&["-p", "candor-http", "approve"], &["candor-http"], true),
+            (&["--no-fail-fast"], &[], true),
+        ];
+        for (arguments, packages, others) in table {
+            let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+            assert_eq!(Asked::new(&arguments), Asked { packages: packages.to_vec(), others });
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Which crate may depend on which: the table of the architecture, as code.
+
+use super::{Finding, SourceFile};
+use crate::process::{Outcome, cargo, output, root};
+use crate::workspace::{Kind, Package, Workspace};
+
+const PORTS: [&str; 3] = ["candor-port-clock", "candor-port-storage", "candor-port-events"];
+const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
+/// Crates that exist for tests, and are dev-dependencies everywhere but in one another.
+const FOR_TESTS: [&str; 3] = ["candor-store-testkit", "candor-test-postgres", "candor-e2e"];
+
+struct Row {
+    package: &'static str,
+    /// The workspace's crates that it may name under `[dependencies]`.
+    may: Vec<&'static str>,
+    /// Packages that it must not reach through any chain of normal dependencies.
+    never: &'static [&'static str],
+    /// When given, the only packages from elsewhere that it may name.
+    only: Option<&'static [&'static str]>,
+}
+
+impl Row {
+    fn new(package: &'static str, may: &[&[&'static str]], never: &'static [&'static str]) -> Self {
+        Self { package, may: may.concat(), never, only: None }
+    }
+}
+
+fn table() -> Vec<Row> {
+    const DOMAIN: &[&str] = &["candor-domain"];
+    let domain = Row {
+        only: Some(&[
+            "base64",
+            "chrono",
+            "crc32fast",
+            "csv",
+            "ring",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "ulid",
+            "validator",
+        ]),
+        ..Row::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
+    };
+    let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
+    let store: &[&str] = &["actix-web", "hyper"];
+    vec![
+        domain,
+        Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
+        Row::new("candor-port-storage", &[DOMAIN], databases),
+        Row::new("candor-port-events", &[DOMAIN], &["actix-web", "hyper", "diesel"]),
+        Row::new("candor-service", &[DOMAIN, &PORTS], &["actix-web", "hyper", "diesel"]),
+        Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
+        Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
+        Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),
+        Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-service"]], &["diesel", "hyper"]),
+        Row::new("candor-webhooks", &[DOMAIN, &["candor-port-events"]], &["actix-web", "diesel"]),
+        Row::new(
+            "candor-app",
+            &[DOMAIN, &PORTS, &STORES, &["candor-service", "candor-http", "candor-webhooks"]],
+            &["aws-lc-rs"],
+        ),
+        Row::new(
+            "candor-e2e",
+            &[DOMAIN, &PORTS, &STORES, &FOR_TESTS, &["candor-service", "candor-http", "candor-webhooks", "candor-app"]],
+            &[],
+        ),
+        Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        Row::new("xtask", &[&["candor-test-postgres"]], &["diesel", "actix-web"]),
+    ]
+}
+
+pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<Finding>> {
+    let table = table();
+    let names: Vec<&str> = workspace.packages.iter().map(|it| it.name.as_str()).collect();
+    let mut findings = Vec::new();
+    for package in &workspace.packages {
+        let manifest = Manifest::of(package, files);
+        let Some(row) = table.iter().find(|row| row.package == package.name) else {
+            findings.push(manifest.finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"));
+            continue;
+        };
+        findings.extend(direct(package, row, &names, &manifest));
+        if !row.never.is_empty() {
+            findings.extend(indirect(row, &tree(row.package)?, &manifest));
+        }
+    }
+    Ok(findings)
+}
+
+/// What the manifest itself names; dev-dependencies are free.
+fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
+    let counted = package.dependencies.iter().filter(|it| it.kind != Kind::Dev).map(|it| it.name.as_str());
+    let wrong = counted.filter_map(|name| {
+        let ours = workspace.contains(&name);
+        let why = if ours && FOR_TESTS.contains(&name) && !row.may.contains(&name) {
+            format!("{name} is for tests, name it under [dev-dependencies]")
+        } else if ours && !row.may.contains(&name) {
+            format!("{} may not depend on {name}, only on: {}", row.package, list(&row.may))
+        } else if let Some(only) = row.only.filter(|only| !ours && !only.contains(&name)) {
+            format!("{} may not depend on {name}, only on: {}", row.package, list(only))
+        } else {
+            return None;
+        };
+        Some(manifest.finding(name, &why))
+    });
+    wrong.collect()
+}
+
+/// What comes in through others.
+fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
+    let reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    let wrong = row.never.iter().filter(|name| reached(name)).map(|name| {
+        let package = row.package;
+        let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the way");
+        manifest.finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
+    });
+    wrong.collect()
+}
+
+/// A line for each package that this one reaches through normal dependencies: name, version, place.
+fn tree(package: &str) -> Outcome<String> {
+    output(&mut cargo(&["tree", "--quiet", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]))
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() { "none of the workspace".to_owned() } else { names.join(", ") }
+}
+
+/// A manifest's path and text, to say where a dependency is named.
+struct Manifest<'a> {
+    path: String,
+    text: &'a str,
+}
+
+impl<'a> Manifest<'a> {
+    fn of(package: &Package, files: &'a [SourceFile]) -> Self {
+        let path = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest).to_string_lossy().into_owned();
+        let text = files.iter().find(|file| file.path == path).map_or("", |file| file.text.as_str());
+        Self { path, text }
+    }
+
+    fn finding(&self, key: &str, says: &str) -> Finding {
+        let names_it = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+        let line = self.text.lines().position(names_it).map_or(1, |at| at + 1);
+        Finding::new(&self.path, line, says)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Dependency;
+    use std::path::PathBuf;
+
+    const TEXT: &str = "[package]\nname = \"x\"\n[dependencies]\ntokio.workspace = true\n";
+
+    fn manifest() -> Manifest<'static> {
+        Manifest { path: "crates/x/Cargo.toml".to_owned(), text: TEXT }
+    }
+
+    fn wrong(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
+        let dependencies = vec![Dependency { name: dependency.to_owned(), kind }];
+        let manifest_path = PathBuf::from("Cargo.toml");
+        let it = Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
+        let table = table();
+        let names: Vec<&str> = table.iter().map(|row| row.package).collect();
+        direct(&it, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
+    }
+
+    #[test]
+    fn arrows_of_the_table_are_right_and_others_wrong() {
+        for (package, dependency, right) in [
+            ("candor-service", "candor-domain", true),
+            ("candor-service", "candor-port-storage", true),
+            ("candor-service", "candor-http", false),
+            ("candor-http", "candor-store-sqlite", false),
+            ("candor-store-sqlite", "candor-store-postgres", false),
+            ("candor-domain", "candor-port-clock", false),
+            ("candor-domain", "serde", true),
+            ("candor-domain", "tokio", false),
+            ("candor-app", "candor-store-postgres", true),
+            ("candor-app", "candor-store-testkit", false),
+            ("candor-webhooks", "candor-service", false),
+        ] {
+            assert_eq!(wrong(package, dependency, Kind::Normal).is_empty(), right, "{package} → {dependency}");
+            assert_eq!(wrong(package, dependency, Kind::Dev), [], "{package} → {dependency}");
+        }
+    }
+
+    #[test]
+    fn a_package_that_comes_in_through_another_is_found_by_its_whole_name() {
+        let table = table();
+        let domain = &table[0];
+        assert_eq!(indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
+        let found = indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
+        assert_eq!((found.len(), found[0].line), (1, 4));
+    }
+
+    #[test]
+    fn every_crate_may_only_use_what_stands_above_it_in_the_table() {
+        let table = table();
+        let place = |name: &str| table.iter().position(|row| row.package == name);
+        for (at, row) in table
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.package.starts_with("candor-") && row.package != "candor-e2e")
+        {
+            assert!(row.may.iter().all(|name| place(name).is_some_and(|it| it < at)), "{}", row.package);
+        }
+    }
+}

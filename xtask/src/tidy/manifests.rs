@@ -1,0 +1,87 @@
+//! Manifests: lints and versions are settled once, in the root.
+
+use super::{Finding, SourceFile};
+
+/// The sections whose entries name other packages.
+const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
+    if file.text.lines().any(|line| line.trim() == "[workspace]") {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    let mut section = String::new();
+    let mut lints = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name.to_owned();
+            if is_dependency_table(&section) {
+                findings.push(Finding::new(&file.path, number, "a table for one dependency, write it as one line"));
+            }
+        } else if section == "lints" && line == "workspace = true" {
+            lints = true;
+        } else if is_dependency_list(&section) && !line.is_empty() && !line.starts_with('#') && !is_inherited(line) {
+            let says = format!(
+                "`{line}` does not take its version from the root, write `….workspace = true` and the version there"
+            );
+            findings.push(Finding::new(&file.path, number, says));
+        }
+    }
+    if !lints {
+        findings.push(Finding::new(
+            &file.path,
+            1,
+            "the workspace's lints are not on, add [lints] with workspace = true",
+        ));
+    }
+    findings
+}
+
+fn is_dependency_list(section: &str) -> bool {
+    DEPENDENCIES.iter().any(|it| section.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+/// `[dependencies.serde]`, as against `[dependencies]` and `[target.….dependencies]`.
+fn is_dependency_table(section: &str) -> bool {
+    !is_dependency_list(section) && DEPENDENCIES.iter().any(|it| section.split('.').any(|part| part == *it))
+}
+
+fn is_inherited(line: &str) -> bool {
+    line.split_once('=').is_some_and(|(name, value)| {
+        let value = value.trim();
+        (name.trim().ends_with(".workspace") && value == "true")
+            || value.trim_start_matches('{').trim_start().starts_with("workspace = true")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    const NONE: [usize; 0] = [];
+
+    fn lines_found(text: &str) -> Vec<usize> {
+        check(&file("crates/a/Cargo.toml", text)).into_iter().map(|it| it.line).collect()
+    }
+
+    #[test]
+    fn versions_come_from_the_root() {
+        let lints = "[lints]\nworkspace = true\n";
+        let good = "[dependencies]\na.workspace = true\nb = { workspace = true, features = [\"c\"] }\n\n# why\n";
+        assert_eq!(lines_found(&format!("{lints}{good}")), NONE);
+        for bad in ["a = \"1\"", "a = { path = \"../a\" }", "a = { version = \"1\", workspace = false }"] {
+            for section in ["dependencies", "dev-dependencies", "target.'cfg(unix)'.dependencies"] {
+                assert_eq!(lines_found(&format!("{lints}[{section}]\n{bad}\n")), [4], "{section}: {bad}");
+            }
+        }
+        assert_eq!(lines_found(&format!("{lints}[dependencies.a]\nversion = \"1\"\n")), [3]);
+    }
+
+    #[test]
+    fn every_crate_takes_the_lints() {
+        assert_eq!(lines_found("[package]\nname = \"a\"\n"), [1]);
+        assert_eq!(lines_found("[workspace]\nmembers = []\n"), NONE);
+    }
+}

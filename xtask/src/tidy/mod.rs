@@ -1,0 +1,87 @@
+//! `cargo xtask tidy`: the rules of the house that compilers do not check.
+
+mod arrows;
+mod lockfile;
+mod manifests;
+mod migrations;
+mod sizes;
+mod text;
+
+use crate::process::{Outcome, output, program, root};
+use crate::workspace::Workspace;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+
+/// A broken rule: where, what is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    path: String,
+    line: usize,
+    says: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, says: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, says: says.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.says)
+    }
+}
+
+/// A text file of the repository; the path is relative to the root, with slashes.
+struct SourceFile {
+    path: String,
+    text: String,
+}
+
+pub(crate) fn run() -> Outcome {
+    let workspace = Workspace::load()?;
+    let files = source_files()?;
+    let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
+    findings.extend(arrows::check(&workspace, &files)?);
+    findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
+    findings.sort();
+    if findings.is_empty() {
+        println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());
+        return Ok(());
+    }
+    findings.iter().for_each(|finding| println!("{finding}"));
+    Err(format!("{} to mend", findings.len()).into())
+}
+
+fn check(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = text::check(file);
+    if file.path.ends_with(".rs") {
+        findings.extend(sizes::check(file));
+    }
+    if file.path.ends_with("Cargo.toml") {
+        findings.extend(manifests::check(file));
+    }
+    if file.path == "Cargo.lock" {
+        findings.extend(lockfile::check(file));
+    }
+    findings
+}
+
+/// Every text file that git has or would add.
+fn source_files() -> Outcome<Vec<SourceFile>> {
+    let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let names = output(&mut program("git", &list))?;
+    let names: BTreeSet<&str> = names.split('\0').filter(|name| !name.is_empty()).collect();
+    let read = |name: &str| {
+        let bytes = fs::read(root().join(name)).ok()?;
+        let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
+        Some(SourceFile { path: name.to_owned(), text })
+    };
+    Ok(names.into_iter().filter_map(read).collect())
+}
+
+#[cfg(test)]
+fn file(path: &str, text: &str) -> SourceFile {
+    SourceFile { path: path.to_owned(), text: text.to_owned() }
+}

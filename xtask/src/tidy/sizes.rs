@@ -1,0 +1,170 @@
+//! Sizes that a person can take in at once.
+
+use super::{Finding, SourceFile};
+
+const FILE_LINES: usize = 400;
+const FUNCTION_LINES: usize = 60;
+/// A handler names a decision and a view; the rest belongs into the shell or the domain.
+const HANDLER_LINES: usize = 25;
+const HANDLERS: &str = "crates/http/src/routes/";
+
+pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let lines = file.text.lines().count();
+    if lines > FILE_LINES {
+        findings.push(Finding::new(
+            &file.path,
+            FILE_LINES + 1,
+            format!("the file has {lines} lines, at most {FILE_LINES} are right: divide it by what its parts are for"),
+        ));
+    }
+    for function in functions(&file.text) {
+        let handler = file.path.starts_with(HANDLERS) && !function.in_tests;
+        let (kind, most) = if handler { ("handler", HANDLER_LINES) } else { ("function", FUNCTION_LINES) };
+        if function.lines > most {
+            let Function { name, line, lines, .. } = function;
+            findings.push(Finding::new(
+                &file.path,
+                line,
+                format!("the {kind} {name} has {lines} lines, at most {most} are right: give its parts names"),
+            ));
+        }
+    }
+    findings
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Function<'a> {
+    name: &'a str,
+    line: usize,
+    lines: usize,
+    in_tests: bool,
+}
+
+/// The functions of a file in rustfmt's layout, where a function ends at the first brace below its first letter.
+/// Attributes and docs do not count.
+fn functions(text: &str) -> Vec<Function<'_>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));
+    let found = lines.iter().enumerate().filter_map(|(at, line)| {
+        let name = function_name(line.trim_start())?;
+        let in_tests = tests_begin.is_some_and(|begin| begin < at);
+        Some(Function { name, line: at + 1, lines: length(&lines[at..]), in_tests })
+    });
+    found.collect()
+}
+
+/// The name, when the line begins a function.
+fn function_name(line: &str) -> Option<&str> {
+    const QUALIFIERS: [&str; 8] = ["pub", "default", "const", "async", "unsafe", "extern", "\"C\"", "safe"];
+    let mut rest = line;
+    loop {
+        let (word, after) = rest.split_once(' ')?;
+        if word == "fn" {
+            let end = after.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+            return Some(&after[..end]).filter(|name| !name.is_empty());
+        }
+        if word.starts_with("pub(") {
+            // `pub(in some::path)` has a blank of its own.
+            rest = rest.split_once(") ")?.1;
+        } else if QUALIFIERS.contains(&word) {
+            rest = after;
+        } else {
+            return None;
+        }
+    }
+}
+
+/// How many lines the function takes that begins at the first of these.
+fn length(lines: &[&str]) -> usize {
+    let first = lines[0];
+    if first.ends_with(['}', ';']) {
+        return 1;
+    }
+    let margin = &first[..first.len() - first.trim_start().len()];
+    let mut has_body = first.ends_with('{');
+    for (at, line) in lines.iter().enumerate().skip(1) {
+        if let Some(rest) = line.strip_prefix(margin).filter(|rest| !rest.starts_with(' ')) {
+            // A declaration in a trait ends without a body.
+            if rest == "}" || (!has_body && rest.ends_with([';', '}'])) {
+                return at + 1;
+            }
+            has_body |= rest.ends_with('{');
+        }
+    }
+    lines.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    fn of_lines(lines: usize) -> String {
+        let body = "    work();\n".repeat(lines - 2);
+        format!("fn long() {{\n{body}}}\n")
+    }
+
+    #[test]
+    fn functions_are_found_with_their_lengths() {
+        let text = [
+            "/// Says fn in its docs.",
+            "pub(crate) async fn one(",
+            "    a: u8,",
+            ") -> u8 {",
+            "    if a > 0 {",
+            "    }",
+            "    a",
+            "}",
+            "",
+            "trait T {",
+            "    fn declared(",
+            "        &self,",
+            "    ) -> u8;",
+            "    fn short(&self) -> u8 { 1 }",
+            "}",
+            "type F = fn(u8) -> u8;",
+            "#[cfg(test)]",
+            "mod tests {",
+            "    #[test]",
+            "    fn proves()",
+            "    where",
+            "        u8: Sized,",
+            "    {",
+            "    }",
+            "}",
+            "",
+        ]
+        .join("\n");
+        let wanted =
+            [("one", 2, 7, false), ("declared", 11, 3, false), ("short", 14, 1, false), ("proves", 20, 5, true)];
+        let found: Vec<_> = functions(&text).into_iter().map(|it| (it.name, it.line, it.lines, it.in_tests)).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn qualifiers_do_not_hide_a_function() {
+        for line in ["fn a() {", "pub const unsafe fn a<T>() {", "pub(in crate::x) fn a()", "unsafe extern \"C\" fn a("]
+        {
+            assert_eq!(function_name(line), Some("a"), "{line}");
+        }
+        for line in ["let f: fn(u8) = a;", "// fn a()", "fn(u8)", "impl Fn() {}"] {
+            assert_eq!(function_name(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_function_may_have_60_lines_and_a_handler_25() {
+        let findings = |path: &str, lines| check(&file(path, &of_lines(lines))).len();
+        assert_eq!((findings("crates/domain/src/a.rs", 60), findings("crates/domain/src/a.rs", 61)), (0, 1));
+        assert_eq!((findings("crates/http/src/routes/a.rs", 25), findings("crates/http/src/routes/a.rs", 26)), (0, 1));
+        let test = format!("#[cfg(test)]\nmod tests {{}}\n{}", of_lines(26));
+        assert_eq!(check(&file("crates/http/src/routes/a.rs", &test)), []);
+    }
+
+    #[test]
+    fn a_file_may_have_400_lines() {
+        assert_eq!(check(&file("a.rs", &"// x\n".repeat(400))), []);
+        assert_eq!(check(&file("a.rs", &"// x\n".repeat(401)))[0].line, 401);
+    }
+}

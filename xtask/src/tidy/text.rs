@@ -1,0 +1,106 @@
+//! Text: endings, blanks, notes to oneself, paths of somebody's machine, silenced lints.
+
+use super::{Finding, SourceFile};
+
+/// Notes that belong into the issue tracker; joined here so that this file has none.
+const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
+/// Top-level folders in which people and build machines keep their checkouts.
+const MACHINE_FOLDERS: [&str; 6] = ["home", "Users", "root", "work", "farm", "workspace"];
+
+pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !file.text.is_empty() && !file.text.ends_with('\n') {
+        let last = file.text.lines().count();
+        findings.push(Finding::new(&file.path, last, "the last line has no end, add a newline"));
+    }
+    // A snapshot holds what a program wrote, blanks included.
+    let blanks_count = !file.path.ends_with(".snap");
+    for (number, line) in (1..).zip(file.text.split_terminator('\n')) {
+        let mut find = |says: String| findings.push(Finding::new(&file.path, number, says));
+        if blanks_count && line.trim_end() != line {
+            find("blanks at the end of the line, remove them".to_owned());
+        }
+        if let Some(note) = NOTES.into_iter().find(|note| has_word(line, note)) {
+            find(format!("{note} in the text, do it now or open an issue"));
+        }
+        if let Some(folder) = MACHINE_FOLDERS.into_iter().find(|folder| starts_path(line, folder)) {
+            find(format!("a path of one machine (/{folder}/…), write one that every reader has"));
+        }
+        if file.path.ends_with(".rs") && silences_a_lint(line) {
+            find("a lint is silenced with allow, use #[expect(…, reason = \"…\")]".to_owned());
+        }
+    }
+    findings
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let touches = |it: Option<char>| it.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !touches(line[..at].chars().next_back()) && !touches(line[at + word.len()..].chars().next())
+    })
+}
+
+/// Whether an absolute path begins with this folder: a slash in the middle of a longer path or URL does not count.
+fn starts_path(line: &str, folder: &str) -> bool {
+    let path = format!("/{folder}/");
+    line.match_indices(&path).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + path.len()..].chars().next();
+        before.is_none_or(|c| c.is_whitespace() || "\"'`(=:,<[".contains(c))
+            && after.is_some_and(|c| c.is_alphanumeric() || c == '.')
+    })
+}
+
+fn silences_a_lint(line: &str) -> bool {
+    let attribute = line.trim_start().trim_start_matches("#!").trim_start_matches('#');
+    attribute.starts_with("[allow(") || (attribute.starts_with("[cfg_attr(") && attribute.contains(" allow("))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    const NONE: [usize; 0] = [];
+
+    fn lines_found(path: &str, text: &str) -> Vec<usize> {
+        check(&file(path, text)).into_iter().map(|it| it.line).collect()
+    }
+
+    #[test]
+    fn every_line_ends_in_a_newline_and_nothing_else() {
+        assert_eq!(lines_found("a.md", "one\ntwo\n"), NONE);
+        assert_eq!(lines_found("a.md", ""), NONE);
+        assert_eq!(lines_found("a.md", "one\ntwo"), [2]);
+        assert_eq!(lines_found("a.md", "one \ntwo\t\nthree\r\n"), [1, 2, 3]);
+        assert_eq!(lines_found("a.snap", "one \n"), NONE);
+    }
+
+    #[test]
+    fn notes_to_oneself_are_found_as_words() {
+        for note in NOTES {
+            assert_eq!(lines_found("a.rs", &format!("x\n// {note}: later\n")), [2]);
+            assert_eq!(lines_found("a.rs", &format!("const {note}S: u8 = 1;\n")), NONE);
+        }
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_told_from_urls_and_routes() {
+        for folder in MACHINE_FOLDERS {
+            assert_eq!(lines_found("a.md", &format!("see /{folder}/somebody/candor\n")), [1]);
+            assert_eq!(lines_found("a.md", &format!("(`/{folder}/x`)\n")), [1]);
+            assert_eq!(lines_found("a.md", &format!("https://example.com/{folder}/x\n")), NONE);
+            assert_eq!(lines_found("a.md", &format!("GET /v1/{folder}/x\n")), NONE);
+        }
+    }
+
+    #[test]
+    fn a_lint_is_expected_and_never_allowed() {
+        for attribute in ["allow(dead_code)", "cfg_attr(test, allow(dead_code))"] {
+            assert_eq!(lines_found("a.rs", &format!("#[{attribute}]\nfn a() {{}}\n")), [1]);
+            assert_eq!(lines_found("a.rs", &format!("#![{attribute}]\n")), [1]);
+        }
+        assert_eq!(lines_found("a.rs", "#[expect(dead_code, reason = \"it is allowed (here)\")]\n"), NONE);
+        assert_eq!(lines_found("a.md", "#[allow(dead_code)] is not used\n"), NONE);
+    }
+}
