@@ -2,9 +2,9 @@
 
 use crate::{Error, programs};
 use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -36,15 +36,9 @@ impl Cluster {
     pub fn start() -> Result<Option<Self>, Error> {
         let Some(programs) = programs::find() else { return Ok(None) };
         let owner = Owner::of_new_servers()?;
-        let folder = new_folder(owner)?;
-        let guard = match guard(&folder, &programs, owner) {
-            Ok(guard) => guard,
-            Err(error) => {
-                let _ = fs::remove_dir(&folder);
-                return Err(error);
-            }
-        };
-        let cluster = Self { folder, guard };
+        let folder = folder_for(owner);
+        let guard = guard(&folder, &programs, owner)?;
+        let mut cluster = Self { folder, guard };
         cluster.wait_until_ready()?;
         Ok(Some(cluster))
     }
@@ -63,14 +57,15 @@ impl Cluster {
     }
 
     /// Waits for the line that the server itself writes into its pid file, as `pg_ctl` does.
-    fn wait_until_ready(&self) -> Result<(), Error> {
+    fn wait_until_ready(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         loop {
             let state = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
             if state.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
                 return Ok(());
             }
-            if self.folder.join("stopped").exists() || begun.elapsed() > START_LIMIT {
+            let ended = self.folder.join("stopped").exists() || !matches!(self.guard.try_wait(), Ok(None));
+            if ended || begun.elapsed() > START_LIMIT {
                 return Err(Error::Start { log: self.end_of_log() });
             }
             pause();
@@ -79,7 +74,8 @@ impl Cluster {
 
     fn end_of_log(&self) -> String {
         const LINES: usize = 12;
-        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let path = self.folder.join("log");
+        let log = fs::read_to_string(&path).unwrap_or_else(|error| format!("{}: {error}", path.display()));
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
@@ -138,17 +134,12 @@ fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
     })
 }
 
-fn new_folder(owner: Owner) -> Result<PathBuf, Error> {
-    let temporary = env::temp_dir();
-    let suits = temporary.as_os_str().len() + unique_name().len() < LONGEST_FOLDER
-        && (owner.switch_to.is_none() || everyone_may_use(&temporary));
-    let parent = if suits { temporary } else { PathBuf::from("/tmp") };
-    let folder = parent.join(unique_name());
-    DirBuilder::new().mode(0o700).create(&folder).map_err(Error::io("create", &folder))?;
-    if let Some((user, group)) = owner.switch_to {
-        chown(&folder, Some(user), Some(group)).map_err(Error::io("give away", &folder))?;
-    }
-    Ok(folder)
+/// Where the guard makes the server's folder: it does so itself, so that there is none without a guard.
+fn folder_for(owner: Owner) -> PathBuf {
+    let (temporary, name) = (env::temp_dir(), unique_name());
+    let fits = temporary.as_os_str().len() + "/".len() + name.len() <= LONGEST_FOLDER;
+    let suits = fits && (owner.switch_to.is_none() || everyone_may_use(&temporary));
+    if suits { temporary.join(name) } else { Path::new("/tmp").join(name) }
 }
 
 /// Whether another account can reach what is inside and remove its own: others may pass every folder on the way, and
@@ -169,7 +160,7 @@ fn guard(folder: &Path, programs: &Path, owner: Owner) -> Result<Child, Error> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", include_str!("guard.sh"), "candor-test-postgres"]);
     command.arg(folder).arg(programs).arg(SUPERUSER);
-    command.current_dir(folder).process_group(0);
+    command.env("LC_ALL", "C").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some((user, group)) = owner.switch_to {
         command.uid(user).gid(group);

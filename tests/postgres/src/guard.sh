@@ -2,11 +2,12 @@
 # Standard input is a pipe whose other end only the owning process holds, so the kernel closes it however that process
 # ends. The guard leads a process group of its own: a Ctrl-C meant for the owner does not reach the server first.
 #
-# $1: a folder of the server's own   $2: the folder of the server programs   $3: the superuser's name
+# $1: the folder to make for the server   $2: the folder of the server programs   $3: the superuser's name
 dir=$1 bin=$2 superuser=$3
 
 # The guard and the subshell outlive the signal that ends the server's programs, which set handlers of their own.
 trap '' HUP INT QUIT TERM
+mkdir -m 700 "$dir" && cd "$dir" || exit 1
 
 (
   "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" &&
@@ -18,6 +19,13 @@ trap '' HUP INT QUIT TERM
 ) >"$dir/log" 2>&1 </dev/null &
 
 while read -r _; do :; done
-kill -QUIT 0
-wait
+
+# A program that is only just starting still ignores the signal, so it is sent until the end is there.
+tries=0
+until [ -e "$dir/stopped" ] || [ "$tries" -ge 200 ]; do
+  kill -QUIT 0
+  tries=$((tries + 1))
+  sleep 0.05
+done
 rm -rf "$dir"
+kill -KILL 0

@@ -3,7 +3,9 @@
 #![cfg(test)]
 
 use candor_test_postgres::Cluster;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,15 +14,16 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor-test-postgres"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    command
+}
+
 /// The program of this package, holding a server, or `None` on a machine without PostgreSQL.
 fn owner() -> Option<(Child, PathBuf)> {
     drop(Cluster::start().unwrap()?);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_candor-test-postgres"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .unwrap();
+    let mut child = program().spawn().unwrap();
     let mut url = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
     let folder = url.split_once('@').unwrap().1.split_once('/').unwrap().0.replace("%2F", "/");
@@ -28,16 +31,20 @@ fn owner() -> Option<(Child, PathBuf)> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
-fn assert_goes(folder: &Path) {
+fn wait_until(mut condition: impl FnMut() -> bool, otherwise: &str) {
     let begun = Instant::now();
-    while folder.exists() {
-        assert!(begun.elapsed() < LIMIT, "{} is still there", folder.display());
-        thread::sleep(Duration::from_millis(10));
+    while !condition() {
+        assert!(begun.elapsed() < LIMIT, "{otherwise}");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
+fn assert_goes(folder: &Path) {
+    wait_until(|| !folder.exists(), &format!("{} is still there", folder.display()));
+}
+
 fn server_of(folder: &Path) -> String {
-    std::fs::read_to_string(folder.join("data/postmaster.pid")).unwrap().lines().next().unwrap().to_owned()
+    fs::read_to_string(folder.join("data/postmaster.pid")).unwrap().lines().next().unwrap().to_owned()
 }
 
 fn is_running(process: &str) -> bool {
@@ -56,6 +63,39 @@ fn nothing_remains_when_the_owner_is_killed() {
     child.wait().unwrap();
     assert_goes(&folder);
     assert!(!is_running(&server));
+}
+
+/// What can be seen of a server on its way up, in this order: a file in its folder, and a text in it.
+const MOMENTS: [(&str, &str); 6] = [
+    ("", ""),
+    ("log", ""),
+    ("data/PG_VERSION", ""),
+    ("log", "Success."),
+    ("data/postmaster.pid", ""),
+    (".s.PGSQL.5432", ""),
+];
+
+#[test]
+fn nothing_remains_when_the_owner_is_killed_while_the_server_starts() {
+    if Cluster::start().unwrap().is_none() {
+        return;
+    }
+    for (file, text) in MOMENTS {
+        let parent = std::env::temp_dir().join(format!("candor_moment_{}", std::process::id()));
+        fs::create_dir(&parent).unwrap();
+        fs::set_permissions(&parent, Permissions::from_mode(0o777)).unwrap();
+        let mut child = program().env("TMPDIR", &parent).spawn().unwrap();
+        let only_folder = || fs::read_dir(&parent).unwrap().next().map(|it| it.unwrap().path());
+        let seen = |folder: PathBuf| {
+            let path = folder.join(file);
+            path.exists() && (text.is_empty() || fs::read_to_string(path).is_ok_and(|it| it.contains(text)))
+        };
+        wait_until(|| only_folder().is_some_and(seen), &format!("no {file} with {text:?}"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until(|| only_folder().is_none(), &format!("something is left after {file} with {text:?}"));
+        fs::remove_dir(&parent).unwrap();
+    }
 }
 
 #[test]
