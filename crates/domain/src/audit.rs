@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::decision::Resource;
+use crate::fields::Word;
 use crate::id::AuditId;
+use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::params::{self, Bounds, ListRequest, Params};
+use crate::problem::Problems;
 use crate::time::Timestamp;
 
 /// What a decision wants written down; who asked for it is added when it is carried out.
@@ -55,6 +59,15 @@ pub enum ActorKind {
     Connector,
     /// The service itself, or its operator.
     System,
+}
+
+impl Word for ActorKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("api_key", Self::ApiKey),
+        ("employee", Self::Employee),
+        ("connector", Self::Connector),
+        ("system", Self::System),
+    ];
 }
 
 /// Who did it, by name.
@@ -152,4 +165,42 @@ pub fn difference<T: Serialize>(before: &T, after: &T) -> Changes {
         changes.insert(name, Change { from, to: serde_json::Value::Null });
     }
     changes
+}
+
+/// Which entries of the log are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// About this resource.
+    pub target_id: Option<String>,
+    /// By this actor.
+    pub actor_id: Option<String>,
+    /// Any of these actions; empty = all.
+    pub actions: Vec<String>,
+    /// Within these bounds.
+    pub occurred_at: Bounds<Timestamp>,
+}
+
+impl Filter {
+    /// Reads the parameters of `GET /audit-log`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let filter = Self {
+            target_id: params.one("filter[target_id]", params::any),
+            actor_id: params.one("filter[actor_id]", params::any),
+            actions: params.many("filter[action]", params::any),
+            occurred_at: params.bounds("filter[occurred_at]", params::datetime),
+        };
+        params.list("audit-log", AuditEntry::SORTS, filter, vec![])
+    }
+}
+
+impl Listed for AuditEntry {
+    const SORTS: Sorts =
+        &[("-occurred_at", Sort::down(SortBy::OccurredAt)), ("occurred_at", Sort::up(SortBy::OccurredAt))];
+
+    fn key(&self, _: SortBy) -> Key {
+        Key::Time(self.occurred_at)
+    }
 }

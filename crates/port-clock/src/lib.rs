@@ -1,1 +1,194 @@
 //! Time and identity as ports: what the service may not make up by itself.
+//!
+//! Rules take time and ids as arguments. Whoever carries them out gets both from here, so that a test can walk through
+//! days in a millisecond and see the same ids on every run.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use candor_domain::id::{Id, Kind};
+use candor_domain::time::Timestamp;
+use ring::rand::{SecureRandom, SystemRandom};
+use ulid::Ulid;
+
+/// Tells the time.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the port that the rule points to")]
+    fn now(&self) -> Timestamp {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// A clock that moves only when it is told to.
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// A clock that stands at this time.
+    #[must_use]
+    pub const fn at(time: Timestamp) -> Self {
+        Self(AtomicI64::new(time.millis()))
+    }
+
+    /// Moves on, or back, by milliseconds.
+    pub fn advance_millis(&self, millis: i64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Moves on, or back, by seconds.
+    pub fn advance_seconds(&self, seconds: i64) {
+        self.advance_millis(seconds * 1000);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Makes ids and randomness.
+pub trait Ids: Send + Sync {
+    /// An id for something made at this time. Ids made one after the other within a millisecond sort in that order.
+    fn ulid(&self, at: Timestamp) -> Ulid;
+
+    /// Unpredictable bytes, for secrets and nonces.
+    ///
+    /// # Errors
+    /// [`NoRandomness`] if the system has none to give.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
+}
+
+/// The system's random source failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoRandomness;
+
+impl std::fmt::Display for NoRandomness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the system's random source failed")
+    }
+}
+
+impl std::error::Error for NoRandomness {}
+
+/// An id of a kind, for something made at this time.
+pub fn new_id<K: Kind>(ids: &dyn Ids, at: Timestamp) -> Id<K> {
+    Id::from_ulid(ids.ulid(at))
+}
+
+/// 256 unpredictable bits, for keys and tokens.
+///
+/// # Errors
+/// [`NoRandomness`] if the system has none to give.
+pub fn random32(ids: &dyn Ids) -> Result<[u8; 32], NoRandomness> {
+    let mut bytes = [0; 32];
+    ids.fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Randomness bits of a ULID.
+const RANDOM_BITS: u32 = 80;
+const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
+
+fn compose(at: Timestamp, random: u128) -> Ulid {
+    let millis = u128::try_from(at.millis().max(0)).unwrap_or_default();
+    Ulid((millis << RANDOM_BITS) | (random & RANDOM_MASK))
+}
+
+/// Ids from the system's random source.
+#[derive(Debug)]
+pub struct SystemIds {
+    random: SystemRandom,
+    last: Mutex<Ulid>,
+}
+
+impl Default for SystemIds {
+    fn default() -> Self {
+        Self { random: SystemRandom::new(), last: Mutex::new(Ulid(0)) }
+    }
+}
+
+impl Ids for SystemIds {
+    fn ulid(&self, at: Timestamp) -> Ulid {
+        let mut bytes = [0; 16];
+        // Without randomness the counter below still makes every id of this process unique.
+        let _ = self.random.fill(&mut bytes);
+        let fresh = compose(at, u128::from_be_bytes(bytes));
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Leave the highest random bit clear at the start of a millisecond, so that counting up never runs out of room.
+        let fresh = Ulid(fresh.0 & !(1 << (RANDOM_BITS - 1)));
+        let same_millisecond = fresh.0 >> RANDOM_BITS == last.0 >> RANDOM_BITS;
+        *last = if same_millisecond { Ulid(last.0 + 1) } else { fresh };
+        *last
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        self.random.fill(bytes).map_err(|_| NoRandomness)
+    }
+}
+
+/// The same ids and bytes on every run, for tests and examples. Never for secrets.
+#[derive(Debug)]
+pub struct SeededIds(Mutex<u64>);
+
+impl SeededIds {
+    /// Starts from a number.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(Mutex::new(seed))
+    }
+
+    /// The splitmix64 sequence: every state gives another number.
+    fn next(&self) -> u64 {
+        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = *state;
+        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+}
+
+impl Ids for SeededIds {
+    fn ulid(&self, at: Timestamp) -> Ulid {
+        compose(at, (u128::from(self.next()) << 64) | u128::from(self.next()))
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_one_millisecond_sort_in_the_order_they_were_made() {
+        let ids = SystemIds::default();
+        let at = Timestamp::from_millis(1_700_000_000_000);
+        let made: Vec<_> = (0..1000).map(|_| ids.ulid(at)).collect();
+        assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(made.iter().all(|it| it.timestamp_ms() == 1_700_000_000_000));
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_ids_again_and_another_seed_gives_others() {
+        let first = |seed| SeededIds::new(seed).ulid(Timestamp::from_millis(1));
+        assert_eq!(first(1), first(1));
+        assert_ne!(first(1), first(2));
+    }
+}

@@ -98,7 +98,7 @@ impl CustomFields {
 
 /// The digest of a key with the canonical text of a value.
 #[must_use]
-pub fn digest(key: &str, value: &str) -> [u8; 16] {
+pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
     let digest = ring::digest::digest(&ring::digest::SHA256, format!("{}\0{key}{value}", key.len()).as_bytes());
     let mut first = [0; 16];
     first.copy_from_slice(&digest.as_ref()[..16]);
@@ -109,7 +109,7 @@ pub fn digest(key: &str, value: &str) -> [u8; 16] {
 ///
 /// # Errors
 /// Every key that is wrong, as `custom_fields.<key>`.
-pub fn parse(value: &Value) -> Result<CustomPatch, Problems> {
+pub(super) fn parse(value: &Value) -> Result<CustomPatch, Problems> {
     let Value::Object(members) = value else {
         return Err(Problems::one("custom_fields", Flaw::format(format!("an object, not {}", value.kind()))));
     };

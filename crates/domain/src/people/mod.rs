@@ -9,7 +9,7 @@ mod list;
 
 pub use change::{Draft, Patch, References, ReportingLine};
 pub use connector::Connector;
-pub use custom::{Custom, CustomFields, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
+pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
 pub use invitation::Invitation;
 pub use lifecycle::Rehire;
 pub use list::{Expand, Filter, StatusFilter};

@@ -1,0 +1,163 @@
+//! A decision on its way into the store: everything it implies, saved whole or not at all.
+
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::audit::AuditEntry;
+use candor_domain::event::Event;
+use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::library::{Attribute, Department};
+use candor_domain::observation::Observation;
+use candor_domain::organization::Organization;
+use candor_domain::people::{Connector, Employee, Invitation};
+use candor_domain::replay::Replay;
+
+use crate::Version;
+use crate::store::StorageError;
+
+/// Everything that one decision, or one batch of them, implies.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "nothing is saved until this is committed"]
+pub struct ChangeSet {
+    /// Rows to write, in this order.
+    pub writes: Vec<Write>,
+    /// What the decision relied upon and does not write.
+    pub requires: Vec<Require>,
+    /// What fires.
+    pub events: Vec<Event>,
+    /// Who did what; a change without an author does not type-check.
+    pub audit: AuditEntry,
+    /// Further entries, for batches.
+    pub more_audit: Vec<AuditEntry>,
+    /// The answer to give to retries.
+    pub replay: Option<Replay>,
+}
+
+impl ChangeSet {
+    /// A change set of one write.
+    pub const fn new(audit: AuditEntry) -> Self {
+        Self { writes: vec![], requires: vec![], events: vec![], audit, more_audit: vec![], replay: None }
+    }
+
+    /// Every audit entry.
+    pub fn audit_entries(&self) -> impl Iterator<Item = &AuditEntry> {
+        std::iter::once(&self.audit).chain(&self.more_audit)
+    }
+}
+
+/// One row to write: the whole aggregate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row<T> {
+    /// Its new value.
+    pub value: T,
+    /// The version it was decided on; `None` = it must not exist.
+    pub seen: Option<Version>,
+}
+
+impl<T> Row<T> {
+    /// A row that must not exist yet.
+    pub const fn new(value: T) -> Self {
+        Self { value, seen: None }
+    }
+
+    /// A row that must still have this version.
+    pub const fn seen(value: T, version: Version) -> Self {
+        Self { value, seen: Some(version) }
+    }
+
+    /// The version it gets.
+    #[must_use]
+    pub const fn version(&self) -> Version {
+        match self.seen {
+            Some(version) => version.next(),
+            None => Version::FIRST,
+        }
+    }
+}
+
+/// A write of one aggregate.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a change set holds a handful, and moving them is cheaper than boxing")]
+pub enum Write {
+    /// An observation.
+    Observation(Row<Observation>),
+    /// A person. Where `lines` is given, the reporting line changes with it, and the store brings the closure of the
+    /// reporting tree up to date in the same transaction.
+    Employee(Row<Employee>, Option<Lines>),
+    /// A department.
+    Department(Row<Department>),
+    /// An attribute.
+    Attribute(Row<Attribute>),
+    /// An organization's settings.
+    Organization(Row<Organization>),
+    /// An API key. Keys belong to the organization: they are kept under its live tenant.
+    ApiKey(Row<ApiKey>),
+    /// An invitation.
+    Invitation(Row<Invitation>),
+    /// A connector.
+    Connector(Row<Connector>),
+}
+
+/// A change of a reporting line. The tree's version is counted up with every such change; a new person's line cannot
+/// close a cycle, so it needs no version seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// The version of the tenant's reporting tree that the cycle check saw; `None` where none was needed.
+    pub seen: Option<Version>,
+}
+
+/// What must hold at the moment of the commit; checked inside the transaction by a lock or an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Require {
+    /// The department is there and not archived, and stays so until the commit.
+    DepartmentOpen(DepartmentId),
+    /// The attribute is there and not archived, and stays so until the commit.
+    AttributeOpen(candor_domain::id::AttributeId),
+    /// Nobody who has not left belongs to the department, and nobody joins it until the commit.
+    DepartmentVacant(DepartmentId),
+    /// The person still has this version.
+    EmployeeUnchanged(EmployeeId, Version),
+}
+
+/// A value that one resource of a tenant can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unique {
+    /// A person's address, without case.
+    EmployeeEmail,
+    /// A person's id in another system.
+    EmployeeExternalId,
+    /// A department's name, without case.
+    DepartmentName,
+    /// An attribute's name, without case.
+    AttributeName,
+    /// The id of a new resource.
+    Id,
+}
+
+/// Why a change set was not saved. Nothing of it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// A row has another version than the one that was seen, or the reporting tree has.
+    #[error("another change came first")]
+    Stale,
+    /// Another resource has the value.
+    #[error("{0:?} is taken")]
+    Taken(Unique),
+    /// What the decision relied upon does not hold.
+    #[error("{0:?} does not hold")]
+    Broken(Require),
+    /// A row that is referred to is not there.
+    #[error("a referenced row is missing")]
+    Missing,
+    /// The idempotency key has an answer already.
+    #[error("the idempotency key was used before")]
+    Replayed,
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The tenant whose rows hold an organization's keys.
+#[must_use]
+pub const fn key_tenant(tenant: Tenant) -> Tenant {
+    Tenant::live(tenant.organization)
+}

@@ -1,0 +1,378 @@
+//! Aggregates as flat columns: written and read back in one place for every store.
+//!
+//! A store brings two things of its own: how a [`Cell`] is bound, and how a value is fetched ([`Fetch`]). Which columns
+//! a resource has, in which order, and what makes a stored value corrupt is said once, here and in [`crate::rows`].
+
+use candor_domain::fields::Word;
+use candor_domain::id::{Id, Kind};
+use candor_domain::time::{Date, Timestamp};
+
+use crate::store::StorageError;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// 16 bytes: `uuid`, `BLOB`.
+    Id,
+    /// Text.
+    Text,
+    /// A whole number of 64 bits.
+    Int,
+    /// A boolean.
+    Flag,
+    /// Milliseconds: `timestamptz`, `INTEGER`.
+    Time,
+    /// Days: `date`, `INTEGER`.
+    Date,
+    /// Many ids in order: `uuid[]`, `BLOB` of 16 bytes each.
+    Ids,
+    /// Bytes: `bytea`, `BLOB`.
+    Bytes,
+}
+
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Column {
+    /// Its name, the same in every store.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Type,
+}
+
+impl Column {
+    /// A column of a type.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: Type) -> Self {
+        Self { name, kind }
+    }
+}
+
+/// A table whose rows are values of one type. Every table starts with `tenant_id`, and its key is
+/// `(tenant_id, <first column>)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// What is written and read, the id first.
+    pub columns: &'static [Column],
+    /// What is written for the sake of indexes and never read.
+    pub derived: &'static [Column],
+    /// Whether rows change; then the last column is `version`.
+    pub versioned: bool,
+    /// A side table by which rows are found.
+    pub members: Option<MemberTable>,
+}
+
+/// A side table `(tenant_id, <member>, <owner>)`: which rows have a certain tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MemberTable {
+    /// Its name.
+    pub name: &'static str,
+    /// The column with the row's id.
+    pub owner: &'static str,
+    /// The column with the tag.
+    pub member: &'static str,
+}
+
+/// One value on its way into a store.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Nothing, in a column of this type.
+    Null(Type),
+    /// See [`Type::Id`].
+    Id([u8; 16]),
+    /// See [`Type::Text`].
+    Text(String),
+    /// See [`Type::Int`].
+    Int(i64),
+    /// See [`Type::Flag`].
+    Flag(bool),
+    /// See [`Type::Time`].
+    Time(Timestamp),
+    /// See [`Type::Date`].
+    Date(Date),
+    /// See [`Type::Ids`].
+    Ids(Vec<[u8; 16]>),
+    /// See [`Type::Bytes`].
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    /// The type of the column it goes to.
+    #[must_use]
+    pub const fn kind(&self) -> Type {
+        match self {
+            Self::Null(kind) => *kind,
+            Self::Id(_) => Type::Id,
+            Self::Text(_) => Type::Text,
+            Self::Int(_) => Type::Int,
+            Self::Flag(_) => Type::Flag,
+            Self::Time(_) => Type::Time,
+            Self::Date(_) => Type::Date,
+            Self::Ids(_) => Type::Ids,
+            Self::Bytes(_) => Type::Bytes,
+        }
+    }
+}
+
+/// The cells of a row, in the order of its columns.
+#[derive(Debug, Default)]
+pub struct Cells(pub Vec<Cell>);
+
+impl Cells {
+    /// Adds a cell.
+    pub fn put(&mut self, cell: Cell) {
+        self.0.push(cell);
+    }
+    /// Adds an id.
+    pub fn id<K: Kind>(&mut self, it: Id<K>) {
+        self.put(Cell::Id(it.to_bytes()));
+    }
+    /// Adds an id or null.
+    pub fn opt_id<K: Kind>(&mut self, it: Option<Id<K>>) {
+        self.put(it.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())));
+    }
+    /// Adds a text.
+    pub fn text(&mut self, it: impl Into<String>) {
+        self.put(Cell::Text(it.into()));
+    }
+    /// Adds a text or null.
+    pub fn opt_text(&mut self, it: Option<&String>) {
+        self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.clone())));
+    }
+    /// Adds a word of a closed set.
+    pub fn word<T: Word>(&mut self, it: T) {
+        self.text(it.word());
+    }
+    /// Adds a number or null.
+    pub fn opt_int(&mut self, it: Option<i64>) {
+        self.put(it.map_or(Cell::Null(Type::Int), Cell::Int));
+    }
+    /// Adds an instant.
+    pub fn time(&mut self, it: Timestamp) {
+        self.put(Cell::Time(it));
+    }
+    /// Adds an instant or null.
+    pub fn opt_time(&mut self, it: Option<Timestamp>) {
+        self.put(it.map_or(Cell::Null(Type::Time), Cell::Time));
+    }
+    /// Adds ids.
+    pub fn ids<K: Kind>(&mut self, it: &[Id<K>]) {
+        self.put(Cell::Ids(it.iter().map(|id| id.to_bytes()).collect()));
+    }
+}
+
+/// Fetches the values of one row, from the first column to the last. Each call is the next column; `None` is null.
+pub trait Fetch {
+    /// The next value, an id.
+    ///
+    /// # Errors
+    /// What is wrong with the stored value; so for all of them.
+    fn id(&mut self) -> Result<Option<[u8; 16]>, String>;
+    /// The next value, a text.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn text(&mut self) -> Result<Option<String>, String>;
+    /// The next value, a number.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn int(&mut self) -> Result<Option<i64>, String>;
+    /// The next value, a boolean.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn flag(&mut self) -> Result<Option<bool>, String>;
+    /// The next value, an instant.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn time(&mut self) -> Result<Option<Timestamp>, String>;
+    /// The next value, a day.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn date(&mut self) -> Result<Option<Date>, String>;
+    /// The next value, ids.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String>;
+    /// The next value, bytes.
+    ///
+    /// # Errors
+    /// See [`Fetch::id`].
+    fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// Reads a row with the names of its columns at hand, so that a corrupt value is named.
+pub struct Reader<'a> {
+    row: &'a mut dyn Fetch,
+    table: &'static Table,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts at the first column.
+    pub fn new(row: &'a mut dyn Fetch, table: &'static Table) -> Self {
+        Self { row, table, at: 0 }
+    }
+
+    fn next<T>(&mut self, fetch: impl FnOnce(&mut dyn Fetch) -> Result<T, String>) -> Result<T, StorageError> {
+        self.at += 1;
+        fetch(self.row).map_err(|reason| self.corrupt(reason))
+    }
+
+    fn present<T>(
+        &mut self,
+        fetch: impl FnOnce(&mut dyn Fetch) -> Result<Option<T>, String>,
+    ) -> Result<T, StorageError> {
+        self.next(|row| fetch(row)?.ok_or_else(|| "null".to_owned()))
+    }
+
+    /// The error that names the column read last.
+    #[must_use]
+    pub fn corrupt(&self, reason: impl Into<String>) -> StorageError {
+        let column = self.table.columns.get(self.at.wrapping_sub(1)).map_or("version", |it| it.name);
+        StorageError::Corrupt { table: self.table.name, column, reason: reason.into() }
+    }
+
+    /// The next value, an id.
+    ///
+    /// # Errors
+    /// [`StorageError::Corrupt`] naming the column; so for all of them.
+    pub fn id<K: Kind>(&mut self) -> Result<Id<K>, StorageError> {
+        self.present(|row| row.id()).map(Id::from_bytes)
+    }
+    /// The next value, an id or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_id<K: Kind>(&mut self) -> Result<Option<Id<K>>, StorageError> {
+        Ok(self.next(|row| row.id())?.map(Id::from_bytes))
+    }
+    /// The next value, a text.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn text(&mut self) -> Result<String, StorageError> {
+        self.present(|row| row.text())
+    }
+    /// The next value, a text or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_text(&mut self) -> Result<Option<String>, StorageError> {
+        self.next(|row| row.text())
+    }
+    /// The next value, a word of a closed set.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn word<T: Word>(&mut self) -> Result<T, StorageError> {
+        self.parse(|text| T::from_word(text).ok())
+    }
+    /// The next value, a text that a rule accepts.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn parse<T>(&mut self, rule: impl FnOnce(&str) -> Option<T>) -> Result<T, StorageError> {
+        let text = self.text()?;
+        rule(&text).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
+    }
+    /// The next value, a number.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn int(&mut self) -> Result<i64, StorageError> {
+        self.present(|row| row.int())
+    }
+    /// The next value, a small number or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_small(&mut self) -> Result<Option<u32>, StorageError> {
+        let Some(number) = self.next(|row| row.int())? else { return Ok(None) };
+        u32::try_from(number).map(Some).map_err(|_| self.corrupt(format!("unexpected value {number}")))
+    }
+    /// The next value, a boolean.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn flag(&mut self) -> Result<bool, StorageError> {
+        self.present(|row| row.flag())
+    }
+    /// The next value, an instant.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn time(&mut self) -> Result<Timestamp, StorageError> {
+        self.present(|row| row.time())
+    }
+    /// The next value, an instant or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_time(&mut self) -> Result<Option<Timestamp>, StorageError> {
+        self.next(|row| row.time())
+    }
+    /// The next value, a day.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn date(&mut self) -> Result<Date, StorageError> {
+        self.present(|row| row.date())
+    }
+    /// The next value, ids.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, StorageError> {
+        Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
+    }
+    /// The next value, 32 bytes or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_bytes32(&mut self) -> Result<Option<[u8; 32]>, StorageError> {
+        let Some(bytes) = self.next(|row| row.bytes())? else { return Ok(None) };
+        <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| self.corrupt("not 32 bytes"))
+    }
+    /// The next value, 32 bytes.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn bytes32(&mut self) -> Result<[u8; 32], StorageError> {
+        self.opt_bytes32()?.ok_or_else(|| self.corrupt("null"))
+    }
+}
+
+/// A value with a table of its own.
+pub trait Stored: Sized + Send + Sync + 'static {
+    /// Its table.
+    const TABLE: &'static Table;
+
+    /// Its cells: those of the columns, then those of the derived ones.
+    fn write(&self, out: &mut Cells);
+
+    /// Reads the cells of the columns.
+    ///
+    /// # Errors
+    /// [`StorageError::Corrupt`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError>;
+
+    /// Its tags in the side table.
+    fn members(&self) -> Vec<[u8; 16]> {
+        vec![]
+    }
+
+    /// Its cells.
+    #[must_use]
+    fn cells(&self) -> Vec<Cell> {
+        let mut out = Cells(Vec::with_capacity(Self::TABLE.columns.len() + Self::TABLE.derived.len()));
+        self.write(&mut out);
+        debug_assert_eq!(out.0.len(), Self::TABLE.columns.len() + Self::TABLE.derived.len(), "{}", Self::TABLE.name);
+        out.0
+    }
+}

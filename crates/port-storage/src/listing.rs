@@ -1,0 +1,216 @@
+//! Lists as flat conditions, so that a store needs to know how a condition is written and nothing about resources.
+
+use candor_domain::audit::{self, AuditEntry};
+use candor_domain::fields::Word;
+use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::library::{attribute, department};
+use candor_domain::observation;
+use candor_domain::page::{Key, PageRequest, Sort, SortBy};
+use candor_domain::params::{Archived, Bounds};
+use candor_domain::people::{self, StatusFilter};
+
+use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
+
+/// A page of a list.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    /// Which rows.
+    pub table: &'static Table,
+    /// The column that leads every index of the list, and the values wanted of it. A store reads one ordered run per
+    /// value and merges them, so that no index is needed for every combination.
+    pub runs: Option<(Column, Vec<Cell>)>,
+    /// All of these must hold.
+    pub conditions: Vec<Condition>,
+    /// What orders the rows; the id breaks ties.
+    pub sort: Column,
+    /// Largest first.
+    pub descending: bool,
+    /// Only rows behind this place.
+    pub after: Option<(Cell, [u8; 16])>,
+    /// So many rows, and one more to see whether there are more.
+    pub limit: u16,
+}
+
+/// One condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// The column has this value.
+    Is(Column, Cell),
+    /// The column has one of these values.
+    OneOf(Column, Vec<Cell>),
+    /// The column is not less.
+    AtLeast(Column, Cell),
+    /// The column is not more.
+    AtMost(Column, Cell),
+    /// The column names a direct or indirect report of this person.
+    Within(Column, EmployeeId),
+    /// The row has any of these tags.
+    Tagged(MemberTable, Vec<[u8; 16]>),
+}
+
+/// The column a list is ordered by.
+#[must_use]
+pub const fn column(by: SortBy) -> Column {
+    match by {
+        SortBy::CreatedAt => Column::new("created_at", Type::Time),
+        SortBy::UpdatedAt => UPDATED_AT,
+        SortBy::ObservationDate => OBSERVATION_DATE,
+        SortBy::LastName => Column::new("last_name_key", Type::Text),
+        SortBy::FirstName => Column::new("first_name_key", Type::Text),
+        SortBy::Name => NAME_KEY,
+        SortBy::OccurredAt => OCCURRED_AT,
+    }
+}
+
+const UPDATED_AT: Column = Column::new("updated_at", Type::Time);
+const OBSERVATION_DATE: Column = Column::new("observation_date", Type::Date);
+const NAME_KEY: Column = Column::new("name_key", Type::Text);
+const OCCURRED_AT: Column = Column::new("occurred_at", Type::Time);
+const ARCHIVED: Column = Column::new("archived", Type::Flag);
+const STATUS: Column = Column::new("status", Type::Text);
+const EMPLOYEE_ID: Column = Column::new("employee_id", Type::Id);
+
+impl Listing {
+    fn new<T: Stored>(sort: Sort, page: &PageRequest) -> Self {
+        let after = page.after.as_ref().map(|it| (cell(&it.key), it.id));
+        Self {
+            table: T::TABLE,
+            runs: None,
+            conditions: vec![],
+            sort: column(sort.by),
+            descending: sort.descending,
+            after,
+            limit: page.limit,
+        }
+    }
+
+    fn is(&mut self, column: Column, value: Option<Cell>) {
+        self.conditions.extend(value.map(|it| Condition::Is(column, it)));
+    }
+
+    fn words(&mut self, column: Column, words: Vec<&'static str>) {
+        if !words.is_empty() {
+            self.conditions
+                .push(Condition::OneOf(column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect()));
+        }
+    }
+
+    fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> Cell) {
+        self.conditions.extend(bounds.gte.map(|it| Condition::AtLeast(column, cell(it))));
+        self.conditions.extend(bounds.lte.map(|it| Condition::AtMost(column, cell(it))));
+    }
+
+    fn archived(&mut self, archived: Archived) {
+        let values: &[bool] = match archived {
+            Archived::No => &[false],
+            Archived::Yes => &[true],
+            Archived::All => &[false, true],
+        };
+        self.runs = Some((ARCHIVED, values.iter().map(|it| Cell::Flag(*it)).collect()));
+    }
+
+    /// A list of one table in one order, without conditions.
+    #[must_use]
+    pub fn all<T: Stored>(sort: Sort, page: &PageRequest) -> Self {
+        Self::new::<T>(sort, page)
+    }
+
+    /// `GET /observations` (§4.1).
+    #[must_use]
+    pub fn observations(filter: &observation::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<observation::Observation>(sort, page);
+        it.archived(filter.archived);
+        it.is(EMPLOYEE_ID, filter.employee_id.map(|it| Cell::Id(it.to_bytes())));
+        it.conditions.extend(filter.manager_id.map(|it| Condition::Within(EMPLOYEE_ID, it)));
+        it.words(Column::new("type", Type::Text), filter.kind.iter().map(|it| it.word()).collect());
+        if let (false, Some(members)) = (filter.attribute_ids.is_empty(), observation::Observation::TABLE.members) {
+            it.conditions
+                .push(Condition::Tagged(members, filter.attribute_ids.iter().map(|it| it.to_bytes()).collect()));
+        }
+        it.within(OBSERVATION_DATE, filter.observation_date, Cell::Date);
+        it.within(column(SortBy::CreatedAt), filter.created_at, Cell::Time);
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    }
+
+    /// `GET /employees` (§4.3).
+    #[must_use]
+    pub fn employees(filter: &people::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<people::Employee>(sort, page);
+        let statuses: Vec<_> = match filter.status {
+            StatusFilter::Only(status) => vec![status],
+            StatusFilter::All => people::Status::WORDS.iter().map(|(_, it)| *it).collect(),
+        };
+        it.runs = Some((STATUS, statuses.into_iter().map(|it| Cell::Text(it.word().to_owned())).collect()));
+        it.is(Column::new("email_key", Type::Text), filter.email.clone().map(Cell::Text));
+        it.is(Column::new("external_id", Type::Text), filter.external_id.clone().map(Cell::Text));
+        it.is(Column::new("manager_id", Type::Id), filter.manager_id.map(|it| Cell::Id(it.to_bytes())));
+        it.is(Column::new("department_id", Type::Id), filter.department_id.map(|it| Cell::Id(it.to_bytes())));
+        it.words(Column::new("role", Type::Text), filter.roles.iter().map(|it| it.word()).collect());
+        if let Some(members) = people::Employee::TABLE.members {
+            it.conditions.extend(filter.custom.iter().map(|digest| Condition::Tagged(members, vec![*digest])));
+        }
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    }
+
+    /// `GET /departments` (decisions G).
+    #[must_use]
+    pub fn departments(filter: &department::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<department::Department>(sort, page);
+        it.archived(filter.archived);
+        it.is(NAME_KEY, filter.name.clone().map(Cell::Text));
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    }
+
+    /// `GET /attributes` (decisions G).
+    #[must_use]
+    pub fn attributes(filter: &attribute::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<attribute::Attribute>(sort, page);
+        it.archived(filter.archived);
+        it.is(NAME_KEY, filter.name.clone().map(Cell::Text));
+        it.is(Column::new("category", Type::Text), filter.category.clone().map(Cell::Text));
+        it.words(Column::new("tone", Type::Text), filter.tones.iter().map(|it| it.word()).collect());
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    }
+
+    /// `GET /audit-log` (decisions G).
+    #[must_use]
+    pub fn audit(filter: &audit::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<AuditEntry>(sort, page);
+        it.is(Column::new("target_id", Type::Text), filter.target_id.clone().map(Cell::Text));
+        it.is(Column::new("actor_id", Type::Text), filter.actor_id.clone().map(Cell::Text));
+        if !filter.actions.is_empty() {
+            let actions = filter.actions.iter().map(|it| Cell::Text(it.clone())).collect();
+            it.conditions.push(Condition::OneOf(Column::new("action", Type::Text), actions));
+        }
+        it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);
+        it
+    }
+
+    /// The people whom a connector manages, in the order of their ids.
+    #[must_use]
+    pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> Self {
+        let sort = Column::new("id", Type::Id);
+        Self {
+            table: people::Employee::TABLE,
+            runs: None,
+            conditions: vec![Condition::Is(Column::new("connector_id", Type::Id), Cell::Id(connector.to_bytes()))],
+            sort,
+            descending: false,
+            after: after.map(|it| (Cell::Id(it.to_bytes()), it.to_bytes())),
+            limit,
+        }
+    }
+}
+
+fn cell(key: &Key) -> Cell {
+    match key {
+        Key::Time(it) => Cell::Time(*it),
+        Key::Date(it) => Cell::Date(*it),
+        Key::Text(it) => Cell::Text(it.clone()),
+        Key::Rank(it) => Cell::Int(*it),
+    }
+}

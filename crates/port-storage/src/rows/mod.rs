@@ -1,0 +1,24 @@
+//! Each aggregate's columns, written and read back.
+
+mod keys;
+mod library;
+mod observations;
+mod people;
+mod trail;
+
+pub use trail::EVENT_TABLE;
+
+use crate::change::Unique;
+use crate::flat::{Column, Type};
+
+const fn column(name: &'static str, kind: Type) -> Column {
+    Column::new(name, kind)
+}
+
+/// The unique constraints, by the name Postgres reports and by the columns SQLite reports.
+pub const UNIQUES: [(&str, &str, Unique); 4] = [
+    ("employees_email", "employees.tenant_id, employees.email_key", Unique::EmployeeEmail),
+    ("employees_external_id", "employees.tenant_id, employees.external_id", Unique::EmployeeExternalId),
+    ("departments_name", "departments.tenant_id, departments.name_key", Unique::DepartmentName),
+    ("attributes_name", "attributes.tenant_id, attributes.name_key", Unique::AttributeName),
+];

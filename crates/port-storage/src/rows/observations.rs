@@ -1,0 +1,69 @@
+//! Observations as rows.
+
+use candor_domain::observation::Observation;
+
+use super::column;
+use crate::flat::{Cell, Cells, MemberTable, Reader, Stored, Table, Type};
+use crate::store::StorageError;
+
+const TABLE: Table = Table {
+    name: "observations",
+    columns: &[
+        column("id", Type::Id),
+        column("employee_id", Type::Id),
+        column("author_id", Type::Id),
+        column("type", Type::Text),
+        column("observation", Type::Text),
+        column("impact", Type::Text),
+        column("recommended_action", Type::Text),
+        column("attribute_ids", Type::Ids),
+        column("observation_date", Type::Date),
+        column("created_at", Type::Time),
+        column("updated_at", Type::Time),
+        column("archived_at", Type::Time),
+    ],
+    derived: &[column("archived", Type::Flag)],
+    versioned: true,
+    members: Some(MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" }),
+};
+
+impl Stored for Observation {
+    const TABLE: &'static Table = &TABLE;
+
+    fn write(&self, out: &mut Cells) {
+        out.id(self.id);
+        out.id(self.employee_id);
+        out.opt_id(self.author_id);
+        out.word(self.kind);
+        out.text(&self.observation);
+        out.opt_text(self.impact.as_ref());
+        out.opt_text(self.recommended_action.as_ref());
+        out.ids(&self.attribute_ids);
+        out.put(Cell::Date(self.observation_date));
+        out.time(self.created_at);
+        out.time(self.updated_at);
+        out.opt_time(self.archived_at);
+        out.put(Cell::Flag(self.archived_at.is_some()));
+    }
+
+    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
+        Ok(Self {
+            id: row.id()?,
+            employee_id: row.id()?,
+            author_id: row.opt_id()?,
+            kind: row.word()?,
+            observation: row.text()?,
+            impact: row.opt_text()?,
+            recommended_action: row.opt_text()?,
+            attribute_ids: row.ids()?,
+            observation_date: row.date()?,
+            created_at: row.time()?,
+            updated_at: row.time()?,
+            archived_at: row.opt_time()?,
+        })
+    }
+
+    fn members(&self) -> Vec<[u8; 16]> {
+        self.attribute_ids.iter().map(|it| it.to_bytes()).collect()
+    }
+}

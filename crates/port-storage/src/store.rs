@@ -1,0 +1,221 @@
+//! The port itself: typed reads shaped by need, one commit, and narrow calls for hot rows.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
+use candor_domain::audit::{self, AuditEntry};
+use candor_domain::event::{Event, FeedFilter};
+use candor_domain::id::{AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, ObservationId, OrganizationId};
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Organization;
+use candor_domain::page::{Page, PageRequest, Position, Sort};
+use candor_domain::people::{self, Connector, Employee, Invitation};
+use candor_domain::replay::{Fingerprint, IdempotencyKey};
+use candor_domain::time::Timestamp;
+
+use crate::change::{ChangeSet, CommitError};
+use crate::{Version, Versioned};
+
+/// Why a store did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// It may work again soon: a lost connection, a full pool, a wait that took too long.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    /// A stored value is not what was ever written there.
+    #[error("corrupt value in {table}.{column}: {reason}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Anything else, which is a defect.
+    #[error("the store failed: {0}")]
+    Failed(String),
+}
+
+/// The result of a read.
+pub type Read<T> = Result<T, StorageError>;
+
+/// An answer that was kept for retries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredReplay {
+    /// What was asked.
+    pub fingerprint: Fingerprint,
+    /// The status of the answer.
+    pub status: u16,
+    /// Its sealed headers and body.
+    pub sealed: Vec<u8>,
+}
+
+/// What a cycle check needs to know (decision D1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reporting {
+    /// The version of the tenant's reporting tree.
+    pub tree: Version,
+    /// Whether the proposed manager is the person, or reports to them at any depth.
+    pub is_below: bool,
+}
+
+/// A piece of the event feed, in commit order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedPage {
+    /// The events, oldest first.
+    pub events: Vec<Event>,
+    /// Where the next page starts: behind the last event, or where this one started if there was none. `None` only if
+    /// nothing was ever read.
+    pub next: Option<Position>,
+    /// Whether more events are there already.
+    pub more: bool,
+}
+
+/// Observations.
+#[async_trait]
+pub trait Observations {
+    /// One observation.
+    async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>>;
+    /// A page of them.
+    async fn observations(
+        &self,
+        tenant: Tenant,
+        filter: &observation::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Observation>>;
+}
+
+/// People and the lines between them.
+#[async_trait]
+pub trait People {
+    /// One person.
+    async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>>;
+    /// A page of them.
+    async fn employees(
+        &self,
+        tenant: Tenant,
+        filter: &people::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Employee>>;
+    /// Those of these people who are there, in any order.
+    async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>>;
+    /// Who has this address, folded.
+    async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>>;
+    /// Who has this id in another system.
+    async fn employee_by_external_id(&self, tenant: Tenant, external_id: &str) -> Read<Option<EmployeeId>>;
+    /// The direct reports of each of these people who have not left, by last name, first name and id; at most `most`
+    /// for each.
+    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
+    /// What is to be known before `manager` becomes the manager of `employee`.
+    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
+    /// The person's newest invitation.
+    async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>>;
+    /// The invitation with this token, and whose it is.
+    async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>>;
+    /// One connector.
+    async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>>;
+    /// A page of them.
+    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>>;
+    /// The people whom a connector manages, by id, after this one.
+    async fn managed_by(
+        &self,
+        tenant: Tenant,
+        connector: ConnectorId,
+        after: Option<EmployeeId>,
+        limit: u16,
+    ) -> Read<Vec<Versioned<Employee>>>;
+}
+
+/// What the organization has in common.
+#[async_trait]
+pub trait Library {
+    /// The organization's settings.
+    async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>>;
+    /// One department.
+    async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>>;
+    /// A page of them.
+    async fn departments(
+        &self,
+        tenant: Tenant,
+        filter: &department::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Department>>;
+    /// Those of these departments that are there, in any order.
+    async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>>;
+    /// Which department has this name, folded.
+    async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>>;
+    /// Whether anyone who has not left belongs to it.
+    async fn department_has_members(&self, tenant: Tenant, id: DepartmentId) -> Read<bool>;
+    /// One attribute.
+    async fn attribute(&self, tenant: Tenant, id: AttributeId) -> Read<Option<Versioned<Attribute>>>;
+    /// A page of them.
+    async fn attributes(
+        &self,
+        tenant: Tenant,
+        filter: &attribute::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Attribute>>;
+    /// Those of these attributes that are there, in any order.
+    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>>;
+    /// Which attribute has this name, folded.
+    async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>>;
+}
+
+/// API keys.
+#[async_trait]
+pub trait Keys {
+    /// The key behind the hash of a secret, current or previous, with the person it acts for.
+    async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
+    /// One key of an organization.
+    async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>>;
+    /// A page of them.
+    async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>>;
+    /// The organization that a key belongs to, for the operator.
+    async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>>;
+    /// Notes when keys were last used. Their version stays.
+    async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
+}
+
+/// What is written with every change.
+#[async_trait]
+pub trait Trail {
+    /// The answer kept for a key, unless it has expired.
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>>;
+    /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9).
+    async fn feed(
+        &self,
+        tenant: Tenant,
+        filter: &FeedFilter,
+        since: Timestamp,
+        after: Option<&Position>,
+        limit: u16,
+    ) -> Read<FeedPage>;
+    /// A page of the audit log.
+    async fn audit_log(
+        &self,
+        tenant: Tenant,
+        filter: &audit::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<AuditEntry>>;
+    /// Removes, of all tenants, at most `most` expired answers and as many events from before `events_before`; says how
+    /// many went.
+    async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64>;
+}
+
+/// A store.
+#[async_trait]
+pub trait Storage: Observations + People + Library + Keys + Trail + Send + Sync + 'static {
+    /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
+    /// or not begun; it never leaves a transaction open.
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError>;
+    /// Whether the store answers.
+    async fn ping(&self) -> Read<()>;
+}

@@ -1,0 +1,15 @@
+DROP TABLE replays;
+DROP TABLE audit_entries;
+DROP TABLE events;
+DROP TABLE observation_attributes;
+DROP TABLE observations;
+DROP TABLE api_keys;
+DROP TABLE invitations;
+DROP TABLE reporting_lines;
+DROP TABLE reporting_trees;
+DROP TABLE employee_custom_values;
+DROP TABLE employees;
+DROP TABLE connectors;
+DROP TABLE attributes;
+DROP TABLE departments;
+DROP TABLE organizations;
