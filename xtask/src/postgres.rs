@@ -1,6 +1,6 @@
 //! A PostgreSQL for the tests: given, installed, or installed now.
 
-use crate::process::{Outcome, program, run, succeeds};
+use crate::process::{Outcome, output, program, succeeds};
 use candor_test_postgres::{Cluster, URL_VARIABLE};
 use std::env;
 use std::fs;
@@ -49,12 +49,12 @@ fn may_install() -> bool {
 /// that comes with the package that the server needs, which is therefore installed first.
 fn install() -> Outcome {
     println!("no PostgreSQL found; installing Debian's");
-    run(&mut apt_get(&["update"]))?;
-    run(&mut apt_get(&["install", "--yes", "--no-install-recommends", "postgresql-common"]))?;
+    apt_get(&["update"])?;
+    apt_get(&["install", "--yes", "--no-install-recommends", "postgresql-common"])?;
     let settings = Path::new("/etc/postgresql-common/createcluster.conf");
     let text = fs::read_to_string(settings).unwrap_or_default();
     fs::write(settings, without_main_cluster(&text))?;
-    run(&mut apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"]))
+    apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"])
 }
 
 fn without_main_cluster(settings: &str) -> String {
@@ -64,10 +64,10 @@ fn without_main_cluster(settings: &str) -> String {
     kept.chain([format!("{NAME} = false\n")]).collect()
 }
 
-fn apt_get(arguments: &[&str]) -> Command {
+/// Its progress is not shown, its errors are.
+fn apt_get(arguments: &[&str]) -> Outcome {
     let mut command = program("apt-get", &["-qq"]);
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-    command
+    output(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
 }
 
 #[cfg(test)]
