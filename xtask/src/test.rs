@@ -59,7 +59,8 @@ fn build(asked: &Asked) -> Outcome {
     if asked.everything() {
         build_everything()
     } else if asked.packages.is_empty() || asked.packages.contains(&TESTS_OF_THE_BINARY) {
-        process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor"]))
+        // With the examples cargo settles the features as for tests, and builds no dependency a second time.
+        process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
     } else {
         Ok(())
     }
