@@ -1,1 +1,29 @@
 //! The use cases: load, decide, commit.
+//!
+//! A function per use case takes the [`Shell`], which owns the ceremony (retries, replays, audit, sealing), and the
+//! [`Call`], which says who asks and under which conditions. It answers a rendered [`Reply`] or an [`Error`].
+
+pub mod audit_log;
+pub mod auth;
+pub mod call;
+pub mod connectors;
+pub mod employees;
+pub mod error;
+pub mod events;
+pub mod invitations;
+pub mod keys;
+pub mod library;
+pub mod limits;
+pub mod list;
+pub mod observations;
+pub mod operator;
+pub mod organization;
+pub mod reply;
+pub mod shell;
+pub mod sweep;
+pub mod vault;
+
+pub use call::{Call, Idempotency, Precondition};
+pub use error::Error;
+pub use reply::{Outcome, Reply};
+pub use shell::{Settings, Shell};

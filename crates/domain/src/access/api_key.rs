@@ -112,8 +112,6 @@ impl KeyRecord {
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
-        let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        let ended = key.revoked_at.is_some() || key.expires_at.is_some_and(|it| at >= it);
         let person = match (key.employee_id, self.person) {
             (None, _) => None,
             (Some(_), Some((id, role, status))) if status != Status::Deactivated => {
@@ -121,7 +119,7 @@ impl KeyRecord {
             }
             (Some(_), _) => return None,
         };
-        (current && !ended).then(|| Caller {
+        self.is_good(hash, at).then(|| Caller {
             tenant: Tenant { organization: self.organization, environment: key.environment },
             key: key.id,
             name: key.name.clone(),
@@ -134,6 +132,16 @@ impl KeyRecord {
                 write: key.writes_per_minute.unwrap_or(Quotas::DEFAULT.write),
             },
         })
+    }
+}
+
+impl KeyRecord {
+    /// Whether a secret with this hash is the key's, and neither it nor the key has ended.
+    #[must_use]
+    pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
+        let key = &self.key;
+        let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
+        current && key.revoked_at.is_none() && key.expires_at.is_none_or(|it| at < it)
     }
 }
 

@@ -1,0 +1,78 @@
+//! Who asks for something, and under which conditions.
+
+use std::sync::Arc;
+
+use candor_domain::access::Caller;
+use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
+use candor_domain::id::{AuditId, RequestId};
+use candor_domain::replay::{Fingerprint, IdempotencyKey};
+use candor_domain::time::Timestamp;
+use candor_port_storage::Version;
+
+use crate::Error;
+
+/// A request, without its body.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who asks.
+    pub caller: Arc<Caller>,
+    /// The request's id.
+    pub request: RequestId,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The client's key for exactly one effect, on a POST.
+    pub idempotency: Option<Idempotency>,
+    /// `If-Match`.
+    pub precondition: Option<Precondition>,
+}
+
+/// A request that must have one effect however often it is sent.
+#[derive(Debug, Clone)]
+pub struct Idempotency {
+    /// The client's key.
+    pub key: IdempotencyKey,
+    /// What is asked.
+    pub fingerprint: Fingerprint,
+}
+
+/// The versions of a resource that a client is willing to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Precondition {
+    /// `*`: any that there is.
+    Any,
+    /// One of these. A tag that is no version matches nothing and is left out.
+    OneOf(Vec<Version>),
+}
+
+impl Call {
+    /// Checks the client's precondition against the version that is stored.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`].
+    pub fn check(&self, version: Version) -> Result<(), Error> {
+        match &self.precondition {
+            Some(Precondition::OneOf(versions)) if !versions.contains(&version) => Err(Error::PreconditionFailed),
+            _ => Ok(()),
+        }
+    }
+
+    /// The audit entry of a decision that this call asked for.
+    #[must_use]
+    pub fn audit(&self, id: AuditId, draft: AuditDraft, at: Timestamp) -> AuditEntry {
+        AuditEntry {
+            id,
+            occurred_at: at,
+            action: draft.action.to_owned(),
+            actor: self.actor(),
+            target: draft.target,
+            changes: draft.changes,
+            comment: draft.comment,
+            request_id: Some(self.request.to_string()),
+            context: self.origin.clone(),
+        }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor { kind: ActorKind::ApiKey, id: Some(self.caller.key.to_string()), name: self.caller.name.clone() }
+    }
+}

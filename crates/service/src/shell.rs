@@ -1,0 +1,192 @@
+//! The ceremony around every change: replay, retry, audit, seal, commit.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::Event;
+use candor_domain::id::{Id, Kind};
+use candor_domain::refusal::Refusal;
+use candor_domain::replay::Replay;
+use candor_domain::time::Timestamp;
+use candor_port_clock::{Clock, Ids, new_id};
+use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
+
+use crate::auth::Authenticator;
+use crate::limits::Limits;
+use crate::reply::{Outcome, Reply};
+use crate::vault::Vault;
+use crate::{Call, Error};
+
+/// How often a decision is made anew when another change came first (the decision is pure, so that is safe). With
+/// `If-Match` there is one attempt: the client decided on a version.
+const ATTEMPTS: usize = 8;
+
+/// What an operator sets and use cases need.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The base of links, ending before `/v1`.
+    pub public_url: String,
+}
+
+/// Everything a use case needs, besides the call.
+pub struct Shell {
+    /// The store.
+    pub store: Arc<dyn Storage>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Identity and randomness.
+    pub ids: Arc<dyn Ids>,
+    /// Seals what must not be read in the store.
+    pub vault: Vault,
+    /// Who is calling.
+    pub auth: Authenticator,
+    /// How often.
+    pub limits: Limits,
+    /// What the operator set.
+    pub settings: Settings,
+}
+
+/// What a use case wants: to leave everything as it is, or to save something.
+pub enum Plan {
+    /// Nothing changes; this is the answer.
+    Unchanged(Reply),
+    /// Save this, then answer this.
+    Commit(Box<ChangeSet>, Reply),
+}
+
+impl Shell {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(store: Arc<dyn Storage>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, vault: Vault, settings: Settings) -> Self {
+        let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
+        Self { store, clock, ids, vault, auth, limits: Limits::default(), settings }
+    }
+
+    /// A new id, for something made now.
+    pub fn id<K: Kind>(&self, at: Timestamp) -> Id<K> {
+        new_id(&*self.ids, at)
+    }
+
+    /// Carries out a use case that changes something: plans, commits, and plans anew if another change came first.
+    ///
+    /// A request with an idempotency key is first tried as if the key were new. Only if it is refused, or the commit
+    /// finds the key, the kept answer is read: the usual case costs no extra round trip.
+    ///
+    /// # Errors
+    /// Those of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
+    pub async fn change<F, Fut>(&self, call: &Call, plan: F) -> Result<Reply, Error>
+    where
+        F: Fn(Timestamp) -> Fut,
+        Fut: Future<Output = Result<Plan, Error>>,
+    {
+        for _ in 0..ATTEMPTS {
+            let at = self.clock.now();
+            let (mut change, reply) = match plan(at).await {
+                Ok(Plan::Unchanged(reply)) => return self.kept_or(call, Ok(reply)).await,
+                Ok(Plan::Commit(change, reply)) => (change, reply),
+                Err(error) => return self.kept_or(call, Err(error)).await,
+            };
+            change.replay = self.replay_of(call, &reply, at)?;
+            match self.store.commit(call.caller.tenant, *change).await {
+                Ok(()) => return Ok(reply),
+                Err(CommitError::Replayed) => return self.kept_or(call, Err(Error::Contended)).await,
+                Err(CommitError::Stale) if call.precondition.is_some() => return Err(Error::PreconditionFailed),
+                Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {}
+                Err(CommitError::Storage(error)) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// The answer kept for the call's idempotency key, if there is one; otherwise the one given.
+    ///
+    /// # Errors
+    /// [`Error::KeyReused`] if the key was used for another request; the given error otherwise.
+    pub async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
+        let Some(idempotency) = &call.idempotency else { return otherwise };
+        match self.store.replay(call.caller.tenant, &idempotency.key, self.clock.now()).await? {
+            None => otherwise,
+            Some(kept) if kept.fingerprint != idempotency.fingerprint => Err(Error::KeyReused(idempotency.key.clone())),
+            Some(kept) => self.open(&kept),
+        }
+    }
+
+    fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
+        let Some(idempotency) = &call.idempotency else { return Ok(None) };
+        let (status, location) = match &reply.outcome {
+            Outcome::Done => (200, ""),
+            Outcome::Created(location) => (201, location.as_str()),
+        };
+        let mut plain = Vec::with_capacity(24 + location.len() + reply.body.len());
+        plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
+        plain.extend((location.len() as u64).to_be_bytes());
+        plain.extend(location.as_bytes());
+        plain.extend(&reply.body);
+        let sealed = self.vault.seal(&*self.ids, REPLAY, &plain)?;
+        let Idempotency { key, fingerprint } = idempotency.clone();
+        Ok(Some(Replay { key, fingerprint, status, sealed, created_at: at }))
+    }
+
+    fn open(&self, kept: &StoredReplay) -> Result<Reply, Error> {
+        let plain = self.vault.open(REPLAY, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
+        let parts = || {
+            let (version, rest) = plain.split_first_chunk::<8>()?;
+            let (length, rest) = rest.split_first_chunk::<8>()?;
+            let (location, body) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
+            Some((i64::from_be_bytes(*version), String::from_utf8(location.to_vec()).ok()?, Bytes::copy_from_slice(body)))
+        };
+        let (version, location, body) = parts().ok_or_else(|| Error::Bug("a kept answer is incomplete".to_owned()))?;
+        let outcome = if kept.status == 201 { Outcome::Created(location) } else { Outcome::Done };
+        Ok(Reply { outcome, body, version: (version > 0).then_some(Version(version)), replayed: true })
+    }
+
+    /// The change set of one decision: its audit entry and its events, which carry the rendered state.
+    pub fn change_set<T: Resource>(&self, call: &Call, decision: Decision<T>, rendered: &Bytes, at: Timestamp) -> (ChangeSet, T) {
+        let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, at));
+        let data = String::from_utf8_lossy(rendered).into_owned();
+        let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
+        change.events = decision.events.into_iter().map(event).collect();
+        (change, decision.state)
+    }
+
+    /// Plans the commit of one decision about one resource: renders it, and adds what `write` makes of the state.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if the resource cannot be rendered.
+    pub fn plan<T: Resource>(
+        &self,
+        call: &Call,
+        decision: Decision<T>,
+        seen: Option<Version>,
+        at: Timestamp,
+        write: impl FnOnce(T) -> Vec<Write>,
+    ) -> Result<(Box<ChangeSet>, Bytes, Version), Error> {
+        let body = render(&decision.state)?;
+        let (mut change, state) = self.change_set(call, decision, &body, at);
+        change.writes = write(state);
+        Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
+    }
+}
+
+use crate::Idempotency;
+
+/// The purpose that kept answers are sealed for.
+const REPLAY: &[u8] = b"replay";
+
+/// The JSON form of a resource.
+///
+/// # Errors
+/// [`Error::Bug`].
+pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
+    serde_json::to_vec(value).map(Bytes::from).map_err(|it| Error::Bug(it.to_string()))
+}
+
+/// What was loaded, or that it is not there.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub fn found<T>(loaded: Option<T>) -> Result<T, Error> {
+    loaded.ok_or(Error::Refused(Refusal::NotFound))
+}
