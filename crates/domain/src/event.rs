@@ -5,6 +5,9 @@ use serde::{Serialize, Serializer};
 use crate::access::Tenant;
 use crate::fields::Word;
 use crate::id::EventId;
+use crate::page::{Sort, SortBy, Sorts};
+use crate::params::{self, ListRequest, Params};
+use crate::problem::Problems;
 use crate::time::Timestamp;
 
 /// Everything that can be announced (§6.2).
@@ -131,6 +134,20 @@ impl Event {
 pub struct FeedFilter {
     /// Any of these; empty = all.
     pub kinds: Vec<EventType>,
+}
+
+impl FeedFilter {
+    /// The one order of the feed: that of the commits.
+    const SORTS: Sorts = &[("created_at", Sort::up(SortBy::Commit))];
+
+    /// Reads the parameters of `GET /events`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let filter = Self { kinds: params.many("filter[event]", params::word) };
+        params.list("events", Self::SORTS, filter, vec![])
+    }
 }
 
 /// How long the feed goes back (decision F9).

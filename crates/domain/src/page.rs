@@ -27,6 +27,20 @@ pub enum SortBy {
     Name,
     /// When it happened.
     OccurredAt,
+    /// When it was committed.
+    Commit,
+}
+
+impl SortBy {
+    /// Whether entries in this order have keys like this one.
+    const fn has(self, key: &Key) -> bool {
+        match self {
+            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt => matches!(key, Key::Time(_)),
+            Self::ObservationDate => matches!(key, Key::Date(_)),
+            Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
+            Self::Commit => matches!(key, Key::Rank(_)),
+        }
+    }
 }
 
 /// An order of a list.
@@ -152,21 +166,21 @@ fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Reads a cursor back; `None` unless it was made for this very list.
+/// Reads a cursor back; `None` unless it was made for this very list, in this order.
 #[must_use]
-pub fn read_cursor(list: ListDigest, text: &str) -> Option<Position> {
+pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let rest = bytes.strip_prefix(&[CURSOR_VERSION])?.strip_prefix(&list.0)?;
     let (id, rest) = rest.split_first_chunk::<16>()?;
     let (tag, value) = rest.split_first()?;
     let key = match tag {
-        b't' => Key::Time(Timestamp::from_millis(i64::from_be_bytes(value.try_into().ok()?))),
-        b'd' => Key::Date(Date::from_epoch_days(i32::from_be_bytes(value.try_into().ok()?))),
+        b't' => Key::Time(Timestamp::from_millis(i64::from_be_bytes(value.try_into().ok()?)).printable()?),
+        b'd' => Key::Date(Date::from_epoch_days(i32::from_be_bytes(value.try_into().ok()?)).printable()?),
         b's' => Key::Text(std::str::from_utf8(value).ok().filter(|it| !it.contains('\0'))?.to_owned()),
         b'r' => Key::Rank(i64::from_be_bytes(value.try_into().ok()?)),
         _ => return None,
     };
-    Some(Position { key, id: *id })
+    by.has(&key).then_some(Position { key, id: *id })
 }
 
 #[cfg(test)]
@@ -174,23 +188,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn keys() -> impl Strategy<Value = Key> {
+    fn keys() -> impl Strategy<Value = (SortBy, Key)> {
+        let millis = -62_135_596_800_000_i64..=253_402_300_799_999;
         prop_oneof![
-            any::<i64>().prop_map(|it| Key::Time(Timestamp::from_millis(it))),
-            (-700_000..2_900_000).prop_map(|it| Key::Date(Date::from_epoch_days(it))),
-            "[^\0]{0,80}".prop_map(Key::Text),
-            any::<i64>().prop_map(Key::Rank),
+            millis.prop_map(|it| (SortBy::CreatedAt, Key::Time(Timestamp::from_millis(it)))),
+            (-700_000..2_900_000).prop_map(|it| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(it)))),
+            "[^\0]{0,80}".prop_map(|it| (SortBy::Name, Key::Text(it))),
+            any::<i64>().prop_map(|it| (SortBy::Commit, Key::Rank(it))),
         ]
     }
 
     proptest! {
         #[test]
-        fn a_cursor_leads_back_to_its_position_in_its_own_list_only(key in keys(), id: [u8; 16]) {
+        fn a_cursor_leads_back_to_its_position_in_its_own_list_only((by, key) in keys(), id: [u8; 16]) {
             let (list, other) = (ListDigest::of("a"), ListDigest::of("b"));
             let position = Position { key, id };
             let text = cursor(list, &position);
-            prop_assert_eq!(read_cursor(list, &text), Some(position));
-            prop_assert_eq!(read_cursor(other, &text), None);
+            prop_assert_eq!(read_cursor(list, by, &text), Some(position));
+            prop_assert_eq!(read_cursor(other, by, &text), None);
+            let another = if by == SortBy::Name { SortBy::Commit } else { SortBy::Name };
+            prop_assert_eq!(read_cursor(list, another, &text), None);
         }
 
         #[test]
@@ -200,8 +217,10 @@ mod tests {
             forged.extend(list.0);
             forged.extend(bytes);
             for it in [text, URL_SAFE_NO_PAD.encode(forged)] {
-                if let Some(position) = read_cursor(list, &it) {
-                    prop_assert_eq!(cursor(list, &position), it);
+                for by in [SortBy::UpdatedAt, SortBy::ObservationDate, SortBy::LastName, SortBy::Commit] {
+                    if let Some(position) = read_cursor(list, by, &it) {
+                        prop_assert_eq!(cursor(list, &position), it.clone());
+                    }
                 }
             }
         }

@@ -172,7 +172,7 @@ impl Params {
         let limit = self.one("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
         let after = self.one("cursor", |text| {
-            read_cursor(digest, text)
+            read_cursor(digest, sort.by, text)
                 .ok_or_else(|| Flaw::format("a next_cursor of this list, with the same sort and filters"))
         });
         self.finish()?;

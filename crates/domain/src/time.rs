@@ -57,6 +57,13 @@ impl Timestamp {
         Self(self.0.saturating_add(seconds.saturating_mul(MS_PER_SECOND)))
     }
 
+    /// This instant, if its year has four digits.
+    #[must_use]
+    pub fn printable(self) -> Option<Self> {
+        let year = DateTime::from_timestamp_millis(self.0)?.year();
+        YEARS.contains(&year).then_some(self)
+    }
+
     /// This instant, or the first one after `earlier` where it would not be later.
     ///
     /// `updated_at` strictly increases per resource (decision D8), also when two changes fall into one millisecond.
@@ -129,6 +136,12 @@ impl Date {
     pub fn from_epoch_days(days: i32) -> Self {
         let nearest = if days < 0 { NaiveDate::MIN } else { NaiveDate::MAX };
         Self(NaiveDate::from_epoch_days(days).unwrap_or(nearest))
+    }
+
+    /// This day, if its year has four digits.
+    #[must_use]
+    pub fn printable(self) -> Option<Self> {
+        YEARS.contains(&self.0.year()).then_some(self)
     }
 
     /// Days since 1970-01-01.

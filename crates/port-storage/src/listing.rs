@@ -59,6 +59,7 @@ pub const fn column(by: SortBy) -> Column {
         SortBy::FirstName => Column::new("first_name_key", Type::Text),
         SortBy::Name => NAME_KEY,
         SortBy::OccurredAt => OCCURRED_AT,
+        SortBy::Commit => Column::new("position", Type::Int),
     }
 }
 

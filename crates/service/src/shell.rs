@@ -59,7 +59,13 @@ pub enum Plan {
 impl Shell {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(store: Arc<dyn Storage>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, vault: Vault, settings: Settings) -> Self {
+    pub fn new(
+        store: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        vault: Vault,
+        settings: Settings,
+    ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         Self { store, clock, ids, vault, auth, limits: Limits::default(), settings }
     }
@@ -135,7 +141,11 @@ impl Shell {
             let (version, rest) = plain.split_first_chunk::<8>()?;
             let (length, rest) = rest.split_first_chunk::<8>()?;
             let (location, body) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
-            Some((i64::from_be_bytes(*version), String::from_utf8(location.to_vec()).ok()?, Bytes::copy_from_slice(body)))
+            Some((
+                i64::from_be_bytes(*version),
+                String::from_utf8(location.to_vec()).ok()?,
+                Bytes::copy_from_slice(body),
+            ))
         };
         let (version, location, body) = parts().ok_or_else(|| Error::Bug("a kept answer is incomplete".to_owned()))?;
         let outcome = if kept.status == 201 { Outcome::Created(location) } else { Outcome::Done };
@@ -143,7 +153,13 @@ impl Shell {
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
-    pub fn change_set<T: Resource>(&self, call: &Call, decision: Decision<T>, rendered: &Bytes, at: Timestamp) -> (ChangeSet, T) {
+    pub fn change_set<T: Resource>(
+        &self,
+        call: &Call,
+        decision: Decision<T>,
+        rendered: &Bytes,
+        at: Timestamp,
+    ) -> (ChangeSet, T) {
         let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, at));
         let data = String::from_utf8_lossy(rendered).into_owned();
         let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };

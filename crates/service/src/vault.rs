@@ -123,7 +123,9 @@ mod tests {
     fn a_key_ring_is_exact() {
         let good = STANDARD.encode([1; 32]);
         assert!(Vault::parse(&format!("a:{good},b:{good}")).is_ok());
-        for bad in [String::new(), good.clone(), format!("a:{good},a:{good}"), "a:c2hvcnQ=".to_owned(), format!(":{good}")] {
+        for bad in
+            [String::new(), good.clone(), format!("a:{good},a:{good}"), "a:c2hvcnQ=".to_owned(), format!(":{good}")]
+        {
             assert!(Vault::parse(&bad).is_err(), "{bad}");
         }
     }

@@ -1,0 +1,4 @@
+//! Departments and attributes (decisions G).
+
+pub mod attributes;
+pub mod departments;

@@ -1,0 +1,206 @@
+//! Observations (§4.1).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use candor_domain::access::Scope;
+use candor_domain::decision::Decision;
+use candor_domain::fields::Reference;
+use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
+use candor_domain::json::Object;
+use candor_domain::library::Attribute;
+use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
+use candor_domain::params::Params;
+use candor_domain::people::Employee;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{Require, Row, Versioned, Write};
+use serde::Serialize;
+
+use crate::list::{self, may_expand};
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+#[derive(Serialize)]
+struct View<'a> {
+    #[serde(flatten)]
+    observation: &'a Observation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    employee: Option<Option<&'a Employee>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<Vec<&'a Attribute>>,
+}
+
+/// What the observations of a page refer to, as far as it is to be inlined.
+struct Inlined {
+    employees: Option<BTreeMap<EmployeeId, Employee>>,
+    attributes: Option<BTreeMap<AttributeId, Attribute>>,
+}
+
+impl Inlined {
+    /// One read per kind, however many observations there are.
+    async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Observation]) -> Result<Self, Error> {
+        let tenant = call.caller.tenant;
+        let employees = async {
+            if !expand.contains(&Expand::Employee) {
+                return Ok(None);
+            }
+            let ids: BTreeSet<_> = items.iter().map(|it| it.employee_id).collect();
+            let ids: Vec<_> = ids.into_iter().collect();
+            shell.store.employees_by_id(tenant, &ids).await.map(|found| Some(by_id(found, |it| it.id)))
+        };
+        let attributes = async {
+            if !expand.contains(&Expand::Attributes) {
+                return Ok(None);
+            }
+            let ids: BTreeSet<_> = items.iter().flat_map(|it| it.attribute_ids.iter().copied()).collect();
+            let ids: Vec<_> = ids.into_iter().collect();
+            shell.store.attributes_by_id(tenant, &ids).await.map(|found| Some(by_id(found, |it| it.id)))
+        };
+        let (employees, attributes) = tokio::try_join!(employees, attributes)?;
+        Ok(Self { employees, attributes })
+    }
+
+    fn view<'a>(&'a self, observation: &'a Observation) -> View<'a> {
+        let employee = self.employees.as_ref().map(|it| it.get(&observation.employee_id));
+        let attributes =
+            self.attributes.as_ref().map(|all| observation.attribute_ids.iter().filter_map(|id| all.get(id)).collect());
+        View { observation, employee, attributes }
+    }
+}
+
+fn by_id<K: Ord, T>(found: Vec<Versioned<T>>, id: impl Fn(&T) -> K) -> BTreeMap<K, T> {
+    found.into_iter().map(|it| (id(&it.value), it.value)).collect()
+}
+
+/// `GET /observations`
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    may_expand(call, &request.expand, &Expand::Employee, Scope::EmployeesRead)?;
+    let page = shell.store.observations(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    if request.expand.is_empty() {
+        return list::page(&request, &page, |it| it);
+    }
+    let inlined = Inlined::load(shell, call, &request.expand, &page.items).await?;
+    list::page(&request, &page, |it| inlined.view(it))
+}
+
+/// `GET /observations/{id}`, archived ones included.
+///
+/// # Errors
+/// Not found; invalid parameters; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Params) -> Result<Reply, Error> {
+    let expand: Vec<Expand> = params.expand();
+    let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+    params.finish()?;
+    if expand.is_empty() {
+        return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
+    }
+    may_expand(call, &expand, &Expand::Employee, Scope::EmployeesRead)?;
+    let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
+    Ok(Reply::done(render(&inlined.view(&stored.value))?, None))
+}
+
+/// `POST /observations`
+///
+/// # Errors
+/// Invalid fields, references that do not hold; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let draft = Draft::parse(body.clone(), at.date())?;
+        let people: Vec<_> =
+            [Some(&draft.employee), draft.author.as_ref()].into_iter().flatten().filter_map(|it| it.id).collect();
+        let known = references(shell, call, &people, &draft.attributes).await?;
+        let decision = Observation::create(shell.id(at), draft, &known, at)?;
+        let requires = decision.state.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect();
+        let location = format!("/observations/{}", decision.state.id);
+        let (mut change, body, version) =
+            shell.plan(call, decision, None, at, |it| vec![Write::Observation(Row::new(it))])?;
+        change.requires = requires;
+        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `PATCH /observations/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, archived, references that do not hold; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let patch = Patch::parse(body.clone(), &stored.value)?;
+        let wanted = patch.attributes.clone().unwrap_or_default();
+        let known = references(shell, call, &[], &wanted).await?;
+        let Some(decision) = stored.value.update(&patch, &known, at)? else {
+            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+        };
+        let before = &stored.value.attribute_ids;
+        let new = decision.state.attribute_ids.iter().filter(|it| !before.contains(it));
+        let requires = new.map(|it| Require::AttributeOpen(*it)).collect();
+        let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
+            vec![Write::Observation(Row::seen(it, stored.version))]
+        })?;
+        change.requires = requires;
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /observations/{id}/archive`
+///
+/// # Errors
+/// Not found, archived already; see [`Error`].
+pub async fn archive(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
+    act(shell, call, id, Observation::archive).await
+}
+
+/// `POST /observations/{id}/restore`
+///
+/// # Errors
+/// Not found, not archived; see [`Error`].
+pub async fn restore(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
+    act(shell, call, id, Observation::restore).await
+}
+
+async fn act(
+    shell: &Shell,
+    call: &Call,
+    id: ObservationId,
+    decide: fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
+) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let decision = decide(&stored.value, at)?;
+        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
+            vec![Write::Observation(Row::seen(it, stored.version))]
+        })?;
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// What is stored of the people and attributes that a body refers to, read side by side.
+async fn references(
+    shell: &Shell,
+    call: &Call,
+    people: &[EmployeeId],
+    attributes: &[Reference<AttributeKind>],
+) -> Result<References, Error> {
+    let tenant = call.caller.tenant;
+    let ids: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
+    let people =
+        async { if people.is_empty() { Ok(vec![]) } else { shell.store.employees_by_id(tenant, people).await } };
+    let attributes =
+        async { if ids.is_empty() { Ok(vec![]) } else { shell.store.attributes_by_id(tenant, &ids).await } };
+    let (people, attributes) = tokio::try_join!(people, attributes)?;
+    Ok(References {
+        people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
+        attributes: attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
+    })
+}
