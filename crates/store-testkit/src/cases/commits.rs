@@ -1,0 +1,306 @@
+//! A change set is saved whole, or nothing of it is.
+
+use candor_domain::audit;
+use candor_domain::event::EventType;
+use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::library::Department;
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::{self, Employee, Role};
+use candor_port_storage::{ChangeSet, CommitError, Row, Unique, Version, Versioned, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(everything_of_a_change_set_is_saved),
+        Case::new(a_stale_write_leaves_nothing),
+        Case::new(whatever_is_against_a_change_leaves_nothing),
+        Case::new(failing_change_sets_in_a_burst_do_not_take_others_down),
+        Case::new(of_many_writers_of_one_version_one_gets_through),
+        Case::new(a_new_row_must_not_exist_and_a_changed_one_must),
+        Case::new(versions_count_up_by_one),
+        Case::new(a_batch_of_many_people_is_one_change),
+        Case::new(side_tables_follow_their_rows),
+    ]
+}
+
+const NEWEST: Sort = Sort::down(SortBy::OccurredAt);
+const FIRST: PageRequest = PageRequest { limit: 100, after: None };
+
+/// A change set with something of everything, around a write that may be refused.
+struct Everything {
+    change: ChangeSet,
+    department: Department,
+    person: Employee,
+    observation: Observation,
+}
+
+impl Everything {
+    async fn around(world: &World, write: Write) -> Self {
+        let World { make, .. } = world;
+        let subject = world.hired().await;
+        let attribute = make.attribute();
+        let department = make.department();
+        let custom = [("desk".to_owned(), people::Custom::Text(format!("{}", make.number())))];
+        let custom_fields = people::CustomFields(custom.into());
+        let department_id = Some(department.id);
+        let person = Employee { department_id, manager_id: Some(subject.id), custom_fields, ..make.employee() };
+        let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
+        let change = ChangeSet {
+            events: vec![make.event(EventType::EmployeeCreated), make.event(EventType::ObservationCreated)],
+            more_audit: vec![make.audit("test.more", "more")],
+            replay: Some(make.replay(&format!("everything-{}", make.number()))),
+            ..make.change(vec![
+                Write::Department(Row::new(department.clone())),
+                Write::Attribute(Row::new(attribute)),
+                joins(person.clone()),
+                Write::Observation(Row::new(observation.clone())),
+                write,
+            ])
+        };
+        Self { change, department, person, observation }
+    }
+
+    /// What a store shows of it, row by row, in side tables and in the trail.
+    async fn shown(&self, world: &World) -> Vec<(&'static str, bool)> {
+        let World { store, tenant, make, .. } = world;
+        let tenant = *tenant;
+        let custom = people::Filter { custom: self.person.custom_fields.digests(), ..people::Filter::default() };
+        let by_custom = store.employees(tenant, &custom, Sort::up(SortBy::LastName), &FIRST).await.unwrap();
+        let tags = self.observation.attribute_ids.clone();
+        let tagged = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
+        let by_tag = store.observations(tenant, &tagged, Sort::up(SortBy::CreatedAt), &FIRST).await.unwrap();
+        let manager = self.person.manager_id.unwrap();
+        let below = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
+        let replay = self.change.replay.clone().unwrap();
+        let kept = store.replay(tenant, &replay.key, replay.created_at).await.unwrap();
+        let filter = audit::Filter { actions: vec!["test.more".to_owned()], ..audit::Filter::default() };
+        let log = store.audit_log(tenant, &filter, NEWEST, &FIRST).await.unwrap().items;
+        let log_all = store.audit_log(tenant, &audit::Filter::default(), NEWEST, &FIRST).await.unwrap().items;
+        let events = world.events().await;
+        make.tick();
+        vec![
+            ("department", store.department(tenant, self.department.id).await.unwrap().is_some()),
+            ("person", store.employee(tenant, self.person.id).await.unwrap().is_some()),
+            ("observation", store.observation(tenant, self.observation.id).await.unwrap().is_some()),
+            ("custom value", by_custom.items.iter().any(|it| it.id == self.person.id)),
+            ("tag", by_tag.items.iter().any(|it| it.id == self.observation.id)),
+            ("reporting line", below),
+            ("replay", kept.is_some()),
+            ("audit entry", log_all.contains(&self.change.audit)),
+            ("further audit entry", log.contains(&self.change.more_audit[0])),
+            ("first event", events.contains(&self.change.events[0])),
+            ("second event", events.contains(&self.change.events[1])),
+        ]
+    }
+
+    async fn must_be(&self, world: &World, there: bool, because: &str) {
+        let shown = self.shown(world).await;
+        let wanted: Vec<_> = shown.iter().map(|(what, _)| (*what, there)).collect();
+        assert_eq!(shown, wanted, "{because}");
+    }
+}
+
+fn renamed(seen: &Versioned<Employee>, name: &str) -> Employee {
+    Employee { first_name: name.to_owned(), ..seen.value.clone() }
+}
+
+fn person(employee: Employee, seen: Version) -> Write {
+    Write::Employee(Row::seen(employee, seen), None)
+}
+
+async fn everything_of_a_change_set_is_saved(world: World) {
+    let write = Write::Department(Row::new(world.make.department()));
+    let all = Everything::around(&world, write).await;
+    all.must_be(&world, false, "before").await;
+    world.commit(all.change.clone()).await.unwrap();
+    all.must_be(&world, true, "after").await;
+    let kept = world.store.employee(world.tenant, all.person.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
+}
+
+async fn a_stale_write_leaves_nothing(world: World) {
+    let before = world.hired().await;
+    let seen = world.employee(before.id).await;
+    world.try_save(person(renamed(&seen, "Winner"), seen.version)).await.unwrap();
+    let all = Everything::around(&world, person(renamed(&seen, "Loser"), seen.version)).await;
+    let result = world.commit(all.change.clone()).await;
+    assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    all.must_be(&world, false, "stale").await;
+    assert_eq!(world.employee(before.id).await.value.first_name, "Winner");
+}
+
+async fn whatever_is_against_a_change_leaves_nothing(world: World) {
+    let holder = world.hired().await;
+    let taken = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
+    let homeless = Employee { department_id: Some(DepartmentId::from_bytes([9; 16])), ..world.make.employee() };
+    let unknown = world.make.observation(EmployeeId::from_bytes([9; 16]));
+    let writes = [
+        ("a taken address", joins(taken)),
+        ("a missing department", joins(homeless)),
+        ("a missing subject", Write::Observation(Row::new(unknown))),
+        ("an id that exists", joins(Employee { email: "other@example.com".to_owned(), ..holder.clone() })),
+        ("a version that never was", person(holder.clone(), Version(7))),
+    ];
+    for (what, write) in writes {
+        let all = Everything::around(&world, write).await;
+        assert!(world.commit(all.change.clone()).await.is_err(), "{what}");
+        all.must_be(&world, false, what).await;
+    }
+    let kept = world.employee(holder.id).await;
+    assert_eq!(kept, Versioned { value: holder, version: Version::FIRST });
+}
+
+/// A third of them are well, a third stale and a third want an address that somebody has.
+async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
+    let holder = world.hired().await;
+    let seen = world.employee(holder.id).await;
+    world.try_save(person(renamed(&seen, "Current"), seen.version)).await.unwrap();
+    let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
+    let tasks = people.clone().into_iter().enumerate().map(|(number, it)| {
+        let write = match number % 3 {
+            0 => joins(it),
+            1 => person(renamed(&seen, "Stale"), seen.version),
+            _ => joins(Employee { email: holder.email.clone(), ..it }),
+        };
+        let (world, change) = (world.clone(), world.make.change(vec![write]));
+        async move { world.commit(change).await }
+    });
+    for (number, result) in at_once(tasks).await.into_iter().enumerate() {
+        let right = match number % 3 {
+            0 => result.is_ok(),
+            1 => matches!(result, Err(CommitError::Stale)),
+            _ => matches!(result, Err(CommitError::Taken(Unique::EmployeeEmail))),
+        };
+        assert!(right, "no. {number}: {result:?}");
+        let there = world.store.employee(world.tenant, people[number].id).await.unwrap().is_some();
+        assert_eq!(there, number % 3 == 0, "no. {number}");
+    }
+}
+
+async fn of_many_writers_of_one_version_one_gets_through(world: World) {
+    let before = world.hired().await;
+    for _ in 0..5 {
+        let seen = world.employee(before.id).await;
+        let tasks = (0..20).map(|number| {
+            let (world, write) = (world.clone(), person(renamed(&seen, &format!("No{number}")), seen.version));
+            async move { world.try_save(write).await }
+        });
+        let results = at_once(tasks).await;
+        let winners: Vec<_> = (0..20).filter(|it| results[*it].is_ok()).collect();
+        assert_eq!(winners.len(), 1, "{results:?}");
+        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Stale))), "{results:?}");
+        let after = world.employee(before.id).await;
+        assert_eq!(after.version, seen.version.next());
+        assert_eq!(after.value.first_name, format!("No{}", winners[0]));
+    }
+}
+
+async fn a_new_row_must_not_exist_and_a_changed_one_must(world: World) {
+    let there = world.hired().await;
+    let again = world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..there })).await;
+    assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
+    let nobody = world.make.employee();
+    let result = world.try_save(person(nobody.clone(), Version::FIRST)).await;
+    assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    assert_eq!(world.store.employee(world.tenant, nobody.id).await.unwrap(), None);
+}
+
+async fn versions_count_up_by_one(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let organization = make.organization(tenant.organization);
+    let (department, attribute) = (make.department(), make.attribute());
+    let (connector, key) = (make.connector(), make.api_key());
+    let employee = world.hired().await;
+    let invitation = make.invitation(employee.id);
+    let observation = make.observation(employee.id);
+    for number in 1..=3 {
+        let seen = (number > 1).then(|| Version(number - 1));
+        let writes = vec![
+            Write::Organization(Row { value: organization.clone(), seen }),
+            Write::Department(Row { value: department.clone(), seen }),
+            Write::Attribute(Row { value: attribute.clone(), seen }),
+            Write::Connector(Row { value: connector.clone(), seen }),
+            Write::ApiKey(Row { value: key.clone(), seen }),
+            Write::Invitation(Row { value: invitation.clone(), seen }),
+            Write::Observation(Row { value: observation.clone(), seen }),
+        ];
+        world.save(writes).await;
+        let versions = [
+            store.organization(*tenant).await.unwrap().unwrap().version,
+            store.department(*tenant, department.id).await.unwrap().unwrap().version,
+            store.attribute(*tenant, attribute.id).await.unwrap().unwrap().version,
+            store.connector(*tenant, connector.id).await.unwrap().unwrap().version,
+            store.api_key(tenant.organization, key.id).await.unwrap().unwrap().version,
+            store.invitation(*tenant, employee.id).await.unwrap().unwrap().version,
+            store.observation(*tenant, observation.id).await.unwrap().unwrap().version,
+        ];
+        assert_eq!(versions, [Version(number); 7]);
+    }
+}
+
+/// An import writes people together with their managers, and announces each.
+async fn a_batch_of_many_people_is_one_change(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let mut people: Vec<Employee> = Vec::new();
+    for number in 0..400_usize {
+        // Everybody after the first reports to somebody before them in the same batch.
+        let manager_id = (number > 0).then(|| people[(number - 1) / 3].id);
+        people.push(Employee { manager_id, ..make.employee() });
+    }
+    let change = ChangeSet {
+        events: people.iter().map(|_| make.event(EventType::EmployeeCreated)).collect(),
+        more_audit: people.iter().map(|it| make.audit("employee.create", &it.id.to_string())).collect(),
+        ..make.change(people.iter().cloned().map(joins).collect())
+    };
+    world.commit(change.clone()).await.unwrap();
+    let ids: Vec<_> = people.iter().map(|it| it.id).collect();
+    let mut found: Vec<_> = store.employees_by_id(*tenant, &ids).await.unwrap();
+    found.sort_by_key(|it| it.value.id);
+    assert_eq!(found.into_iter().map(|it| it.value).collect::<Vec<_>>(), people);
+    assert_eq!(world.events().await, change.events);
+    let (top, last) = (people[0].id, people[399].id);
+    assert!(store.reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
+    let changed: Vec<_> =
+        people.iter().map(|it| person(Employee { role: Role::Manager, ..it.clone() }, Version::FIRST)).collect();
+    let mut stale = changed.clone();
+    stale[200] = person(people[200].clone(), Version(9));
+    assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
+    assert_eq!(world.employee(last).await.value.role, Role::Employee, "nothing of a batch with a stale row");
+    world.save(changed).await;
+    assert_eq!(world.employee(last).await.value.role, Role::Manager);
+}
+
+async fn side_tables_follow_their_rows(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
+    world.save(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))).collect()).await;
+    let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
+    let subject = world.hired().await;
+    let base = make.observation(subject.id);
+    let mut seen = None;
+    for tags in [vec![a, b], vec![b, c], vec![], vec![c, b, a], vec![a]] {
+        let value = Observation { attribute_ids: tags.clone(), ..base.clone() };
+        let row = Row { value, seen };
+        seen = Some(row.version());
+        world.save(vec![Write::Observation(row)]).await;
+        for tag in [a, b, c] {
+            let filter = observation::Filter { attribute_ids: vec![tag], ..observation::Filter::default() };
+            let found = store.observations(*tenant, &filter, Sort::up(SortBy::CreatedAt), &FIRST).await.unwrap();
+            assert_eq!(!found.items.is_empty(), tags.contains(&tag), "{tags:?}");
+        }
+    }
+    let custom = |word: &str| people::CustomFields([("desk".to_owned(), people::Custom::Text(word.to_owned()))].into());
+    for (version, word) in [(1, "north"), (2, "south"), (3, "north")] {
+        let value = Employee { custom_fields: custom(word), ..subject.clone() };
+        world.save(vec![person(value, Version(version))]).await;
+        for other in ["north", "south"] {
+            let filter = people::Filter { custom: custom(other).digests(), ..people::Filter::default() };
+            let found = store.employees(*tenant, &filter, Sort::up(SortBy::LastName), &FIRST).await.unwrap();
+            assert_eq!(!found.items.is_empty(), other == word, "{word}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Resources, ids and times for tests: plausible, distinct, and the same on every run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use candor_domain::access::api_key::{ApiKey, KeyHash};
+use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::{EmployeeId, Id, Kind, OrganizationId};
+use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Organization;
+use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
+use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
+use candor_domain::time::Timestamp;
+use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
+use candor_port_storage::{ChangeSet, Lines, Row, Write};
+
+/// When tests begin: 2026-03-02T09:00:00.000Z.
+const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
+
+/// Makes resources. Each has an id of its own, made a millisecond after the one before, and a number in its texts.
+#[derive(Debug)]
+pub struct Fixtures {
+    /// The time, which moves a millisecond with every id and otherwise only when it is told to.
+    pub clock: Arc<ManualClock>,
+    /// Ids and secrets.
+    pub ids: Arc<SeededIds>,
+    made: AtomicU64,
+}
+
+impl Fixtures {
+    /// Starts from a number; other numbers give other ids.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(seed)));
+        Self { clock, ids, made: AtomicU64::new(0) }
+    }
+
+    /// A number that was not given before.
+    pub fn number(&self) -> u64 {
+        self.made.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A millisecond later.
+    pub fn tick(&self) -> Timestamp {
+        self.clock.advance_millis(1);
+        self.clock.now()
+    }
+
+    /// A new id.
+    pub fn id<K: Kind>(&self) -> Id<K> {
+        new_id(&*self.ids, self.tick())
+    }
+
+    /// Bytes that nothing else has.
+    pub fn bytes32(&self) -> [u8; 32] {
+        random32(&*self.ids).unwrap_or_default()
+    }
+
+    /// The live data set of a new organization.
+    pub fn tenant(&self) -> Tenant {
+        Tenant::live(self.id())
+    }
+
+    /// An active person without manager or department.
+    pub fn employee(&self) -> Employee {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Employee {
+            id,
+            email: format!("Person{number}@example.com"),
+            external_id: None,
+            first_name: format!("First{number}"),
+            last_name: format!("Last{number}"),
+            role: Role::Employee,
+            manager_id: None,
+            department_id: None,
+            status: Status::Active,
+            custom_fields: CustomFields::default(),
+            is_hris_managed: false,
+            hris_source: MANUAL.to_owned(),
+            connector_id: None,
+            created_at: at,
+            updated_at: at,
+            deactivated_at: None,
+        }
+    }
+
+    /// A strength of a person.
+    pub fn observation(&self, employee_id: EmployeeId) -> Observation {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Observation {
+            id,
+            employee_id,
+            author_id: None,
+            kind: observation::Type::Strength,
+            observation: format!("Did well, for the time no. {number}."),
+            impact: None,
+            recommended_action: None,
+            attribute_ids: vec![],
+            observation_date: at.date(),
+            created_at: at,
+            updated_at: at,
+            archived_at: None,
+        }
+    }
+
+    /// A department in use.
+    pub fn department(&self) -> Department {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Department { id, name: format!("Department {number}"), created_at: at, updated_at: at, archived_at: None }
+    }
+
+    /// An attribute in use.
+    pub fn attribute(&self) -> Attribute {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Attribute {
+            id,
+            name: format!("Attribute {number}"),
+            category: "Craft".to_owned(),
+            tone: Tone::Neutral,
+            created_at: at,
+            updated_at: at,
+            archived_at: None,
+        }
+    }
+
+    /// An organization of this id.
+    pub fn organization(&self, id: OrganizationId) -> Organization {
+        Organization::new(id, format!("Organization {}", self.number()), self.tick())
+    }
+
+    /// A live key with every scope.
+    pub fn api_key(&self) -> ApiKey {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        ApiKey {
+            id,
+            name: format!("Key {number}"),
+            environment: Environment::Live,
+            access_level: AccessLevel::Standard,
+            scopes: Scopes::ALL,
+            employee_id: None,
+            last4: "abcd".to_owned(),
+            reads_per_minute: None,
+            writes_per_minute: None,
+            created_at: at,
+            updated_at: at,
+            expires_at: None,
+            last_used_at: None,
+            revoked_at: None,
+            hash: KeyHash(self.bytes32()),
+            previous: None,
+        }
+    }
+
+    /// A connector that owns no custom keys.
+    pub fn connector(&self) -> Connector {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Connector {
+            id,
+            kind: connector::Type::CsvFeed,
+            hris_source: format!("hr-{number}"),
+            mapped_custom_field_keys: vec![],
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    /// A person's invitation.
+    pub fn invitation(&self, employee_id: EmployeeId) -> Invitation {
+        let (id, token_hash) = (self.id(), self.bytes32());
+        Invitation { id, employee_id, token_hash, created_at: self.clock.now(), accepted_at: None, revoked_at: None }
+    }
+
+    /// What the audit log says of something done now.
+    pub fn audit(&self, action: &str, target: &str) -> AuditEntry {
+        AuditEntry {
+            id: self.id(),
+            occurred_at: self.clock.now(),
+            action: action.to_owned(),
+            actor: Actor::system("test"),
+            target: Target { kind: "employee".to_owned(), id: target.to_owned() },
+            changes: Changes::new(),
+            comment: None,
+            request_id: None,
+            context: Origin::default(),
+        }
+    }
+
+    /// Something that happened now.
+    pub fn event(&self, kind: EventType) -> Event {
+        let id = self.id();
+        Event { id, kind, created_at: self.clock.now(), data: format!(r#"{{"number":{}}}"#, self.number()) }
+    }
+
+    /// An answer given now, for retries with a key.
+    ///
+    /// # Panics
+    /// When the text cannot be a key.
+    #[expect(clippy::expect_used, reason = "a test that asks for an impossible key is wrong")]
+    pub fn replay(&self, key: &str) -> Replay {
+        Replay {
+            key: IdempotencyKey::parse(key).expect("a key"),
+            fingerprint: Fingerprint::of_bytes("POST", "/v1/test", "", key.as_bytes()),
+            status: 201,
+            sealed: format!("sealed {}", self.number()).into_bytes(),
+            created_at: self.tick(),
+        }
+    }
+
+    /// A change set of these writes, with an audit entry and nothing else.
+    pub fn change(&self, writes: Vec<Write>) -> ChangeSet {
+        ChangeSet { writes, ..ChangeSet::new(self.audit("test.change", "none")) }
+    }
+}
+
+/// The write of a new person, with their line if they have a manager.
+#[must_use]
+pub fn joins(employee: Employee) -> Write {
+    let lines = employee.manager_id.map(|_| Lines { seen: None });
+    Write::Employee(Row::new(employee), lines)
+}
