@@ -1,1 +1,143 @@
-//! connectors
+//! Connectors: how an HR system comes to own part of a person's record, and gives it back (decisions G).
+
+use candor_domain::audit::AuditDraft;
+use candor_domain::fields::Reference;
+use candor_domain::id::{ConnectorId, EmployeeKind};
+use candor_domain::json::Object;
+use candor_domain::page::Listed;
+use candor_domain::params::Params;
+use candor_domain::people::connector::{Draft, parse_release};
+use candor_domain::people::{Connector, Employee};
+use candor_domain::problem::Problems;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
+
+use crate::list;
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+/// People released in one commit; a release of more goes on with the next ones.
+const CHUNK: u16 = 200;
+
+/// `GET /connectors`
+///
+/// # Errors
+/// Invalid parameters, not an admin; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = params.list("connectors", Connector::SORTS, (), Vec::<()>::new())?;
+    call.caller.require_admin()?;
+    let page = shell.store.connectors(call.caller.tenant, request.sort, &request.page).await?;
+    list::page(&request, &page, |it| it)
+}
+
+/// `GET /connectors/{id}`
+///
+/// # Errors
+/// Not found, not an admin; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
+    let stored = found(shell.store.connector(call.caller.tenant, id).await?)?;
+    call.caller.require_admin()?;
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+}
+
+/// `POST /connectors`
+///
+/// # Errors
+/// Invalid fields, not an admin; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let draft = Draft::parse(body.clone())?;
+        call.caller.require_admin()?;
+        let decision = Connector::create(shell.id(at), draft, at);
+        let location = format!("/connectors/{}", decision.state.id);
+        let (change, body, version) =
+            shell.plan(call, decision, None, at, |it| vec![Write::Connector(Row::new(it))])?;
+        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /connectors/{id}/release`: gives people's records back, with their values.
+///
+/// Everybody is released in commits of a few hundred; the last one carries the answer. Should the service stop in
+/// between, a retry releases the rest.
+///
+/// # Errors
+/// Not found, invalid fields, not an admin, people who are not there; see [`Error`].
+pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) -> Result<Reply, Error> {
+    if let Some(reply) = shell.kept(call).await? {
+        return Ok(reply);
+    }
+    let tenant = call.caller.tenant;
+    let connector = found(shell.store.connector(tenant, id).await?)?;
+    call.check(connector.version)?;
+    let named = parse_release(body)?;
+    call.caller.require_admin()?;
+    let connector = connector.value;
+    let mut earlier = 0;
+    while named.is_none() {
+        let people = shell.store.managed_by(tenant, id, None, CHUNK).await?;
+        if people.len() < usize::from(CHUNK) {
+            break;
+        }
+        let (change, count) = giving_back(shell, call, &connector, &people, shell.clock.now())?;
+        match shell.store.commit(tenant, change).await {
+            Ok(()) => earlier += count,
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            // Somebody changed one of these people at this moment: they are read again.
+            Err(_) => {}
+        }
+    }
+    let plan = async |at: Timestamp| {
+        let people = match &named {
+            Some(named) => named_people(shell, call, named).await?,
+            None => shell.store.managed_by(tenant, id, None, CHUNK).await?,
+        };
+        let (change, count) = giving_back(shell, call, &connector, &people, at)?;
+        let body = render(&serde_json::json!({ "released": earlier + count }))?;
+        Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
+    };
+    shell.change(call, plan).await
+}
+
+/// The people that a release names; all of them must be there.
+async fn named_people(
+    shell: &Shell,
+    call: &Call,
+    named: &[Reference<EmployeeKind>],
+) -> Result<Vec<Versioned<Employee>>, Error> {
+    let ids: Vec<_> = named.iter().filter_map(|it| it.id).collect();
+    let people = shell.store.employees_by_id(call.caller.tenant, &ids).await?;
+    let mut problems = Problems::none();
+    for it in named {
+        if people.iter().all(|person| Some(person.value.id) != it.id) {
+            problems.add("employee_ids", it.not_found());
+        }
+    }
+    problems.or(people).map_err(|it| Refusal::Unprocessable(it).into())
+}
+
+/// The change set that gives these people's records back, and how many of them there are.
+fn giving_back(
+    shell: &Shell,
+    call: &Call,
+    connector: &Connector,
+    people: &[Versioned<Employee>],
+    at: Timestamp,
+) -> Result<(ChangeSet, usize), Error> {
+    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(connector, "connector.release"), at));
+    for person in people {
+        let Some(decision) = connector.release(&person.value, at) else { continue };
+        let (one, state) = {
+            let body = render(&decision.state)?;
+            shell.change_set(call, decision, &body, at)
+        };
+        change.events.extend(one.events);
+        change.more_audit.push(one.audit);
+        change.writes.push(Write::Employee(Row::seen(state, person.version), None));
+    }
+    let count = change.writes.len();
+    Ok((change, count))
+}

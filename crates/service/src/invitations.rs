@@ -1,1 +1,133 @@
-//! invitations
+//! Invitations (§3.3, decisions G).
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
+use candor_domain::fields::{self, Fields, as_word};
+use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
+use candor_domain::json::Object;
+use candor_domain::people::{Employee, Invitation, Status, invitation};
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
+use serde::Serialize;
+
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+/// The longest token that is worth a look.
+const TOKEN_CHARS: usize = 200;
+/// How often accepting is tried when another change comes first.
+const ATTEMPTS: usize = 3;
+
+#[derive(Serialize)]
+struct Sent {
+    #[serde(flatten)]
+    invitation: invitation::View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accept_url: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Accepted {
+    employee_id: EmployeeId,
+    organization_id: OrganizationId,
+    #[serde(serialize_with = "as_word")]
+    status: Status,
+}
+
+/// `GET /employees/{id}/invitation`: the person's newest.
+///
+/// # Errors
+/// Not found: the person, or an invitation of theirs; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
+    let stored = found(shell.store.invitation(call.caller.tenant, employee).await?)?;
+    Ok(Reply::done(render(&stored.value.view(shell.clock.now()))?, Some(stored.version)))
+}
+
+/// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
+///
+/// Without mail, an admin-level key gets the link to pass on.
+///
+/// # Errors
+/// Not found, not pending; see [`Error`].
+pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let tenant = call.caller.tenant;
+        let (person, before) =
+            tokio::try_join!(shell.store.employee(tenant, employee), shell.store.invitation(tenant, employee))?;
+        let person = found(person)?;
+        call.check(person.version)?;
+        let token = invitation::token(random32(&*shell.ids)?);
+        let new = Invitation::new(shell.id(at), &person.value, &token, at)?;
+        let link = || format!("{}/v1/invitations/accept?token={}", shell.settings.public_url, token.reveal());
+        let sent = Sent { invitation: new.view(at), accept_url: call.caller.is_admin().then(link) };
+        let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
+        let mut change = ChangeSet::new(call.audit(shell.id(at), draft, at));
+        let revoked = before.map(|it| Write::Invitation(Row::seen(it.value.revoke(at), it.version)));
+        change.writes = revoked.into_iter().chain([Write::Invitation(Row::new(new))]).collect();
+        change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
+        Ok(Plan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /invitations/accept`, without an API key: the token is the proof.
+///
+/// # Errors
+/// Not found, one and the same for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
+pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
+    let mut fields = Fields::new(body);
+    let token = fields.required("token", fields::text(1..=TOKEN_CHARS));
+    let hash = invitation::hash(&fields.finish(token)?);
+    for _ in 0..ATTEMPTS {
+        let at = shell.clock.now();
+        let (tenant, stored) = found(shell.store.invitation_by_token(hash).await?)?;
+        let accepted = stored.value.accept(at)?;
+        let person = found(shell.store.employee(tenant, accepted.employee_id).await?)?;
+        let (change, state) = accepting(shell, (request, origin.clone()), accepted, stored.version, &person, at)?;
+        match shell.store.commit(tenant, change).await {
+            Ok(()) => return answer(tenant, &state),
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Err(Error::Contended)
+}
+
+fn accepting(
+    shell: &Shell,
+    (request, origin): (RequestId, Origin),
+    accepted: Invitation,
+    seen: Version,
+    person: &Versioned<Employee>,
+    at: Timestamp,
+) -> Result<(ChangeSet, Employee), Error> {
+    let decision = person.value.accept_invitation(at)?;
+    let state = decision.state;
+    let data = String::from_utf8_lossy(&render(&state)?).into_owned();
+    let name = format!("{} {}", state.first_name, state.last_name);
+    let mut change = ChangeSet::new(AuditEntry {
+        id: shell.id(at),
+        occurred_at: at,
+        action: decision.audit.action.to_owned(),
+        actor: Actor { kind: ActorKind::Employee, id: Some(state.id.to_string()), name },
+        target: decision.audit.target,
+        changes: decision.audit.changes,
+        comment: None,
+        request_id: Some(request.to_string()),
+        context: origin,
+    });
+    let event = |kind| candor_domain::event::Event { id: shell.id(at), kind, created_at: at, data: data.clone() };
+    change.events = decision.events.into_iter().map(event).collect();
+    change.writes = vec![
+        Write::Invitation(Row::seen(accepted, seen)),
+        Write::Employee(Row::seen(state.clone(), person.version), None),
+    ];
+    Ok((change, state))
+}
+
+fn answer(tenant: Tenant, state: &Employee) -> Result<Reply, Error> {
+    let accepted = Accepted { employee_id: state.id, organization_id: tenant.organization, status: state.status };
+    Ok(Reply::done(render(&accepted)?, None))
+}

@@ -1,1 +1,176 @@
-//! keys
+//! API keys (§5, decisions B4 to B7).
+
+use candor_domain::access::api_key::{ApiKey, Draft, Patch, generate, parse_rotation};
+use candor_domain::access::{QuotaClass, Tenant};
+use candor_domain::fields::{Reference, Word};
+use candor_domain::id::{EmployeeKind, KeyId};
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{Row, Write};
+use serde::Serialize;
+
+use crate::list;
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+/// The answer of creation and rotation, the only ones that carry the secret.
+#[derive(Serialize)]
+struct WithSecret<'a> {
+    #[serde(flatten)]
+    api_key: &'a ApiKey,
+    key: &'a str,
+}
+
+fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error> {
+    render(&WithSecret { api_key, key: secret.reveal() })
+}
+
+/// `GET /api-keys`
+///
+/// # Errors
+/// Invalid parameters, not an admin; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = params.list("api-keys", <ApiKey as candor_domain::page::Listed>::SORTS, (), Vec::<()>::new())?;
+    call.caller.require_admin()?;
+    let page = shell.store.api_keys(call.caller.tenant.organization, request.sort, &request.page).await?;
+    list::page(&request, &page, |it| it)
+}
+
+/// `GET /api-keys/{id}`
+///
+/// # Errors
+/// Not found, not an admin; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
+    let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+    call.caller.require_admin()?;
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+}
+
+/// `POST /api-keys`
+///
+/// # Errors
+/// Invalid fields, not an admin, more access than the caller has, a person who is not there; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let draft = Draft::parse(body.clone(), at)?;
+        call.caller.require_admin()?;
+        let tenant = Tenant { organization: call.caller.tenant.organization, environment: draft.environment };
+        let person_exists = exists(shell, tenant, draft.employee.as_ref()).await?;
+        let secret = generate(draft.environment, random32(&*shell.ids)?);
+        let decision = ApiKey::create(shell.id(at), draft, &secret, Some(&call.caller), person_exists, at)?;
+        let location = format!("/api-keys/{}", decision.state.id);
+        let body = with_secret(&decision.state, &secret)?;
+        let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::ApiKey(Row::new(it))])?;
+        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// Whether the person that a key is to act for is in the key's data set.
+pub(crate) async fn exists(
+    shell: &Shell,
+    tenant: Tenant,
+    person: Option<&Reference<EmployeeKind>>,
+) -> Result<bool, Error> {
+    match person.and_then(|it| it.id) {
+        None => Ok(false),
+        Some(id) => Ok(shell.store.employee(tenant, id).await?.is_some()),
+    }
+}
+
+/// `PATCH /api-keys/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        call.check(stored.version)?;
+        let patch = Patch::parse(body.clone(), &stored.value, at)?;
+        call.caller.require_admin()?;
+        let Some(decision) = stored.value.update(patch, &call.caller, at)? else {
+            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+        };
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    let reply = shell.change(call, plan).await;
+    shell.auth.forget(id);
+    reply
+}
+
+/// `POST /api-keys/{id}/rotate`
+///
+/// # Errors
+/// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
+pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        call.check(stored.version)?;
+        let overlap = parse_rotation(body.clone())?;
+        call.caller.require_admin()?;
+        let secret = generate(stored.value.environment, random32(&*shell.ids)?);
+        let decision = stored.value.rotate(&secret, overlap, &call.caller, at)?;
+        let body = with_secret(&decision.state, &secret)?;
+        let (change, _, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    let reply = shell.change(call, plan).await;
+    shell.auth.forget(id);
+    reply
+}
+
+/// `POST /api-keys/{id}/revoke`
+///
+/// # Errors
+/// Not found, not an admin, revoked already; see [`Error`].
+pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        call.check(stored.version)?;
+        call.caller.require_admin()?;
+        let decision = stored.value.revoke(at)?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    let reply = shell.change(call, plan).await;
+    shell.auth.forget(id);
+    reply
+}
+
+#[derive(Serialize)]
+struct Quota {
+    limit: u32,
+    window_seconds: u32,
+}
+
+/// `GET /me`: what the key of the request is and may do (decision B7).
+///
+/// # Errors
+/// See [`Error`].
+pub fn me(call: &Call) -> Result<Reply, Error> {
+    let caller = &call.caller;
+    let window_seconds = candor_domain::window::WINDOW_SECONDS;
+    let quota =
+        |(word, class): &(&'static str, QuotaClass)| (*word, Quota { limit: caller.quotas.of(*class), window_seconds });
+    let quotas: std::collections::BTreeMap<_, _> = QuotaClass::WORDS.iter().map(quota).collect();
+    let body = serde_json::json!({
+        "key_id": caller.key,
+        "name": caller.name,
+        "organization_id": caller.tenant.organization,
+        "environment": caller.tenant.environment.word(),
+        "access_level": caller.level.word(),
+        "scopes": caller.scopes,
+        "employee_id": caller.person.map(|it| it.id),
+        "expires_at": caller.expires_at,
+        "quotas": quotas,
+    });
+    Ok(Reply::done(render(&body)?, None))
+}

@@ -1,1 +1,155 @@
-//! operator
+//! What the operator does from the command line: organizations and their first keys.
+
+use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate};
+use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
+use candor_domain::decision::Resource;
+use candor_domain::fields::Reference;
+use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
+use candor_domain::library::{Attribute, starter_set};
+use candor_domain::organization::{self, Organization};
+use candor_domain::page::{Listed, PageRequest, Position};
+use candor_domain::refusal::Refusal;
+use candor_domain::secret::Secret;
+use candor_domain::text::bounded;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+
+use crate::{Error, Shell, keys};
+
+/// What the audit log calls whoever works on the command line.
+const OPERATOR: &str = "operator";
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct KeyOrder {
+    /// Whose.
+    pub organization: OrganizationId,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// Its level.
+    pub level: AccessLevel,
+    /// Which data set it opens.
+    pub environment: Environment,
+    /// The person it acts for, as text.
+    pub employee: Option<String>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Reads per minute.
+    pub reads_per_minute: Option<u32>,
+    /// Writes per minute.
+    pub writes_per_minute: Option<u32>,
+}
+
+fn entry(shell: &Shell, draft: AuditDraft, at: Timestamp) -> AuditEntry {
+    AuditEntry {
+        id: shell.id(at),
+        occurred_at: at,
+        action: draft.action.to_owned(),
+        actor: Actor::system(OPERATOR),
+        target: draft.target,
+        changes: draft.changes,
+        comment: draft.comment,
+        request_id: None,
+        context: Origin::default(),
+    }
+}
+
+async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
+    match shell.store.commit(tenant, change).await {
+        Ok(()) => Ok(()),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(CommitError::Stale) => Err(Error::Contended),
+        Err(other) => Err(Error::Bug(other.to_string())),
+    }
+}
+
+/// Creates an organization with its two data sets, each with the starter set of attributes.
+///
+/// # Errors
+/// An invalid name; see [`Error`].
+pub async fn create_organization(shell: &Shell, name: &str) -> Result<OrganizationId, Error> {
+    bounded(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let at = shell.clock.now();
+    let organization = Organization::new(shell.id(at), name.to_owned(), at);
+    for environment in [Environment::Live, Environment::Test] {
+        let tenant = Tenant { organization: organization.id, environment };
+        let draft = AuditDraft::of(&organization, "organization.create");
+        let mut change = ChangeSet::new(entry(shell, draft, at));
+        change.writes.push(Write::Organization(Row::new(organization.clone())));
+        for draft in starter_set() {
+            let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
+            change.writes.push(Write::Attribute(Row::new(attribute)));
+        }
+        commit(shell, tenant, change).await?;
+    }
+    Ok(organization.id)
+}
+
+/// Makes a key; this is the only time its secret is seen.
+///
+/// # Errors
+/// An organization or person that is not there, an invalid name; see [`Error`].
+pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
+    bounded(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let live = Tenant::live(order.organization);
+    shell.store.organization(live).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    let tenant = Tenant { environment: order.environment, ..live };
+    let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
+    let person_exists = keys::exists(shell, tenant, employee.as_ref()).await?;
+    let at = shell.clock.now();
+    let draft = Draft {
+        name: order.name,
+        environment: order.environment,
+        access_level: order.level,
+        scopes: order.scopes,
+        employee,
+        expires_at: order.expires_at,
+        reads_per_minute: order.reads_per_minute,
+        writes_per_minute: order.writes_per_minute,
+    };
+    let secret = generate(order.environment, random32(&*shell.ids)?);
+    let decision = ApiKey::create(shell.id(at), draft, &secret, None, person_exists, at)?;
+    let mut change = ChangeSet::new(entry(shell, decision.audit, at));
+    let id = decision.state.id;
+    change.writes.push(Write::ApiKey(Row::new(decision.state)));
+    commit(shell, live, change).await?;
+    Ok((id, secret))
+}
+
+/// Every key of an organization, newest first.
+///
+/// # Errors
+/// An organization that is not there; see [`Error`].
+pub async fn list_keys(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
+    shell.store.organization(Tenant::live(organization)).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    let sort = ApiKey::SORTS[0].1;
+    let (mut keys, mut after) = (vec![], None);
+    loop {
+        let request = PageRequest { limit: candor_domain::page::MAX_LIMIT, after };
+        let page = shell.store.api_keys(organization, sort, &request).await?;
+        after = page.items.last().map(|it| Position { key: it.key(sort.by), id: it.id().to_bytes() });
+        keys.extend(page.items);
+        if !page.more {
+            return Ok(keys);
+        }
+    }
+}
+
+/// Ends a key now.
+///
+/// # Errors
+/// A key that is not there, or was revoked before; see [`Error`].
+pub async fn revoke_key(shell: &Shell, id: KeyId) -> Result<(), Error> {
+    let missing = || Error::Refused(Refusal::NotFound);
+    let organization = shell.store.organization_of_key(id).await?.ok_or_else(missing)?;
+    let stored = shell.store.api_key(organization, id).await?.ok_or_else(missing)?;
+    let at = shell.clock.now();
+    let decision = stored.value.revoke(at)?;
+    let mut change = ChangeSet::new(entry(shell, decision.audit, at));
+    change.writes.push(Write::ApiKey(Row::seen(decision.state, stored.version)));
+    commit(shell, Tenant::live(organization), change).await
+}

@@ -106,17 +106,21 @@ impl Shell {
         Err(Error::Contended)
     }
 
-    /// The answer kept for the call's idempotency key, if there is one; otherwise the one given.
+    /// The answer kept for the call's idempotency key, if there is one.
     ///
     /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request; the given error otherwise.
-    pub async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
-        let Some(idempotency) = &call.idempotency else { return otherwise };
+    /// [`Error::KeyReused`] if the key was used for another request.
+    pub async fn kept(&self, call: &Call) -> Result<Option<Reply>, Error> {
+        let Some(idempotency) = &call.idempotency else { return Ok(None) };
         match self.store.replay(call.caller.tenant, &idempotency.key, self.clock.now()).await? {
-            None => otherwise,
+            None => Ok(None),
             Some(kept) if kept.fingerprint != idempotency.fingerprint => Err(Error::KeyReused(idempotency.key.clone())),
-            Some(kept) => self.open(&kept),
+            Some(kept) => self.open(&kept).map(Some),
         }
+    }
+
+    async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
+        self.kept(call).await?.map_or(otherwise, Ok)
     }
 
     fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {

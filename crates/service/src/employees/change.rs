@@ -1,0 +1,212 @@
+//! Recording people, changing their records, and their lifecycle (§3.3, §4.3).
+
+use candor_domain::access::Tenant;
+use candor_domain::decision::Decision;
+use candor_domain::fields::Reference;
+use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
+use candor_domain::json::Object;
+use candor_domain::people::{
+    Draft, Employee, Invitation, Patch, References, Rehire, ReportingLine, Status, invitation,
+};
+use candor_domain::text::folded;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{Lines, Require, Row, Version, Versioned, Write};
+
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+/// `POST /employees`
+///
+/// # Errors
+/// Invalid fields, references that do not hold, an address that is taken; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let draft = Draft::parse(body.clone())?;
+        let wanted = Wanted {
+            person: None,
+            manager: draft.manager.as_ref(),
+            department: draft.department.as_ref(),
+            email: Some(&draft.email),
+            external_id: draft.external_id.as_deref(),
+        };
+        let known = wanted.load(shell, call.caller.tenant).await?.references;
+        let invited = draft.send_invite;
+        let decision = Employee::create(shell.id(at), draft, &known, at)?;
+        let person = decision.state.clone();
+        let lines = person.manager_id.map(|_| Lines { seen: None });
+        let location = format!("/employees/{}", person.id);
+        let (mut change, body, version) =
+            shell.plan(call, decision, None, at, |it| vec![Write::Employee(Row::new(it), lines)])?;
+        change.requires.extend(person.department_id.map(Require::DepartmentOpen));
+        if invited {
+            let token = invitation::token(random32(&*shell.ids)?);
+            let invitation = Invitation::new(shell.id(at), &person, &token, at)?;
+            change.writes.push(Write::Invitation(Row::new(invitation)));
+        }
+        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `PATCH /employees/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, references that do not hold, an address that is taken; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let patch = Patch::parse(body.clone(), &stored.value)?;
+        let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
+        let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
+            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+        };
+        changed(shell, call, &stored, decision, known.tree, at)
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /employees/{id}/rehire`
+///
+/// # Errors
+/// Not found, invalid fields, not deactivated, references that do not hold; see [`Error`].
+pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let rehire = Rehire::parse(body.clone(), &stored.value)?;
+        let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
+        let decision = stored.value.rehire(&rehire, &known.references, at)?;
+        changed(shell, call, &stored, decision, known.tree, at)
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /employees/{id}/deactivate`
+///
+/// # Errors
+/// Not found, deactivated already; see [`Error`].
+pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let tenant = call.caller.tenant;
+        let stored = found(shell.store.employee(tenant, id).await?)?;
+        call.check(stored.version)?;
+        let decision = stored.value.deactivate(at)?;
+        let mut writes = vec![];
+        if stored.value.status == Status::PendingInvite
+            && let Some(it) = shell.store.invitation(tenant, id).await?
+        {
+            writes.push(Write::Invitation(Row::seen(it.value.revoke(at), it.version)));
+        }
+        let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
+            vec![Write::Employee(Row::seen(it, stored.version), None)]
+        })?;
+        change.writes.append(&mut writes);
+        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /employees/{id}/reactivate`
+///
+/// # Errors
+/// Not found, not deactivated; see [`Error`].
+pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let decision = stored.value.reactivate(at)?;
+        changed(shell, call, &stored, decision, None, at)
+    };
+    shell.change(call, plan).await
+}
+
+/// Plans the commit of a changed record, with what its references rely upon.
+fn changed(
+    shell: &Shell,
+    call: &Call,
+    stored: &Versioned<Employee>,
+    decision: Decision<Employee>,
+    tree: Option<Version>,
+    at: Timestamp,
+) -> Result<Plan, Error> {
+    let (before, after) = (&stored.value, &decision.state);
+    let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
+    let joined = after.department_id.filter(|it| before.department_id != Some(*it));
+    let requires = joined.map(Require::DepartmentOpen);
+    let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
+        vec![Write::Employee(Row::seen(it, stored.version), lines)]
+    })?;
+    change.requires.extend(requires);
+    Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+}
+
+/// What a body refers to, or may collide with.
+struct Wanted<'a> {
+    person: Option<&'a Employee>,
+    manager: Option<&'a Reference<EmployeeKind>>,
+    department: Option<&'a Reference<DepartmentKind>>,
+    email: Option<&'a str>,
+    external_id: Option<&'a str>,
+}
+
+/// What is stored of it.
+struct Known {
+    references: References,
+    tree: Option<Version>,
+}
+
+fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
+    Wanted {
+        person: Some(stored),
+        manager: patch.manager.as_ref().and_then(Option::as_ref),
+        department: patch.department.as_ref().and_then(Option::as_ref),
+        email: patch.email.as_deref(),
+        external_id: patch.external_id.as_ref().and_then(Option::as_deref),
+    }
+}
+
+impl Wanted<'_> {
+    /// Reads everything side by side.
+    async fn load(&self, shell: &Shell, tenant: Tenant) -> Result<Known, Error> {
+        let store = &shell.store;
+        let manager = async {
+            let Some(id) = self.manager.and_then(|it| it.id) else { return Ok((None, None)) };
+            let ids = [id];
+            let status =
+                async { Ok::<_, Error>(store.employees_by_id(tenant, &ids).await?.pop().map(|it| it.value.status)) };
+            let reporting = async {
+                match self.person {
+                    Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
+                    None => Ok(None),
+                }
+            };
+            let (status, reporting) = tokio::try_join!(status, reporting)?;
+            let is_below = reporting.is_some_and(|it| it.is_below);
+            Ok::<_, Error>((status.map(|status| ReportingLine { status, is_below }), reporting.map(|it| it.tree)))
+        };
+        let department = async {
+            let Some(id) = self.department.and_then(|it| it.id) else { return Ok(None) };
+            Ok::<_, Error>(store.department(tenant, id).await?.map(|it| it.value.archived_at.is_some()))
+        };
+        let email = async {
+            let Some(email) = self.email else { return Ok(None) };
+            Ok::<_, Error>(store.employee_by_email(tenant, &folded(email)).await?)
+        };
+        let external_id = async {
+            let Some(external_id) = self.external_id else { return Ok(None) };
+            Ok::<_, Error>(store.employee_by_external_id(tenant, external_id).await?)
+        };
+        let managed = async {
+            let Some(id) = self.person.and_then(|it| it.connector_id) else { return Ok(vec![]) };
+            let connector = store.connector(tenant, id).await?;
+            Ok::<_, Error>(connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default())
+        };
+        let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
+            tokio::try_join!(manager, department, email, external_id, managed)?;
+        let references = References { manager, department_archived, email_holder, external_id_holder, managed_keys };
+        Ok(Known { references, tree })
+    }
+}

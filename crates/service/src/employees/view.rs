@@ -1,0 +1,111 @@
+//! Reading people, with what is inlined (§2.3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::library::Department;
+use candor_domain::params::Params;
+use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
+use serde::Serialize;
+
+use crate::list;
+use crate::reply::Reply;
+use crate::shell::{found, render};
+use crate::{Call, Error, Shell};
+
+#[derive(Serialize)]
+struct View<'a> {
+    #[serde(flatten)]
+    employee: &'a Employee,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manager: Option<Option<&'a Employee>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    department: Option<Option<&'a Department>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direct_reports: Option<&'a [Employee]>,
+}
+
+/// What the people of a page refer to, as far as it is to be inlined.
+struct Inlined {
+    managers: Option<BTreeMap<EmployeeId, Employee>>,
+    departments: Option<BTreeMap<DepartmentId, Department>>,
+    reports: Option<BTreeMap<EmployeeId, Vec<Employee>>>,
+}
+
+impl Inlined {
+    /// One read per kind, however many people there are.
+    async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Employee]) -> Result<Self, Error> {
+        let tenant = call.caller.tenant;
+        let managers = async {
+            if !expand.contains(&Expand::Manager) {
+                return Ok(None);
+            }
+            let ids: Vec<_> =
+                items.iter().filter_map(|it| it.manager_id).collect::<BTreeSet<_>>().into_iter().collect();
+            let found = shell.store.employees_by_id(tenant, &ids).await?;
+            Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
+        };
+        let departments = async {
+            if !expand.contains(&Expand::Department) {
+                return Ok(None);
+            }
+            let ids: Vec<_> =
+                items.iter().filter_map(|it| it.department_id).collect::<BTreeSet<_>>().into_iter().collect();
+            let found = shell.store.departments_by_id(tenant, &ids).await?;
+            Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
+        };
+        let reports = async {
+            if !expand.contains(&Expand::DirectReports) {
+                return Ok(None);
+            }
+            let ids: Vec<_> = items.iter().map(|it| it.id).collect();
+            let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
+            for it in shell.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await? {
+                if let Some(manager) = it.manager_id {
+                    reports.entry(manager).or_default().push(it);
+                }
+            }
+            Ok::<_, Error>(Some(reports))
+        };
+        let (managers, departments, reports) = tokio::try_join!(managers, departments, reports)?;
+        Ok(Self { managers, departments, reports })
+    }
+
+    fn view<'a>(&'a self, employee: &'a Employee) -> View<'a> {
+        View {
+            employee,
+            manager: self.managers.as_ref().map(|all| employee.manager_id.and_then(|id| all.get(&id))),
+            department: self.departments.as_ref().map(|all| employee.department_id.and_then(|id| all.get(&id))),
+            direct_reports: self.reports.as_ref().map(|all| all.get(&employee.id).map_or(&[][..], Vec::as_slice)),
+        }
+    }
+}
+
+/// `GET /employees`
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let page = shell.store.employees(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    if request.expand.is_empty() {
+        return list::page(&request, &page, |it| it);
+    }
+    let inlined = Inlined::load(shell, call, &request.expand, &page.items).await?;
+    list::page(&request, &page, |it| inlined.view(it))
+}
+
+/// `GET /employees/{id}`
+///
+/// # Errors
+/// Not found; invalid parameters; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, mut params: Params) -> Result<Reply, Error> {
+    let expand: Vec<Expand> = params.expand();
+    let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+    params.finish()?;
+    if expand.is_empty() {
+        return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
+    }
+    let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
+    Ok(Reply::done(render(&inlined.view(&stored.value))?, None))
+}
