@@ -153,6 +153,9 @@ pub fn checked(rule: fn(&str) -> Result<(), Flaw>) -> impl FnOnce(&Value) -> Res
 }
 
 /// One of a closed set of words.
+///
+/// # Errors
+/// `invalid_format` for anything but a string, `invalid_enum` for another word.
 pub fn word<T: Word>(value: &Value) -> Result<T, Flaw> {
     T::from_word(as_text(value)?)
 }

@@ -271,9 +271,10 @@ mod tests {
         Params::new(query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 
-    fn list(
-        query: &[(&str, &str)],
-    ) -> Result<ListRequest<(Option<Archived>, Bounds<Date>), Archived>, Vec<(String, Code)>> {
+    type Query<'a> = &'a [(&'a str, &'a str)];
+    type Listed = ListRequest<(Option<Archived>, Bounds<Date>), Archived>;
+
+    fn list(query: Query<'_>) -> Result<Listed, Vec<(String, Code)>> {
         let mut params = params(query);
         let filter = (params.one("filter[archived]", word), params.bounds("filter[day]", date));
         let expand = params.expand();
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn each_bad_parameter_is_named_with_its_code() {
-        let table: &[(&[(&str, &str)], &str, Code)] = &[
+        let table: &[(Query<'_>, &str, Code)] = &[
             (&[("limit", "0")], "limit", Code::OutOfRange),
             (&[("limit", "101")], "limit", Code::OutOfRange),
             (&[("limit", "-1")], "limit", Code::OutOfRange),

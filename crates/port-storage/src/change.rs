@@ -76,7 +76,6 @@ impl<T> Row<T> {
 
 /// A write of one aggregate.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a change set holds a handful, and moving them is cheaper than boxing")]
 pub enum Write {
     /// An observation.
     Observation(Row<Observation>),
