@@ -96,11 +96,13 @@ pub enum Write {
     Connector(Row<Connector>),
 }
 
-/// A change of a reporting line. The tree's version is counted up with every such change; a new person's line cannot
-/// close a cycle, so it needs no version seen.
+/// A change of a reporting line. Whoever makes one holds the tenant's reporting tree until the commit.
+///
+/// Only moving someone under a manager can close a cycle, so only a move must have seen the tree as it is, and only a
+/// move counts its version up. A new person has nobody below, and losing a manager takes lines away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
-    /// The version of the tenant's reporting tree that the cycle check saw; `None` where none was needed.
+    /// The version of the tenant's reporting tree that the cycle check of a move saw; `None` where none was needed.
     pub seen: Option<Version>,
 }
 

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use candor_domain::access::Tenant;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{Id, Kind};
@@ -13,14 +14,16 @@ use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
 
+use tokio::sync::{Mutex, MutexGuard};
+
 use crate::auth::Authenticator;
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply};
 use crate::vault::Vault;
 use crate::{Call, Error};
 
-/// How often a decision is made anew when another change came first (the decision is pure, so that is safe). With
-/// `If-Match` there is one attempt: the client decided on a version.
+/// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
+/// checks `If-Match` itself, each time against what it has just read.
 const ATTEMPTS: usize = 8;
 
 /// What an operator sets and use cases need.
@@ -46,7 +49,12 @@ pub struct Shell {
     pub limits: Limits,
     /// What the operator set.
     pub settings: Settings,
+    turns: Turns,
 }
+
+/// Locks for moves, shared by tenants whose ids end alike.
+#[derive(Default)]
+struct Turns([Mutex<()>; 32]);
 
 /// What a use case wants: to leave everything as it is, or to save something.
 pub enum Plan {
@@ -67,7 +75,16 @@ impl Shell {
         settings: Settings,
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
-        Self { store, clock, ids, vault, auth, limits: Limits::default(), settings }
+        Self { store, clock, ids, vault, auth, limits: Limits::default(), settings, turns: Turns::default() }
+    }
+
+    /// Waits for a turn to move people within a tenant's reporting tree.
+    ///
+    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
+    /// one instance keeps many moves at once from using up their attempts on each other.
+    pub async fn turn(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
+        let stripe = tenant.to_bytes()[15] as usize % self.turns.0.len();
+        self.turns.0[stripe].lock().await
     }
 
     /// A new id, for something made now.
@@ -98,7 +115,6 @@ impl Shell {
             match self.store.commit(call.caller.tenant, *change).await {
                 Ok(()) => return Ok(reply),
                 Err(CommitError::Replayed) => return self.kept_or(call, Err(Error::Contended)).await,
-                Err(CommitError::Stale) if call.precondition.is_some() => return Err(Error::PreconditionFailed),
                 Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {}
                 Err(CommitError::Storage(error)) => return Err(error.into()),
             }

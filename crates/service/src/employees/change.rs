@@ -55,6 +55,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, references that do not hold, an address that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
         let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
@@ -73,6 +74,7 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// # Errors
 /// Not found, invalid fields, not deactivated, references that do not hold; see [`Error`].
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
         let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
@@ -82,6 +84,11 @@ pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
         changed(shell, call, &stored, decision, known.tree, at)
     };
     shell.change(call, plan).await
+}
+
+/// Whether a body may change a reporting line.
+fn moves(body: &Object) -> bool {
+    body.iter().any(|(name, _)| name == "manager_id")
 }
 
 /// `POST /employees/{id}/deactivate`
