@@ -1,1 +1,124 @@
 //! The storage port on embedded SQLite.
+//!
+//! One thread writes and commits whatever waits as a group, a few threads read, and one moves the write-ahead log into
+//! the database. A change set that was handed over is carried out whether or not its caller still waits.
+
+mod checkpoint;
+mod commit;
+mod lead;
+mod lines;
+mod list;
+mod migrate;
+mod open;
+mod plans;
+mod queue;
+mod readers;
+mod reads;
+mod refusal;
+mod row;
+mod sql;
+mod table;
+mod text;
+mod writer;
+
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, RwLock};
+use std::thread::{Builder, JoinHandle};
+
+use candor_port_storage::StorageError;
+
+pub use migrate::{migrate, pending_migrations};
+pub use open::{Options, Place};
+
+use open::Source;
+use queue::Queue;
+use readers::Reads;
+use sql::Db;
+use writer::{Tasks, Writer};
+
+/// Groups that the writer may be ahead of the checkpoints before it stops telling about them.
+const TOLD_AHEAD: usize = 64;
+
+/// A store on SQLite. Dropping it carries out what waits, and leaves the whole database in its one file.
+pub struct SqliteStore {
+    address: String,
+    reads: Arc<Reads>,
+    tasks: Arc<Tasks>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    /// Opens a database, migrated to the present.
+    ///
+    /// # Errors
+    /// It cannot be opened or migrated.
+    pub fn open(options: &Options) -> Result<Self, StorageError> {
+        let source = Source::of(&options.place)?;
+        let mut db = source.writer()?;
+        for name in migrate::apply(&mut db)? {
+            tracing::info!(migration = name, "the database was migrated");
+        }
+        let (reads, tasks) = (Arc::new(Queue::new()), Arc::new(Queue::new()));
+        let mut store = Self { address: source.address().to_owned(), reads, tasks, threads: vec![] };
+        let gate = source.in_memory().then(|| Arc::new(RwLock::new(())));
+        for _ in 0..options.readers.max(1) {
+            let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
+            store.start("candor-read", move || readers::work(db, &reads, gate))?;
+        }
+        let written = if source.in_memory() {
+            None
+        } else {
+            let (told, written) = sync_channel(TOLD_AHEAD);
+            let db = source.checkpointer()?;
+            store.start("candor-checkpoint", move || checkpoint::work(db, &written))?;
+            Some(told)
+        };
+        let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written };
+        store.start("candor-write", move || writer.work())?;
+        Ok(store)
+    }
+
+    /// A new database in memory, for this store alone.
+    ///
+    /// # Errors
+    /// See [`SqliteStore::open`].
+    pub fn in_memory() -> Result<Self, StorageError> {
+        Self::open(&Options::memory())
+    }
+
+    /// The address by which SQLite knows the database in this process.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
+        let thread = Builder::new().name(name.to_owned()).spawn(work);
+        self.threads.push(thread.map_err(|it| StorageError::Unavailable(format!("no thread: {it}")))?);
+        Ok(())
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        readers::ask(&self.reads, read).await
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.reads.close();
+        self.tasks.close();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so already.
+            drop(thread.join());
+        }
+    }
+}

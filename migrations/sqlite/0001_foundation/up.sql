@@ -210,15 +210,15 @@ CREATE TABLE observation_attributes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX observation_attributes_by_observation ON observation_attributes (tenant_id, observation_id, attribute_id);
 
--- What happened, in commit order by `position`.
+-- What happened, in commit order by `position`, which is never used again, even when all events are gone.
 CREATE TABLE events (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
     type TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     data TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    PRIMARY KEY (tenant_id, id)
+    UNIQUE (tenant_id, id)
 ) STRICT;
 CREATE INDEX events_by_position ON events (tenant_id, position, id);
 CREATE INDEX events_by_created_at ON events (created_at);

@@ -1,0 +1,116 @@
+//! A change set, carried out inside the writer's transaction.
+
+use candor_domain::access::Tenant;
+use candor_domain::fields::Word;
+use candor_domain::people::{Employee, Status};
+use candor_domain::replay::Replay;
+use candor_port_storage::change::key_tenant;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageError, Version, Write};
+
+use crate::lines;
+use crate::refusal::refused;
+use crate::sql::{Db, Sql};
+use crate::table::{append, has_version, write};
+
+/// An answer that has expired makes room for a new one.
+const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+    status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
+    expires_at = excluded.expires_at WHERE replays.expires_at <= excluded.created_at";
+
+/// Saves everything of a change set, or says why not; then the caller takes back what was written.
+pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
+    if let Some(replay) = &change.replay {
+        keep_answer(db, tenant, replay)?;
+    }
+    for require in &change.requires {
+        if !holds(db, tenant, *require)? {
+            return Err(CommitError::Broken(*require));
+        }
+    }
+    let mut tree = None;
+    for it in &change.writes {
+        match it {
+            Write::Observation(row) => write(db, tenant, row)?,
+            Write::Employee(row, lines) => employee(db, tenant, row, *lines, &mut tree)?,
+            Write::Department(row) => write(db, tenant, row)?,
+            Write::Attribute(row) => write(db, tenant, row)?,
+            Write::Organization(row) => write(db, tenant, row)?,
+            Write::ApiKey(row) => write(db, key_tenant(tenant), row)?,
+            Write::Invitation(row) => write(db, tenant, row)?,
+            Write::Connector(row) => write(db, tenant, row)?,
+        }
+    }
+    for event in &change.events {
+        append(db, tenant, event)?;
+    }
+    for entry in change.audit_entries() {
+        append(db, tenant, entry)?;
+    }
+    Ok(())
+}
+
+fn keep_answer(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
+    let sql = Sql::new(KEEP_ANSWER)
+        .bind(tenant)
+        .bind(replay.key.as_str())
+        .bind(replay.fingerprint.to_bytes().as_slice())
+        .bind(i64::from(replay.status))
+        .bind(replay.sealed.as_slice())
+        .bind(replay.created_at)
+        .bind(replay.expires_at());
+    match db.execute(&sql).map_err(|it| refused(&it))? {
+        0 => Err(CommitError::Replayed),
+        _ => Ok(()),
+    }
+}
+
+/// Nothing can come between this look and the commit: there is one writer.
+fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
+    const OPEN: &str = "WHERE tenant_id = ? AND id = ? AND archived = 0";
+    match require {
+        Require::DepartmentOpen(id) => {
+            db.exists(Sql::new(format!("SELECT 1 FROM departments {OPEN}")).bind(tenant).bind(id))
+        }
+        Require::AttributeOpen(id) => {
+            db.exists(Sql::new(format!("SELECT 1 FROM attributes {OPEN}")).bind(tenant).bind(id))
+        }
+        Require::DepartmentVacant(id) => Ok(!has_members(db, tenant, id.to_bytes())?),
+        Require::EmployeeUnchanged(id, version) => {
+            has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
+        }
+    }
+}
+
+/// Whether anyone who has not left belongs to the department.
+pub(crate) fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
+    let text = "SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status <> ? LIMIT 1";
+    db.exists(Sql::new(text).bind(tenant).bind(department).bind(Status::Deactivated.word()))
+}
+
+fn employee(
+    db: &mut Db,
+    tenant: Tenant,
+    row: &Row<Employee>,
+    lines: Option<Lines>,
+    tree: &mut Option<Version>,
+) -> Result<(), CommitError> {
+    let Some(lines) = lines else { return write(db, tenant, row) };
+    if let Some(seen) = lines.seen {
+        // All moves of a change set were decided on the same tree, which counts up once for all of them.
+        let before = match *tree {
+            Some(it) => it,
+            None => *tree.insert(lines::count_up(db, tenant)?),
+        };
+        if seen != before {
+            return Err(CommitError::Stale);
+        }
+    }
+    write(db, tenant, row)?;
+    let Employee { id, manager_id, .. } = row.value;
+    match row.seen {
+        None => lines::start(db, tenant, id, manager_id),
+        Some(_) => lines::change(db, tenant, id, manager_id),
+    }
+}

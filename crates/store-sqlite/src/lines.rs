@@ -1,0 +1,75 @@
+//! The closure of the reporting lines, kept in step with every change of one.
+
+use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
+use candor_port_storage::{CommitError, StorageError, Version};
+
+use crate::refusal::refused;
+use crate::sql::{Db, Sql};
+
+/// The version of the tenant's tree; it counts up with every change set that moves someone.
+const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version) VALUES (?, 1) \
+    ON CONFLICT (tenant_id) DO UPDATE SET version = version + 1 RETURNING version";
+
+const MANAGER: &str = "SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ? AND descendant_id = ? AND depth = 1";
+
+const IS_TOP: &str = "SELECT 1 FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ? LIMIT 1";
+
+/// The person, and whoever is below them, leave everyone above the person.
+const LEAVE: &str = "DELETE FROM reporting_lines WHERE tenant_id = ?1 \
+    AND ancestor_id IN (SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ?1 AND descendant_id = ?2) \
+    AND descendant_id IN (SELECT ?2 UNION ALL \
+        SELECT descendant_id FROM reporting_lines WHERE tenant_id = ?1 AND ancestor_id = ?2)";
+
+/// The person joins the manager and everyone above the manager.
+const JOIN: &str = "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+    SELECT ?1, ?3, ?2, 1 UNION ALL \
+    SELECT ?1, ancestor_id, ?2, depth + 1 FROM reporting_lines WHERE tenant_id = ?1 AND descendant_id = ?3";
+
+/// Whoever is below the person joins everyone who is now above the person.
+const FOLLOW: &str = "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+    SELECT ?1, a.ancestor_id, d.descendant_id, a.depth + d.depth \
+    FROM reporting_lines a CROSS JOIN reporting_lines d \
+    WHERE a.tenant_id = ?1 AND a.descendant_id = ?2 AND d.tenant_id = ?1 AND d.ancestor_id = ?2";
+
+/// Counts the tree's version up and says which one it had.
+pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
+    Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
+}
+
+/// Gives a new person their line.
+pub(crate) fn start(
+    db: &mut Db,
+    tenant: Tenant,
+    person: EmployeeId,
+    manager: Option<EmployeeId>,
+) -> Result<(), CommitError> {
+    let Some(manager) = manager else { return Ok(()) };
+    run(db, Sql::new(JOIN).bind(tenant).bind(person).bind(manager))
+}
+
+/// Moves a person, with everyone below them, under another manager or to the top.
+pub(crate) fn change(
+    db: &mut Db,
+    tenant: Tenant,
+    person: EmployeeId,
+    manager: Option<EmployeeId>,
+) -> Result<(), CommitError> {
+    let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column: "ancestor_id", reason };
+    let before = db.first(Sql::new(MANAGER).bind(tenant).bind(person), |row| row.id().map_err(corrupt))?.flatten();
+    if before == manager.map(|it| it.to_bytes()) {
+        return Ok(());
+    }
+    if before.is_some() {
+        run(db, Sql::new(LEAVE).bind(tenant).bind(person))?;
+    }
+    start(db, tenant, person, manager)?;
+    if manager.is_some() && db.exists(Sql::new(IS_TOP).bind(tenant).bind(person))? {
+        run(db, Sql::new(FOLLOW).bind(tenant).bind(person))?;
+    }
+    Ok(())
+}
+
+fn run(db: &mut Db, sql: Sql) -> Result<(), CommitError> {
+    db.execute(&sql).map(drop).map_err(|it| refused(&it))
+}

@@ -1,0 +1,132 @@
+//! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
+
+use candor_domain::access::Tenant;
+use candor_domain::page::Page;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Cell, Fetch, Stored};
+use candor_port_storage::listing::{Condition, Listing};
+
+use crate::lead::{self, Lead};
+use crate::sql::Db;
+use crate::table::value;
+use crate::text::Draft;
+
+/// A page of a list.
+pub(crate) fn page<T: Stored>(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<Page<T>, StorageError> {
+    Ok(Page::of(rows(db, tenant, listing, value)?, listing.limit))
+}
+
+/// The rows of a page, and one more if there is one.
+pub(crate) fn rows<T>(
+    db: &mut Db,
+    tenant: Tenant,
+    listing: &Listing,
+    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+) -> Result<Vec<T>, StorageError> {
+    let lead = lead::choose(db, tenant, listing)?;
+    let columns = db.statements(listing.table).columns.replace(", ", ", t.");
+    let list = List { tenant, listing, columns, lead };
+    db.rows(list.statement().finish(), read)
+}
+
+struct List<'l> {
+    tenant: Tenant,
+    listing: &'l Listing,
+    columns: String,
+    lead: Lead<'l>,
+}
+
+impl List<'_> {
+    fn statement(&self) -> Draft {
+        let mut draft = Draft::default();
+        match &self.listing.runs {
+            None => self.run(&mut draft, None),
+            Some((column, values)) => match values.as_slice() {
+                [only] => self.run(&mut draft, Some((column.name, only))),
+                many => self.merged(&mut draft, column.name, many),
+            },
+        }
+        draft
+    }
+
+    /// One ordered and limited run per value; the sort value is the column behind those of the table.
+    fn merged(&self, draft: &mut Draft, column: &str, values: &[Cell]) {
+        for (index, value) in values.iter().enumerate() {
+            draft.add(if index == 0 { "SELECT * FROM (" } else { ") UNION ALL SELECT * FROM (" });
+            self.run(draft, Some((column, value)));
+        }
+        let by = self.columns.split(", ").count() + 1;
+        let way = self.way();
+        draft.add(&format!(") ORDER BY {by} {way}, 1 {way}")).with(" LIMIT ", self.most());
+    }
+
+    fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
+        let Listing { table, sort, .. } = self.listing;
+        draft.add(&format!("SELECT t.{}, t.{} FROM ", self.columns, sort.name));
+        if self.lead.walks() {
+            draft.add(table.name).add(" t");
+            self.conditions(draft, run);
+            self.order(draft).with(" LIMIT ", self.most());
+            return;
+        }
+        // Only the places are sorted; the rows are fetched for those that are left.
+        draft.add("(SELECT t.rowid AS place FROM ");
+        self.lead.tables(draft, self.tenant, table.name);
+        self.conditions(draft, run);
+        self.order(draft).with(" LIMIT ", self.most());
+        draft.add(&format!(") p CROSS JOIN {} t ON t.rowid = p.place", table.name));
+        self.order(draft);
+    }
+
+    fn conditions(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
+        draft.with(" WHERE t.tenant_id = ", self.tenant);
+        if let Some((column, value)) = run {
+            draft.with(&format!(" AND t.{column} = "), value);
+        }
+        self.lead.conditions(draft, self.tenant);
+        for condition in &self.listing.conditions {
+            if self.lead.covers(condition) {
+                continue;
+            }
+            match condition {
+                Condition::Is(column, value) => draft.with(&format!(" AND t.{} = ", column.name), value),
+                Condition::OneOf(column, values) => draft.any_of(&format!(" AND t.{}", column.name), values),
+                Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
+                Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
+                Condition::Within(column, manager) => lead::is_below(draft, self.tenant, column.name, *manager),
+                Condition::Tagged(side, tags) => lead::is_tagged(draft, self.tenant, *side, tags),
+            };
+        }
+        self.behind(draft);
+    }
+
+    fn behind(&self, draft: &mut Draft) {
+        let Some((key, id)) = &self.listing.after else { return };
+        let than = if self.listing.descending { "<" } else { ">" };
+        if self.by_id() {
+            draft.with(&format!(" AND t.id {than} "), *id);
+        } else {
+            draft.with(&format!(" AND (t.{}, t.id) {than} (", self.listing.sort.name), key).with(", ", *id).add(")");
+        }
+    }
+
+    fn order<'d>(&self, draft: &'d mut Draft) -> &'d mut Draft {
+        let way = self.way();
+        if self.by_id() {
+            return draft.add(&format!(" ORDER BY t.id {way}"));
+        }
+        draft.add(&format!(" ORDER BY t.{} {way}, t.id {way}", self.listing.sort.name))
+    }
+
+    fn by_id(&self) -> bool {
+        self.listing.sort.name == "id"
+    }
+
+    const fn way(&self) -> &'static str {
+        if self.listing.descending { "DESC" } else { "ASC" }
+    }
+
+    fn most(&self) -> i64 {
+        i64::from(self.listing.limit) + 1
+    }
+}

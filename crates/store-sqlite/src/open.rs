@@ -1,0 +1,129 @@
+//! Where a database is, and how it is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use diesel::connection::Connection;
+use diesel::sqlite::SqliteConnection;
+
+use candor_port_storage::StorageError;
+
+use crate::plans;
+use crate::sql::{Db, failed};
+
+/// How long a connection waits for another process that holds the database.
+const BUSY_MILLIS: u32 = 5_000;
+/// What a connection keeps of the database in memory, in KiB.
+const CACHE_KIB: u32 = 16 * 1024;
+/// What a connection maps of the file; pages in the map are read without a copy.
+const MAPPED_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In a file, which is made if it is not there.
+    File(PathBuf),
+    /// In memory, for as long as the store lives and for it alone.
+    Memory,
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Where the database is.
+    pub place: Place,
+    /// How many threads answer reads; at least one.
+    pub readers: usize,
+}
+
+impl Options {
+    /// A database in a file, with a reader for every processor but one.
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(1) }
+    }
+
+    /// A database in memory.
+    #[must_use]
+    pub const fn memory() -> Self {
+        Self { place: Place::Memory, readers: 1 }
+    }
+}
+
+/// An opened place: every connection of a store comes from here.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    address: String,
+    in_memory: bool,
+}
+
+impl Source {
+    /// Makes the place ready to be connected to.
+    pub(crate) fn of(place: &Place) -> Result<Self, StorageError> {
+        match place {
+            Place::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
+            Place::Memory => {
+                static COUNT: AtomicU64 = AtomicU64::new(0);
+                let number = COUNT.fetch_add(1, Ordering::Relaxed);
+                // A memdb with an absolute name is shared by all connections of the process that use the name.
+                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true })
+            }
+        }
+    }
+
+    /// Whether all of it is in memory, where readers and the writer exclude each other.
+    pub(crate) const fn in_memory(&self) -> bool {
+        self.in_memory
+    }
+
+    /// By what SQLite knows the place.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The connection that writes. It comes first: it may have to recover what a crash left.
+    pub(crate) fn writer(&self) -> Result<Db, StorageError> {
+        // Durable means on the disk. Checkpoints have a thread of their own.
+        let own = if self.in_memory {
+            "PRAGMA journal_mode = memory; PRAGMA synchronous = off;"
+        } else {
+            "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0;"
+        };
+        self.connect(own)
+    }
+
+    /// A connection that only reads.
+    pub(crate) fn reader(&self) -> Result<Db, StorageError> {
+        self.connect("PRAGMA query_only = on;")
+    }
+
+    /// The connection that moves the write-ahead log into the database.
+    pub(crate) fn checkpointer(&self) -> Result<Db, StorageError> {
+        self.connect("PRAGMA synchronous = full;")
+    }
+
+    fn connect(&self, own: &str) -> Result<Db, StorageError> {
+        plans::keep();
+        let connection = SqliteConnection::establish(&self.address)
+            .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
+        let mut db = Db::new(connection);
+        // The time-out comes first: switching to the write-ahead log may have to wait already.
+        let pragmas = format!(
+            "PRAGMA busy_timeout = {BUSY_MILLIS}; {own} PRAGMA foreign_keys = on; PRAGMA cache_size = -{CACHE_KIB}; \
+             PRAGMA mmap_size = {MAPPED_BYTES}; PRAGMA temp_store = memory;"
+        );
+        db.batch(&pragmas).map_err(|it| failed(&it))?;
+        Ok(db)
+    }
+}
+
+fn file_address(path: &Path) -> Result<String, StorageError> {
+    let text = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|it| StorageError::Unavailable(format!("cannot make {}: {it}", folder.display())))?;
+    }
+    // A relative path gets a dot in front, so that no name is taken for one of SQLite's special ones.
+    Ok(if path.is_absolute() { text.to_owned() } else { format!("./{text}") })
+}

@@ -1,0 +1,30 @@
+//! Plans that stay: without SQLite's query planner stability guarantee every statement with a bound `LIMIT` is
+//! prepared anew each time it runs, which costs three times as much as running it.
+
+#![expect(unsafe_code, reason = "diesel has no call for a connection's options, so SQLite is asked directly")]
+
+use std::ffi::{c_char, c_int};
+use std::ptr::null_mut;
+use std::sync::Once;
+
+use libsqlite3_sys as ffi;
+
+/// Turns the guarantee on for every connection that this process opens from now on.
+pub(crate) fn keep() {
+    static ONCE: Once = Once::new();
+    // SAFETY: `stable_plans` has the signature of an extension's entry point and lives as long as the process.
+    ONCE.call_once(|| unsafe {
+        ffi::sqlite3_auto_extension(Some(stable_plans));
+    });
+}
+
+unsafe extern "C" fn stable_plans(
+    connection: *mut ffi::sqlite3,
+    _: *mut *mut c_char,
+    _: *const ffi::sqlite3_api_routines,
+) -> c_int {
+    const ON: c_int = 1;
+    // SAFETY: SQLite calls this with a connection that is being opened; the option takes an int and a place for the
+    // new setting, which may be null.
+    unsafe { ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>()) }
+}

@@ -1,0 +1,98 @@
+//! A queue between callers and threads.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Things to do, in the order they came.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    waiting: VecDeque<T>,
+    open: bool,
+}
+
+impl<T> Queue<T> {
+    pub(crate) const fn new() -> Self {
+        Self { state: Mutex::new(State { waiting: VecDeque::new(), open: true }), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds something and says how much waits; gives it back if nobody takes things any more.
+    pub(crate) fn push(&self, it: T) -> Result<usize, T> {
+        let mut state = self.lock();
+        if !state.open {
+            return Err(it);
+        }
+        state.waiting.push_back(it);
+        let waiting = state.waiting.len();
+        drop(state);
+        self.changed.notify_one();
+        Ok(waiting)
+    }
+
+    /// Waits for something and takes at most `most`; `None` once the queue is closed and empty.
+    pub(crate) fn take(&self, most: usize) -> Option<Vec<T>> {
+        let mut state = self.lock();
+        while state.waiting.is_empty() {
+            if !state.open {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let count = state.waiting.len().min(most);
+        Some(state.waiting.drain(..count).collect())
+    }
+
+    /// Takes nothing new; what waits is still taken.
+    pub(crate) fn close(&self) {
+        self.lock().open = false;
+        self.changed.notify_all();
+    }
+
+    /// Takes nothing new and forgets what waits, for when nobody is left to take it.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.open = false;
+        state.waiting.clear();
+    }
+}
+
+/// Abandons the queue when its taker ends, however that happens, so that no caller waits for ever.
+pub(crate) struct Taker<'q, T>(pub(crate) &'q Queue<T>);
+
+impl<T> Drop for Taker<'_, T> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waited_when_the_queue_closed_is_still_taken() {
+        let queue = Queue::new();
+        assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(1), Ok(2), Ok(3)));
+        queue.close();
+        assert_eq!(queue.push(4), Err(4));
+        assert_eq!(queue.take(2), Some(vec![1, 2]));
+        assert_eq!(queue.take(2), Some(vec![3]));
+        assert_eq!(queue.take(2), None);
+    }
+
+    #[test]
+    fn nothing_waits_for_a_taker_that_is_gone() {
+        let queue = Queue::new();
+        assert_eq!(queue.push(1), Ok(1));
+        drop(Taker(&queue));
+        assert_eq!(queue.push(2), Err(2));
+        assert_eq!(queue.take(2), None);
+    }
+}

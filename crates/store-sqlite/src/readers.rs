@@ -1,0 +1,42 @@
+//! Threads that read, each with a connection of its own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::oneshot;
+
+use candor_port_storage::StorageError;
+
+use crate::queue::Queue;
+use crate::sql::Db;
+
+/// The reads that wait.
+pub(crate) type Reads = Queue<Box<dyn FnOnce(&mut Db) + Send>>;
+
+/// Hands a read to the next free thread and waits for the answer.
+pub(crate) async fn ask<T: Send + 'static>(
+    reads: &Reads,
+    read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+) -> Result<T, StorageError> {
+    let (answer, answered) = oneshot::channel();
+    let work = move |db: &mut Db| {
+        // Nobody waits for the answer of a request that was given up.
+        if !answer.is_closed() {
+            drop(answer.send(read(db)));
+        }
+    };
+    let stopped = || StorageError::Unavailable("the store has stopped".to_owned());
+    reads.push(Box::new(work)).map_err(|_| stopped())?;
+    answered.await.map_err(|_| stopped())?
+}
+
+/// Reads until the queue is closed and empty.
+pub(crate) fn work(mut db: Db, reads: &Reads, gate: Option<Arc<RwLock<()>>>) {
+    while let Some(waiting) = reads.take(1) {
+        for read in waiting {
+            let _gate = gate.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));
+            // A read that panics is answered by its dropped channel; the thread goes on.
+            drop(catch_unwind(AssertUnwindSafe(|| read(&mut db))));
+        }
+    }
+}

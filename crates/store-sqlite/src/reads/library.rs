@@ -1,0 +1,77 @@
+//! What the organization has in common.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{AttributeId, DepartmentId};
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::organization::Organization;
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_port_storage::Versioned;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::store::{Library, Read};
+
+use crate::{SqliteStore, commit, list, table};
+
+#[async_trait]
+impl Library for SqliteStore {
+    async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
+        self.read(move |db| table::get(db, tenant, tenant.organization.to_bytes())).await
+    }
+
+    async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>> {
+        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+    }
+
+    async fn departments(
+        &self,
+        tenant: Tenant,
+        filter: &department::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Department>> {
+        let listing = Listing::departments(filter, sort, page);
+        self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+
+    async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>> {
+        let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
+        self.read(move |db| table::by_ids(db, tenant, &ids)).await
+    }
+
+    async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
+        let name = name.to_owned();
+        let id = self.read(move |db| table::id_by(db, tenant, "departments", "name_key", &name)).await?;
+        Ok(id.map(DepartmentId::from_bytes))
+    }
+
+    async fn department_has_members(&self, tenant: Tenant, id: DepartmentId) -> Read<bool> {
+        self.read(move |db| commit::has_members(db, tenant, id.to_bytes())).await
+    }
+
+    async fn attribute(&self, tenant: Tenant, id: AttributeId) -> Read<Option<Versioned<Attribute>>> {
+        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+    }
+
+    async fn attributes(
+        &self,
+        tenant: Tenant,
+        filter: &attribute::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Attribute>> {
+        let listing = Listing::attributes(filter, sort, page);
+        self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+
+    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>> {
+        let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
+        self.read(move |db| table::by_ids(db, tenant, &ids)).await
+    }
+
+    async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {
+        let name = name.to_owned();
+        let id = self.read(move |db| table::id_by(db, tenant, "attributes", "name_key", &name)).await?;
+        Ok(id.map(AttributeId::from_bytes))
+    }
+}

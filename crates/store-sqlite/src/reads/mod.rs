@@ -1,0 +1,8 @@
+//! The port's calls, each a few statements on one of the store's threads.
+
+mod keys;
+mod library;
+mod observations;
+mod people;
+mod storage;
+mod trail;

@@ -1,0 +1,31 @@
+//! Observations.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::ObservationId;
+use candor_domain::observation::{Filter, Observation};
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_port_storage::Versioned;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::store::{Observations, Read};
+
+use crate::{SqliteStore, list, table};
+
+#[async_trait]
+impl Observations for SqliteStore {
+    async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>> {
+        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+    }
+
+    async fn observations(
+        &self,
+        tenant: Tenant,
+        filter: &Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Observation>> {
+        let listing = Listing::observations(filter, sort, page);
+        self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+}

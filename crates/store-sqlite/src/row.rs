@@ -1,0 +1,90 @@
+//! A row of SQLite, read column by column.
+
+use diesel::row::{Field, Row};
+use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
+
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::flat::Fetch;
+
+/// The columns of one row, from the first to the last.
+pub(crate) struct Columns<'r, R> {
+    row: &'r R,
+    next: usize,
+}
+
+impl<'r, R> Columns<'r, R> {
+    pub(crate) const fn new(row: &'r R) -> Self {
+        Self { row, next: 0 }
+    }
+
+    fn value<'s, T>(
+        &mut self,
+        kind: SqliteType,
+        read: impl FnOnce(&mut SqliteValue<'_, '_, '_>) -> Result<T, String>,
+    ) -> Result<Option<T>, String>
+    where
+        R: Row<'s, Sqlite>,
+    {
+        let field = self.row.get(self.next).ok_or("no such column")?;
+        self.next += 1;
+        let Some(mut value) = field.value() else { return Ok(None) };
+        match value.value_type() {
+            Some(it) if it == kind => read(&mut value).map(Some),
+            other => Err(format!("{other:?} instead of {kind:?}")),
+        }
+    }
+
+    fn number<'s>(&mut self) -> Result<Option<i64>, String>
+    where
+        R: Row<'s, Sqlite>,
+    {
+        self.value(SqliteType::Long, |it| Ok(it.read_long()))
+    }
+}
+
+impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
+    fn id(&mut self) -> Result<Option<[u8; 16]>, String> {
+        self.value(SqliteType::Binary, |it| id(it.read_blob()))
+    }
+
+    fn text(&mut self) -> Result<Option<String>, String> {
+        self.value(SqliteType::Text, |it| Ok(it.read_text().to_owned()))
+    }
+
+    fn int(&mut self) -> Result<Option<i64>, String> {
+        self.number()
+    }
+
+    fn flag(&mut self) -> Result<Option<bool>, String> {
+        match self.number()? {
+            None => Ok(None),
+            Some(0) => Ok(Some(false)),
+            Some(1) => Ok(Some(true)),
+            Some(other) => Err(format!("{other} is no boolean")),
+        }
+    }
+
+    fn time(&mut self) -> Result<Option<Timestamp>, String> {
+        Ok(self.number()?.map(Timestamp::from_millis))
+    }
+
+    fn date(&mut self) -> Result<Option<Date>, String> {
+        let Some(days) = self.number()? else { return Ok(None) };
+        let days = i32::try_from(days).map_err(|_| format!("{days} is no day"))?;
+        Ok(Some(Date::from_epoch_days(days)))
+    }
+
+    fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String> {
+        self.value(SqliteType::Binary, |it| it.read_blob().chunks(ID_BYTES).map(id).collect())
+    }
+
+    fn bytes(&mut self) -> Result<Option<Vec<u8>>, String> {
+        self.value(SqliteType::Binary, |it| Ok(it.read_blob().to_vec()))
+    }
+}
+
+const ID_BYTES: usize = 16;
+
+fn id(bytes: &[u8]) -> Result<[u8; 16], String> {
+    bytes.try_into().map_err(|_| format!("{} bytes instead of {ID_BYTES}", bytes.len()))
+}

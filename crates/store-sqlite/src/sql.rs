@@ -1,0 +1,242 @@
+//! Statements as text and values, prepared once per connection, and what their failures mean.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diesel::connection::{Connection, LoadConnection, SimpleConnection};
+use diesel::expression::expression_types::Untyped;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::{DatabaseErrorKind, Error, QueryResult};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sqlite::{Sqlite, SqliteConnection};
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{Id, Kind};
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Cell, Fetch, Table};
+
+use crate::row::Columns;
+use crate::table::Statements;
+
+/// A value on its way into a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Int(i64),
+    Id([u8; 16]),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl From<Cell> for Value {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Null(_) => Self::Null,
+            Cell::Id(it) => Self::Id(it),
+            Cell::Text(it) => Self::Text(it),
+            Cell::Int(it) => Self::Int(it),
+            Cell::Flag(it) => Self::Int(it.into()),
+            Cell::Time(it) => it.into(),
+            Cell::Date(it) => Self::Int(it.epoch_days().into()),
+            Cell::Ids(it) => Self::Blob(it.concat()),
+            Cell::Bytes(it) => Self::Blob(it),
+        }
+    }
+}
+
+impl From<&Cell> for Value {
+    fn from(cell: &Cell) -> Self {
+        cell.clone().into()
+    }
+}
+
+impl From<Tenant> for Value {
+    fn from(it: Tenant) -> Self {
+        Self::Id(it.to_bytes())
+    }
+}
+
+impl<K: Kind> From<Id<K>> for Value {
+    fn from(it: Id<K>) -> Self {
+        Self::Id(it.to_bytes())
+    }
+}
+
+impl From<[u8; 16]> for Value {
+    fn from(it: [u8; 16]) -> Self {
+        Self::Id(it)
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(it: Timestamp) -> Self {
+        Self::Int(it.millis())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(it: i64) -> Self {
+        Self::Int(it)
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(it: &[u8]) -> Self {
+        Self::Blob(it.to_vec())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(it: &str) -> Self {
+        Self::Text(it.to_owned())
+    }
+}
+
+/// A statement with `?` for each of its values. Its text must come from a bounded set: it stays prepared for the life
+/// of the connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Sql {
+    text: Arc<str>,
+    values: Vec<Value>,
+}
+
+impl Sql {
+    /// A statement without values.
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
+        Self { text: text.into(), values: vec![] }
+    }
+
+    /// With one more value.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// With more values.
+    pub(crate) fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
+        self.values.extend(values.into_iter().map(Into::into));
+        self
+    }
+}
+
+impl QueryFragment<Sqlite> for Sql {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(&self.text);
+        for value in &self.values {
+            match value {
+                Value::Null => out.push_bind_param_value_only::<Nullable<Binary>, _>(&None::<Vec<u8>>)?,
+                Value::Int(it) => out.push_bind_param_value_only::<BigInt, _>(it)?,
+                Value::Id(it) => out.push_bind_param_value_only::<Binary, [u8]>(it.as_slice())?,
+                Value::Text(it) => out.push_bind_param_value_only::<Text, str>(it.as_str())?,
+                Value::Blob(it) => out.push_bind_param_value_only::<Binary, [u8]>(it.as_slice())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The text is the key, so a statement is prepared once per connection; by itself diesel keeps no raw SQL.
+    fn is_safe_to_cache_prepared(&self, _: &Sqlite) -> QueryResult<bool> {
+        Ok(true)
+    }
+}
+
+impl QueryId for Sql {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Sql {
+    type SqlType = Untyped;
+}
+
+/// A connection.
+pub(crate) struct Db {
+    connection: SqliteConnection,
+    statements: HashMap<&'static str, Arc<Statements>>,
+}
+
+impl Db {
+    pub(crate) fn new(connection: SqliteConnection) -> Self {
+        Self { connection, statements: HashMap::new() }
+    }
+
+    /// The connection itself, for what goes beyond statements.
+    pub(crate) const fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.connection
+    }
+
+    /// The statements of a table.
+    pub(crate) fn statements(&mut self, table: &'static Table) -> Arc<Statements> {
+        Arc::clone(self.statements.entry(table.name).or_insert_with(|| Arc::new(Statements::of(table))))
+    }
+
+    /// Runs statements that have no values and are not kept.
+    pub(crate) fn batch(&mut self, text: &str) -> QueryResult<()> {
+        self.connection.batch_execute(text)
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    pub(crate) fn execute(&mut self, sql: &Sql) -> QueryResult<usize> {
+        self.connection.execute_returning_count(sql)
+    }
+
+    /// Reads every row of a statement.
+    pub(crate) fn rows<T>(
+        &mut self,
+        sql: Sql,
+        mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    ) -> Result<Vec<T>, StorageError> {
+        let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
+        rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
+    }
+
+    /// Reads the first row of a statement.
+    pub(crate) fn first<T>(
+        &mut self,
+        sql: Sql,
+        mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    ) -> Result<Option<T>, StorageError> {
+        let mut rows = self.connection.load(sql).map_err(|it| failed(&it))?;
+        let Some(row) = rows.next() else { return Ok(None) };
+        read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)
+    }
+
+    /// Reads a number that is always there.
+    pub(crate) fn number(&mut self, sql: Sql) -> Result<i64, StorageError> {
+        let numbers = self.rows(sql, |row| row.int().map_err(StorageError::Failed))?;
+        numbers
+            .into_iter()
+            .next()
+            .flatten()
+            .ok_or_else(|| StorageError::Failed("no number where one was asked for".to_owned()))
+    }
+
+    /// Whether a statement finds anything.
+    pub(crate) fn exists(&mut self, sql: Sql) -> Result<bool, StorageError> {
+        Ok(self.first(sql, |_| Ok(()))?.is_some())
+    }
+}
+
+/// What SQLite says when it may work again soon.
+const PASSING: [&str; 5] = ["is locked", "is busy", "disk I/O error", "is full", "out of memory"];
+
+/// The error behind a failure that no rule explains.
+pub(crate) fn failed(error: &Error) -> StorageError {
+    let text = error.to_string();
+    if PASSING.iter().any(|it| text.contains(it)) {
+        StorageError::Unavailable(text)
+    } else {
+        StorageError::Failed(text)
+    }
+}
+
+/// The kind of the violated constraint, and the columns that SQLite names.
+pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
+    match error {
+        Error::DatabaseError(kind, details) => {
+            Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))
+        }
+        _ => None,
+    }
+}

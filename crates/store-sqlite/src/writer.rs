@@ -1,0 +1,153 @@
+//! The one writer: everything that waits goes into one transaction, each in a savepoint of its own.
+//!
+//! One commit to the disk serves the whole group, and what fails takes back only itself.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use diesel::result::QueryResult;
+use tokio::sync::oneshot;
+
+use candor_port_storage::StorageError;
+
+use crate::queue::{Queue, Taker};
+use crate::sql::{Db, Sql, failed};
+
+/// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.
+const MOST_AT_ONCE: usize = 512;
+
+/// Something to write.
+pub(crate) trait Task: Send {
+    /// Writes it; says whether it is to be kept.
+    fn run(&mut self, db: &mut Db) -> bool;
+
+    /// Answers whoever asked, once the transaction ended.
+    fn finish(self: Box<Self>, ended: Result<(), StorageError>);
+}
+
+/// The tasks that wait.
+pub(crate) type Tasks = Queue<Box<dyn Task>>;
+
+/// A task that is a function.
+struct Asked<F, T, E> {
+    work: Option<F>,
+    result: Option<Result<T, E>>,
+    answer: oneshot::Sender<Result<T, E>>,
+    since: Instant,
+}
+
+impl<F, T, E> Task for Asked<F, T, E>
+where
+    F: FnOnce(&mut Db) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StorageError> + Send,
+{
+    fn run(&mut self, db: &mut Db) -> bool {
+        self.result = self.work.take().map(|work| work(db));
+        matches!(self.result, Some(Ok(_)))
+    }
+
+    fn finish(self: Box<Self>, ended: Result<(), StorageError>) {
+        metrics::histogram!("candor_store_commit_seconds", "store" => "sqlite").record(self.since.elapsed());
+        let result = match (self.result, ended) {
+            // A refusal holds however the transaction ended.
+            (Some(Err(refusal)), _) => Err(refusal),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (_, Err(error)) => Err(error.into()),
+            (None, Ok(())) => Err(StorageError::Failed("the writer broke off".to_owned()).into()),
+        };
+        // Nobody may be waiting any more; what was written stays written.
+        drop(self.answer.send(result));
+    }
+}
+
+/// Hands work to the writer and waits for the end of its transaction.
+pub(crate) async fn ask<F, T, E>(tasks: &Tasks, work: F) -> Result<T, E>
+where
+    F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<StorageError> + Send + 'static,
+{
+    let (answer, answered) = oneshot::channel();
+    let task = Asked { work: Some(work), result: None, answer, since: Instant::now() };
+    let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
+    queue_length(waiting);
+    answered.await.map_err(|_| stopped())?
+}
+
+fn stopped() -> StorageError {
+    StorageError::Unavailable("the store has stopped".to_owned())
+}
+
+fn queue_length(waiting: usize) {
+    let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+    metrics::gauge!("candor_store_queue_length", "store" => "sqlite").set(waiting);
+}
+
+/// The writer.
+pub(crate) struct Writer {
+    pub(crate) db: Db,
+    pub(crate) tasks: Arc<Tasks>,
+    /// Held against the readers of a database in memory.
+    pub(crate) gate: Option<Arc<RwLock<()>>>,
+    /// Told how many tasks a group had, if there is a write-ahead log to be looked after.
+    pub(crate) written: Option<SyncSender<usize>>,
+}
+
+impl Writer {
+    /// Writes until the queue is closed and empty.
+    pub(crate) fn work(mut self) {
+        let tasks = Arc::clone(&self.tasks);
+        let _taker = Taker(&tasks);
+        while let Some(group) = tasks.take(MOST_AT_ONCE) {
+            let count = group.len();
+            metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(1);
+            metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(count as u64);
+            queue_length(0);
+            self.group(group);
+            if let Some(written) = &self.written {
+                // A full channel means that the other thread has enough to do already.
+                let _ = written.try_send(count);
+            }
+        }
+    }
+
+    fn group(&mut self, mut group: Vec<Box<dyn Task>>) {
+        let ended = {
+            let _gate = self.gate.as_ref().map(|it| it.write().unwrap_or_else(PoisonError::into_inner));
+            transaction(&mut self.db, &mut group)
+        };
+        for task in group {
+            task.finish(match &ended {
+                Ok(()) => Ok(()),
+                Err(reason) => Err(StorageError::Unavailable(reason.clone())),
+            });
+        }
+    }
+}
+
+fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
+    let ended = begin_to_commit(db, group).map_err(|it| failed(&it).to_string());
+    if let Err(reason) = &ended {
+        tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
+        // What SQLite rolled back by itself cannot be rolled back again.
+        drop(db.execute(&Sql::new("ROLLBACK")));
+    }
+    ended
+}
+
+fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> QueryResult<()> {
+    db.execute(&Sql::new("BEGIN IMMEDIATE"))?;
+    for task in group {
+        db.execute(&Sql::new("SAVEPOINT task"))?;
+        let keep = catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false);
+        if !keep {
+            // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
+            db.execute(&Sql::new("ROLLBACK TO task"))?;
+        }
+        db.execute(&Sql::new("RELEASE task"))?;
+    }
+    db.execute(&Sql::new("COMMIT")).map(drop)
+}

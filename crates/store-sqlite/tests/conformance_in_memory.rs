@@ -1,0 +1,9 @@
+//! The rules that every store keeps, on a database in memory.
+
+use std::process::ExitCode;
+
+mod support;
+
+fn main() -> ExitCode {
+    candor_store_testkit::run(|| support::fresh(true))
+}

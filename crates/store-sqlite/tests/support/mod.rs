@@ -1,0 +1,24 @@
+//! A store for each case of the suite.
+
+use std::sync::Arc;
+
+use candor_store_sqlite::{Options, SqliteStore};
+use candor_store_testkit::Fresh;
+use diesel::connection::{Connection, SimpleConnection};
+use diesel::sqlite::SqliteConnection;
+
+/// An empty store, in memory or in a file.
+#[expect(clippy::expect_used, clippy::unused_async, reason = "a test without a store has failed; the suite awaits it")]
+pub async fn fresh(in_memory: bool) -> Option<Fresh> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = if in_memory { Options::memory() } else { Options::file(folder.path().join("candor.db")) };
+    let store = SqliteStore::open(&options).expect("a store");
+    let address = store.address().to_owned();
+    let sql = move |statement: String| {
+        let mut connection = SqliteConnection::establish(&address).expect("a connection");
+        connection.batch_execute("PRAGMA busy_timeout = 5000").expect("a time-out");
+        connection.batch_execute(&statement).expect("a statement");
+        Box::pin(std::future::ready(())) as _
+    };
+    Some(Fresh { store: Arc::new(store), sql: Arc::new(sql), keep: Box::new(folder) })
+}
