@@ -1,0 +1,288 @@
+//! Every filter of every list, compared with the same filter applied in memory to everything that is stored.
+
+use candor_domain::audit::{self, Actor, ActorKind, AuditEntry};
+use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::library::{Attribute, Department, Tone, attribute, department};
+use candor_domain::observation::{self, Observation, Type};
+use candor_domain::page::Listed;
+use candor_domain::params::{Archived, Bounds};
+use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status, StatusFilter};
+use candor_domain::text::folded;
+use candor_port_storage::ChangeSet;
+
+use super::lists::{self, List};
+use super::population::{Population, day, instant};
+use crate::Case;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(observations_are_filtered),
+        Case::new(observations_of_wide_and_narrow_subtrees),
+        Case::new(observations_with_common_and_rare_tags),
+        Case::new(people_are_filtered),
+        Case::new(departments_and_attributes_are_filtered),
+        Case::new(the_audit_log_is_filtered),
+    ]
+}
+
+/// How many combinations of filters are tried.
+const COMBINATIONS: usize = 60;
+const LIMITS: [u16; 4] = [1, 4, 17, 100];
+
+fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
+    bounds.gte.is_none_or(|it| value >= it) && bounds.lte.is_none_or(|it| value <= it)
+}
+
+fn bounds<T: Ord + Copy>(world: &World, percent: usize, value: impl Fn(&World) -> T) -> Bounds<T> {
+    let (a, b) = (value(world), value(world));
+    let some = |it| world.random.chance(percent).then_some(it);
+    Bounds { gte: some(a.min(b)), lte: some(a.max(b)) }
+}
+
+fn is_archived<T>(wanted: Archived, archived_at: Option<T>) -> bool {
+    match wanted {
+        Archived::No => archived_at.is_none(),
+        Archived::Yes => archived_at.is_some(),
+        Archived::All => true,
+    }
+}
+
+const ARCHIVED: [Archived; 4] = [Archived::No, Archived::Yes, Archived::All, Archived::All];
+
+/// One of the list's orders and a page size: every order comes round.
+async fn check<T>(world: &World, number: usize, list: List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
+where
+    T: Listed + Clone + PartialEq + std::fmt::Debug,
+{
+    let sort = T::SORTS[number % T::SORTS.len()].1;
+    list.must_show(sort, *world.random.pick(&LIMITS), all, wanted, what).await;
+}
+
+fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Population) -> bool {
+    let tagged =
+        filter.attribute_ids.is_empty() || filter.attribute_ids.iter().any(|tag| it.attribute_ids.contains(tag));
+    filter.employee_id.is_none_or(|id| it.employee_id == id)
+        && filter.manager_id.is_none_or(|id| all.is_below(it.employee_id, id))
+        && filter.kind.is_none_or(|kind| it.kind == kind)
+        && is_archived(filter.archived, it.archived_at)
+        && tagged
+        && within(filter.observation_date, it.observation_date)
+        && within(filter.created_at, it.created_at)
+        && within(filter.updated_at, it.updated_at)
+}
+
+async fn observation_filter(world: &World, all: &Population, number: usize, filter: observation::Filter) {
+    let list = lists::observations(world, filter.clone());
+    check(world, number, list, &all.observations, |it| shows_observation(&filter, it, all), &format!("{filter:?}"))
+        .await;
+}
+
+async fn observations_are_filtered(world: World) {
+    let all = Population::new(&world, 30, 300).await;
+    let random = &world.random;
+    let people: Vec<_> = all.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let tags: Vec<_> = all.attributes.iter().map(|it| it.id).collect();
+    for number in 0..COMBINATIONS {
+        let filter = observation::Filter {
+            employee_id: random.maybe(20, &people),
+            manager_id: random.maybe(30, &people[..8]),
+            kind: random.maybe(40, &[Type::Strength, Type::Opportunity]),
+            archived: *random.pick(&ARCHIVED),
+            attribute_ids: (0..random.below(4)).filter_map(|_| random.maybe(40, &tags)).collect(),
+            observation_date: bounds(&world, 20, day),
+            created_at: bounds(&world, 15, instant),
+            updated_at: bounds(&world, 15, instant),
+        };
+        observation_filter(&world, &all, number, filter).await;
+    }
+}
+
+/// A store may answer these in different ways, by how many people there are below.
+async fn observations_of_wide_and_narrow_subtrees(world: World) {
+    let all = Population::new(&world, 400, 600).await;
+    let by_size = |least: usize, most: usize| {
+        let fits = |it: &&Employee| (least..=most).contains(&all.size_below(it.id));
+        all.people.iter().find(fits).map(|it| it.id)
+    };
+    let managers = [by_size(0, 0), by_size(1, 1), by_size(2, 20), by_size(30, 200), by_size(399, 399)];
+    for manager_id in managers {
+        assert!(manager_id.is_some(), "a subtree of every size");
+        for archived in [Archived::No, Archived::All] {
+            let filter = observation::Filter { manager_id, archived, ..observation::Filter::default() };
+            for number in 0..Observation::SORTS.len() {
+                observation_filter(&world, &all, number, filter.clone()).await;
+            }
+            let kind = Some(Type::Strength);
+            let tags = vec![all.attributes[1].id];
+            observation_filter(&world, &all, 0, observation::Filter { kind, attribute_ids: tags, ..filter }).await;
+        }
+    }
+}
+
+async fn observations_with_common_and_rare_tags(world: World) {
+    let all = Population::new(&world, 10, 600).await;
+    let tag = |number: usize| all.attributes[number].id;
+    let none = candor_domain::id::AttributeId::from_bytes([0; 16]);
+    let sets = [
+        vec![tag(0)],
+        vec![tag(3)],
+        vec![tag(7)],
+        vec![tag(11)],
+        vec![none],
+        vec![tag(0), tag(1), tag(2)],
+        vec![tag(6), tag(7), none],
+        vec![tag(1), tag(1)],
+    ];
+    for (number, attribute_ids) in sets.into_iter().enumerate() {
+        for archived in [Archived::No, Archived::Yes, Archived::All] {
+            let filter = observation::Filter { attribute_ids: attribute_ids.clone(), archived, ..Default::default() };
+            observation_filter(&world, &all, number, filter.clone()).await;
+            observation_filter(&world, &all, number + 1, filter).await;
+        }
+    }
+}
+
+fn shows_person(filter: &people::Filter, it: &Employee) -> bool {
+    let status = match filter.status {
+        StatusFilter::Only(status) => it.status == status,
+        StatusFilter::All => true,
+    };
+    let digests = it.custom_fields.digests();
+    status
+        && filter.email.as_ref().is_none_or(|email| folded(&it.email) == *email)
+        && (filter.roles.is_empty() || filter.roles.contains(&it.role))
+        && filter.manager_id.is_none_or(|id| it.manager_id == Some(id))
+        && filter.department_id.is_none_or(|id| it.department_id == Some(id))
+        && filter.custom.iter().all(|digest| digests.contains(digest))
+        && filter.external_id.is_none_or_equal(it.external_id.as_ref())
+        && within(filter.updated_at, it.updated_at)
+}
+
+/// What a filter says of a value that may be absent.
+trait Wanted<T> {
+    fn is_none_or_equal(&self, value: Option<&T>) -> bool;
+}
+
+impl<T: PartialEq> Wanted<T> for Option<T> {
+    fn is_none_or_equal(&self, value: Option<&T>) -> bool {
+        self.is_none() || self.as_ref() == value
+    }
+}
+
+fn custom(key: &str, value: u64) -> CustomFields {
+    CustomFields([(key.to_owned(), Custom::Number(value.into()))].into())
+}
+
+async fn people_are_filtered(world: World) {
+    let all = Population::new(&world, 150, 0).await;
+    let random = &world.random;
+    let statuses = people::Status::Active;
+    let statuses = [
+        StatusFilter::Only(statuses),
+        StatusFilter::Only(Status::Deactivated),
+        StatusFilter::Only(Status::PendingInvite),
+        StatusFilter::All,
+        StatusFilter::All,
+    ];
+    let managers: Vec<_> = all.people.iter().take(6).map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let homes: Vec<_> = all.departments.iter().map(|it| it.id).chain([DepartmentId::from_bytes([0; 16])]).collect();
+    let emails: Vec<_> = all.people.iter().map(|it| folded(&it.email)).chain(["x@example.com".to_owned()]).collect();
+    for number in 0..COMBINATIONS * 2 {
+        let fields = [
+            random.maybe(30, &[1, 2, 3]).map(|it| custom("grade", it)),
+            random.maybe(20, &[7, 8]).map(|it| custom("desk", it)),
+        ];
+        let filter = people::Filter {
+            email: random.maybe(10, &emails),
+            roles: (0..random.below(3))
+                .map(|_| *random.pick(&[Role::Employee, Role::Manager, Role::OrgAdmin]))
+                .collect(),
+            manager_id: random.maybe(25, &managers),
+            department_id: random.maybe(25, &homes),
+            status: *random.pick(&statuses),
+            custom: fields.into_iter().flatten().flat_map(|it| it.digests()).collect(),
+            external_id: random.chance(10).then(|| format!("hr-{}", random.below(150))),
+            updated_at: bounds(&world, 15, instant),
+        };
+        let list = lists::employees(&world, filter.clone());
+        check(&world, number, list, &all.people, |it| shows_person(&filter, it), &format!("{filter:?}")).await;
+    }
+}
+
+async fn departments_and_attributes_are_filtered(world: World) {
+    let all = Population::new(&world, 1, 0).await;
+    let random = &world.random;
+    let department_names: Vec<_> = all.departments.iter().map(|it| folded(&it.name)).collect();
+    let attribute_names: Vec<_> = all.attributes.iter().map(|it| folded(&it.name)).collect();
+    for number in 0..COMBINATIONS {
+        let filter = department::Filter {
+            name: random.maybe(20, &department_names),
+            archived: *random.pick(&ARCHIVED),
+            updated_at: bounds(&world, 20, instant),
+        };
+        let shows = |it: &Department| {
+            filter.name.as_ref().is_none_or(|name| folded(&it.name) == *name)
+                && is_archived(filter.archived, it.archived_at)
+                && within(filter.updated_at, it.updated_at)
+        };
+        let list = lists::departments(&world, filter.clone());
+        check(&world, number, list, &all.departments, shows, &format!("{filter:?}")).await;
+
+        let filter = attribute::Filter {
+            name: random.maybe(20, &attribute_names),
+            category: random.maybe(40, &["Craft".to_owned(), "craft".to_owned(), "none".to_owned()]),
+            tones: (0..random.below(3)).map(|_| *random.pick(&[Tone::Positive, Tone::Constructive])).collect(),
+            archived: *random.pick(&ARCHIVED),
+            updated_at: bounds(&world, 20, instant),
+        };
+        let shows = |it: &Attribute| {
+            filter.name.as_ref().is_none_or(|name| folded(&it.name) == *name)
+                && filter.category.as_ref().is_none_or(|category| it.category == *category)
+                && (filter.tones.is_empty() || filter.tones.contains(&it.tone))
+                && is_archived(filter.archived, it.archived_at)
+                && within(filter.updated_at, it.updated_at)
+        };
+        let list = lists::attributes(&world, filter.clone());
+        check(&world, number, list, &all.attributes, shows, &format!("{filter:?}")).await;
+    }
+}
+
+fn audit_entry(world: &World) -> AuditEntry {
+    let random = &world.random;
+    let kind = *random.pick(&[ActorKind::ApiKey, ActorKind::Employee, ActorKind::Connector, ActorKind::System]);
+    let actor =
+        Actor { kind, id: random.maybe(70, &["key_1".to_owned(), "key_2".to_owned()]), name: "Somebody".to_owned() };
+    let action = random.pick(&["employee.create", "employee.update", "observation.create"]);
+    let target = random.pick(&["emp_1", "emp_2", "obs_1"]);
+    AuditEntry { actor, occurred_at: instant(world), ..world.make.audit(action, target) }
+}
+
+async fn the_audit_log_is_filtered(world: World) {
+    let random = &world.random;
+    let entries: Vec<_> = (0..120).map(|_| audit_entry(&world)).collect();
+    for batch in entries.chunks(30) {
+        let change =
+            ChangeSet { audit: batch[0].clone(), more_audit: batch[1..].to_vec(), ..world.make.change(vec![]) };
+        world.commit(change).await.unwrap();
+    }
+    let texts = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let (targets, actors) = (texts(&["emp_1", "obs_1", "obs_9"]), texts(&["key_1", "key_9"]));
+    let actions = texts(&["employee.create", "employee.update", "none"]);
+    for number in 0..COMBINATIONS {
+        let filter = audit::Filter {
+            target_id: random.maybe(40, &targets),
+            actor_id: random.maybe(40, &actors),
+            actions: (0..random.below(3)).map(|_| random.pick(&actions).clone()).collect(),
+            occurred_at: bounds(&world, 30, instant),
+        };
+        let shows = |it: &AuditEntry| {
+            filter.target_id.as_ref().is_none_or(|id| it.target.id == *id)
+                && filter.actor_id.is_none_or_equal(it.actor.id.as_ref())
+                && (filter.actions.is_empty() || filter.actions.contains(&it.action))
+                && within(filter.occurred_at, it.occurred_at)
+        };
+        let list = lists::audit_log(&world, filter.clone());
+        check(&world, number, list, &entries, shows, &format!("{filter:?}")).await;
+    }
+}

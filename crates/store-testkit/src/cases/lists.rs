@@ -1,0 +1,125 @@
+//! The lists of a store, each with what a case needs to walk it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::audit::{self, AuditEntry};
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{Listed, Page, PageRequest, Sort};
+use candor_domain::people::{self, Connector, Employee};
+use candor_port_storage::store::Read;
+
+use crate::world::World;
+use crate::{sorted, walk};
+
+type Reading<T> = Pin<Box<dyn Future<Output = Read<Page<T>>> + Send>>;
+
+/// A list with a filter.
+pub(crate) struct List<T> {
+    pub(crate) id: fn(&T) -> [u8; 16],
+    read: Box<dyn Fn(Sort, PageRequest) -> Reading<T> + Send + Sync>,
+}
+
+impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
+    fn new(id: fn(&T) -> [u8; 16], read: impl Fn(Sort, PageRequest) -> Reading<T> + Send + Sync + 'static) -> Self {
+        Self { id, read: Box::new(read) }
+    }
+
+    pub(crate) async fn page(&self, sort: Sort, page: PageRequest) -> Page<T> {
+        (self.read)(sort, page).await.unwrap()
+    }
+
+    pub(crate) async fn walk(&self, sort: Sort, limit: u16) -> Vec<T> {
+        walk(sort, limit, self.id, |page| (self.read)(sort, page)).await
+    }
+
+    /// Walks the list and compares it, entry by entry, with those of `all` that it should show.
+    pub(crate) async fn must_show(&self, sort: Sort, limit: u16, all: &[T], wanted: impl Fn(&T) -> bool, what: &str) {
+        let wanted: Vec<T> = all.iter().filter(|it| wanted(it)).cloned().collect();
+        let wanted = sorted(wanted, sort, self.id);
+        let found = self.walk(sort, limit).await;
+        let ids = |entries: &[T]| entries.iter().map(|it| u128::from_be_bytes((self.id)(it))).collect::<Vec<_>>();
+        assert_eq!(ids(&found), ids(&wanted), "{what}, {sort:?}, {limit} a page");
+        assert_eq!(found, wanted, "{what}, {sort:?}, {limit} a page");
+    }
+}
+
+pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<Observation> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.observations(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.employees(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Department> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.departments(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attribute> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.attributes(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.audit_log(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn connectors(world: &World) -> List<Connector> {
+    let world = world.clone();
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let world = world.clone();
+            Box::pin(async move { world.store.connectors(world.tenant, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn api_keys(world: &World) -> List<ApiKey> {
+    let world = world.clone();
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let world = world.clone();
+            Box::pin(async move { world.store.api_keys(world.tenant.organization, sort, &page).await })
+        },
+    )
+}

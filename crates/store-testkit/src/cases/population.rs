@@ -1,0 +1,153 @@
+//! An organization with a bit of everything, in which every filter finds some and leaves some.
+
+use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
+use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::observation::{Observation, Type};
+use candor_domain::people::{Custom, CustomFields, Employee, Role, Status};
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::{Row, Write};
+
+use crate::fixtures::joins;
+use crate::world::World;
+
+/// Names whose order depends on how texts are compared: by code point, without case.
+pub(super) const NAMES: [&str; 12] =
+    ["Zoe", "adam", "Adam", "Éva", "eva", "O'Neil", "von Berg", "Von berg", "a b", "a-b", "漢字", "👍 thumbs"];
+/// Few enough instants that many entries share one.
+const INSTANTS: i64 = 6;
+
+/// What is stored.
+pub(super) struct Population {
+    pub(super) people: Vec<Employee>,
+    pub(super) departments: Vec<Department>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) observations: Vec<Observation>,
+}
+
+impl Population {
+    /// A tree of managers three wide, a chain at its side, and observations about everybody.
+    pub(super) async fn new(world: &World, people: usize, observations: usize) -> Self {
+        let departments: Vec<_> = (0..12).map(|number| department(world, number)).collect();
+        let attributes: Vec<_> = (0..12).map(|number| attribute(world, number)).collect();
+        world
+            .save(
+                (departments.iter().cloned().map(|it| Write::Department(Row::new(it))))
+                    .chain(attributes.iter().cloned().map(|it| Write::Attribute(Row::new(it))))
+                    .collect(),
+            )
+            .await;
+        let mut everyone: Vec<Employee> = Vec::new();
+        for number in 0..people {
+            let manager_id = match number {
+                0 => None,
+                _ if number % 10 == 9 => Some(everyone[number - 1].id),
+                _ => Some(everyone[(number - 1) / 3].id),
+            };
+            everyone.push(Employee { manager_id, ..person(world, number, &departments) });
+        }
+        for batch in everyone.chunks(50) {
+            world.save(batch.iter().cloned().map(joins).collect()).await;
+        }
+        let ids: Vec<_> = everyone.iter().map(|it| it.id).collect();
+        let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
+        let observations: Vec<_> = (0..observations).map(|_| observation(world, &ids, &tags)).collect();
+        for batch in observations.chunks(100) {
+            world.save(batch.iter().map(|it| Write::Observation(Row::new(it.clone()))).collect()).await;
+        }
+        Self { people: everyone, departments, attributes, observations }
+    }
+
+    pub(super) fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
+        let above = |id: EmployeeId| self.people.iter().find(|it| it.id == id).and_then(|it| it.manager_id);
+        let mut next = above(id);
+        while let Some(it) = next {
+            if it == manager {
+                return true;
+            }
+            next = above(it);
+        }
+        false
+    }
+
+    /// How many people stand below somebody.
+    pub(super) fn size_below(&self, manager: EmployeeId) -> usize {
+        self.people.iter().filter(|it| self.is_below(it.id, manager)).count()
+    }
+}
+
+/// One of few instants.
+pub(super) fn instant(world: &World) -> Timestamp {
+    let number = i64::try_from(world.random.below(6)).unwrap_or_default() % INSTANTS;
+    Timestamp::from_millis(1_700_000_000_000 + number * 1000)
+}
+
+/// One of few days.
+pub(super) fn day(world: &World) -> Date {
+    Date::from_epoch_days(19_000 + i32::try_from(world.random.below(5)).unwrap_or_default())
+}
+
+fn archived(world: &World) -> Option<Timestamp> {
+    world.random.chance(30).then(|| instant(world))
+}
+
+fn department(world: &World, number: usize) -> Department {
+    let name = format!("{} {number}", world.random.pick(&NAMES));
+    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archived(world));
+    Department { name, created_at, updated_at, archived_at, ..world.make.department() }
+}
+
+fn attribute(world: &World, number: usize) -> Attribute {
+    let name = format!("{} {number}", world.random.pick(&NAMES));
+    let tone = *world.random.pick(&[Tone::Positive, Tone::Neutral, Tone::Constructive]);
+    let category = (*world.random.pick(&["Craft", "craft", "Growth"])).to_owned();
+    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archived(world));
+    Attribute { name, tone, category, created_at, updated_at, archived_at, ..world.make.attribute() }
+}
+
+fn person(world: &World, number: usize, departments: &[Department]) -> Employee {
+    let World { random, make, .. } = world;
+    let homes: Vec<DepartmentId> = departments.iter().take(4).map(|it| it.id).collect();
+    let statuses = [Status::Active, Status::Active, Status::Active, Status::Deactivated, Status::PendingInvite];
+    let mut custom = CustomFields::default();
+    for (key, values) in [("grade", [1, 2, 3]), ("desk", [7, 8, 9])] {
+        if random.chance(60) {
+            let value = *random.pick(&values);
+            let text = Custom::Text(value.to_string());
+            let value = if random.chance(50) { Custom::Number(value.into()) } else { text };
+            custom.0.insert(key.to_owned(), value);
+        }
+    }
+    Employee {
+        first_name: (*random.pick(&NAMES)).to_owned(),
+        last_name: (*random.pick(&NAMES)).to_owned(),
+        role: *random.pick(&[Role::Employee, Role::Manager, Role::OrgAdmin]),
+        status: *random.pick(&statuses),
+        external_id: random.chance(50).then(|| format!("hr-{number}")),
+        department_id: random.maybe(70, &homes),
+        custom_fields: custom,
+        created_at: instant(world),
+        updated_at: instant(world),
+        ..make.employee()
+    }
+}
+
+fn observation(world: &World, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
+    let World { random, make, .. } = world;
+    let mut attribute_ids: Vec<AttributeId> = Vec::new();
+    // The first tag is on most of them, the last ones on few or none.
+    for (number, tag) in tags.iter().take(10).enumerate() {
+        if random.chance([80, 30, 10, 5, 2, 1, 1, 1, 1, 1][number]) {
+            attribute_ids.insert(0, *tag);
+        }
+    }
+    Observation {
+        kind: *random.pick(&[Type::Strength, Type::Opportunity]),
+        author_id: random.maybe(30, people),
+        attribute_ids,
+        observation_date: day(world),
+        created_at: instant(world),
+        updated_at: instant(world),
+        archived_at: archived(world),
+        ..make.observation(*random.pick(people))
+    }
+}

@@ -1,0 +1,300 @@
+//! Reporting lines: no cycle, whatever happens at once, and a closure that says what the lines say (decisions D1, D5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use candor_domain::id::EmployeeId;
+use candor_domain::observation;
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::{Employee, Status};
+use candor_port_storage::{CommitError, Lines, Row, Version, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::walk;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(two_who_become_each_others_manager_at_once_do_not_both_succeed),
+        Case::new(concurrent_moves_never_make_a_cycle),
+        Case::new(the_closure_follows_moves_of_whole_subtrees),
+        Case::new(a_move_decided_on_an_older_tree_is_stale),
+        Case::new(people_hired_during_moves_stand_below_everyone_above_them),
+        Case::new(one_change_set_may_turn_several_lines),
+        Case::new(who_has_left_still_connects_those_below),
+        Case::new(changes_besides_the_line_leave_the_tree_alone),
+        Case::new(reports_are_listed_in_order_and_bounded),
+    ]
+}
+
+/// Who reports to whom, as it should be.
+#[derive(Default)]
+struct Model(BTreeMap<EmployeeId, Option<EmployeeId>>);
+
+impl Model {
+    /// Everyone above a person, nearest first; ends where a cycle closes.
+    fn above(&self, id: EmployeeId) -> Vec<EmployeeId> {
+        let mut above = Vec::new();
+        let mut next = self.0.get(&id).copied().flatten();
+        while let Some(manager) = next.filter(|it| !above.contains(it)) {
+            above.push(manager);
+            next = self.0.get(&manager).copied().flatten();
+        }
+        above
+    }
+
+    fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
+        id == manager || self.above(id).contains(&manager)
+    }
+
+    /// The lines as they are stored.
+    async fn stored(world: &World, ids: &[EmployeeId]) -> Self {
+        let found = world.store.employees_by_id(world.tenant, ids).await.unwrap();
+        Self(found.into_iter().map(|it| (it.value.id, it.value.manager_id)).collect())
+    }
+
+    fn has_cycle(&self) -> bool {
+        self.0.keys().any(|id| self.above(*id).contains(id))
+    }
+
+    /// Compares the answer for every pair of people.
+    async fn must_be_the_closure(&self, world: &World, when: &str) {
+        let ids: Vec<_> = self.0.keys().copied().collect();
+        let tasks = ids.clone().into_iter().map(|manager| {
+            let (world, ids) = (world.clone(), ids.clone());
+            async move {
+                let mut below = BTreeSet::new();
+                for id in ids {
+                    // Could this person's manager become `id`? Not if `id` is below them.
+                    if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
+                        below.insert(id);
+                    }
+                }
+                below
+            }
+        });
+        for (manager, below) in ids.iter().zip(at_once(tasks).await) {
+            let wanted: BTreeSet<_> = ids.iter().copied().filter(|it| self.is_below(*it, *manager)).collect();
+            assert_eq!(below, wanted, "{when}: below {manager}");
+        }
+    }
+}
+
+async fn people(world: &World, count: usize) -> Vec<EmployeeId> {
+    let people: Vec<_> = (0..count).map(|_| world.make.employee()).collect();
+    world.save(people.iter().cloned().map(joins).collect()).await;
+    people.into_iter().map(|it| it.id).collect()
+}
+
+async fn two_who_become_each_others_manager_at_once_do_not_both_succeed(world: World) {
+    let mut ids = Vec::new();
+    for round in 0..15 {
+        let pair = people(&world, 2).await;
+        let turns = [(pair[0], pair[1]), (pair[1], pair[0])].map(|(id, manager)| {
+            let world = world.clone();
+            async move { world.moves(id, Some(manager)).await }
+        });
+        let results = at_once(turns).await;
+        assert_eq!(results.iter().filter(|it| **it).count(), 1, "round {round}: {results:?}");
+        ids.extend(pair);
+    }
+    let model = Model::stored(&world, &ids).await;
+    assert!(!model.has_cycle());
+    model.must_be_the_closure(&world, "after swaps").await;
+}
+
+async fn concurrent_moves_never_make_a_cycle(world: World) {
+    let ids = people(&world, 12).await;
+    for round in 0..3 {
+        let moves: Vec<_> = (0..30).map(|_| (*world.random.pick(&ids), world.random.maybe(90, &ids))).collect();
+        let tasks = moves.into_iter().map(|(id, manager)| {
+            let world = world.clone();
+            async move { world.moves(id, manager).await }
+        });
+        at_once(tasks).await;
+        let model = Model::stored(&world, &ids).await;
+        assert!(!model.has_cycle(), "round {round}: {:?}", model.0);
+        model.must_be_the_closure(&world, &format!("round {round}")).await;
+    }
+}
+
+async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
+    let ids = people(&world, 24).await;
+    let mut model = Model(ids.iter().map(|id| (*id, None)).collect());
+    // First a chain, which is as deep as a tree can be, then moves from anywhere to anywhere.
+    for pair in ids.windows(2) {
+        assert!(world.moves(pair[1], Some(pair[0])).await);
+        model.0.insert(pair[1], Some(pair[0]));
+    }
+    model.must_be_the_closure(&world, "a chain").await;
+    for number in 0..90 {
+        let (id, manager) = (*world.random.pick(&ids), world.random.maybe(85, &ids));
+        let allowed = manager.is_none_or(|it| !model.is_below(it, id));
+        assert_eq!(world.moves(id, manager).await, allowed, "move {number}: {id} below {manager:?}");
+        if allowed {
+            model.0.insert(id, manager);
+        }
+        if number % 30 == 29 {
+            model.must_be_the_closure(&world, &format!("after {number} moves")).await;
+        }
+    }
+    // Lists at any depth read the same closure.
+    let observed: Vec<_> = ids.iter().map(|id| world.make.observation(*id)).collect();
+    world.save(observed.into_iter().map(|it| Write::Observation(Row::new(it))).collect()).await;
+    for manager in &ids {
+        let filter = observation::Filter { manager_id: Some(*manager), ..observation::Filter::default() };
+        let sort = Sort::down(SortBy::ObservationDate);
+        let found = walk(
+            sort,
+            10,
+            |it: &observation::Observation| it.id.to_bytes(),
+            |page| {
+                let (world, filter) = (world.clone(), filter.clone());
+                async move { world.store.observations(world.tenant, &filter, sort, &page).await }
+            },
+        )
+        .await;
+        let found: BTreeSet<_> = found.iter().map(|it| it.employee_id).collect();
+        let wanted = ids.iter().copied().filter(|it| it != manager && model.is_below(*it, *manager)).collect();
+        assert_eq!(found, wanted, "below {manager}");
+    }
+}
+
+async fn a_move_decided_on_an_older_tree_is_stale(world: World) {
+    let ids = people(&world, 4).await;
+    let tree = world.tree().await;
+    let below = |id: EmployeeId, manager: EmployeeId, seen: Version| {
+        let world = world.clone();
+        async move {
+            let person = world.employee(id).await;
+            let state = Employee { manager_id: Some(manager), ..person.value };
+            world.try_save(Write::Employee(Row::seen(state, person.version), Some(Lines { seen: Some(seen) }))).await
+        }
+    };
+    below(ids[0], ids[1], tree).await.unwrap();
+    let later = world.tree().await;
+    assert!(later > tree, "a move counts the tree's version up");
+    // The other rows are as they were; only the tree has changed since the look.
+    let result = below(ids[1], ids[0], tree).await;
+    assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    assert_eq!(world.employee(ids[1]).await.value.manager_id, None);
+    assert_eq!(world.tree().await, later, "a refused move does not count");
+    below(ids[2], ids[3], later).await.unwrap();
+    world.hired_below(ids[3]).await;
+    assert!(world.tree().await > later, "a new line counts as well");
+    let elsewhere = world.elsewhere();
+    let before = elsewhere.tree().await;
+    world.hired_below(ids[3]).await;
+    assert_eq!(elsewhere.tree().await, before, "each tenant has a tree of its own");
+}
+
+async fn people_hired_during_moves_stand_below_everyone_above_them(world: World) {
+    let ids = people(&world, 8).await;
+    let moves = (0..24).map(|number| {
+        let (world, ids) = (world.clone(), ids.clone());
+        let (id, manager) = (*world.random.pick(&ids), *world.random.pick(&ids));
+        async move {
+            if number % 2 == 0 {
+                return Some(world.hired_below(manager).await.id);
+            }
+            world.moves(id, Some(manager)).await;
+            None
+        }
+    });
+    let hired = at_once(moves).await.into_iter().flatten();
+    let everyone: Vec<_> = ids.iter().copied().chain(hired).collect();
+    let model = Model::stored(&world, &everyone).await;
+    assert_eq!(model.0.len(), everyone.len());
+    model.must_be_the_closure(&world, "after hiring during moves").await;
+}
+
+/// An import turns many lines at once, which it checked against the tree as a whole.
+async fn one_change_set_may_turn_several_lines(world: World) {
+    let ids = people(&world, 5).await;
+    for pair in ids.windows(2) {
+        assert!(world.moves(pair[1], Some(pair[0])).await);
+    }
+    // The chain the other way round, written from its new top. All of it was decided on one look at the tree.
+    let (tree, mut writes, mut manager_id) = (world.tree().await, Vec::new(), None);
+    for id in ids.iter().rev() {
+        let person = world.employee(*id).await;
+        let state = Employee { manager_id, ..person.value };
+        writes.push(Write::Employee(Row::seen(state, person.version), Some(Lines { seen: Some(tree) })));
+        manager_id = Some(*id);
+    }
+    let newcomer = Employee { manager_id: Some(ids[0]), ..world.make.employee() };
+    writes.push(joins(newcomer.clone()));
+    world.save(writes).await;
+    let everyone: Vec<_> = ids.iter().copied().chain([newcomer.id]).collect();
+    let model = Model::stored(&world, &everyone).await;
+    assert_eq!(model.above(newcomer.id), ids, "the chain the other way round");
+    model.must_be_the_closure(&world, "turned").await;
+}
+
+async fn who_has_left_still_connects_those_below(world: World) {
+    let top = world.hired().await;
+    let middle = world.hired_below(top.id).await;
+    let bottom = world.hired_below(middle.id).await;
+    let seen = world.observed(bottom.id).await;
+    let left = Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
+    world.save(vec![Write::Employee(Row::seen(left, Version::FIRST), None)]).await;
+    let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
+    let page = PageRequest { limit: 10, after: None };
+    let sort = Sort::down(SortBy::CreatedAt);
+    let found = world.store.observations(world.tenant, &filter, sort, &page).await.unwrap();
+    assert_eq!(found.items, [seen]);
+}
+
+async fn changes_besides_the_line_leave_the_tree_alone(world: World) {
+    let ids = people(&world, 3).await;
+    world.moves(ids[1], Some(ids[0])).await;
+    world.moves(ids[2], Some(ids[1])).await;
+    let tree = world.tree().await;
+    for id in &ids {
+        let person = world.employee(*id).await;
+        let state = Employee { first_name: "Other".to_owned(), ..person.value };
+        world.save(vec![Write::Employee(Row::seen(state, person.version), None)]).await;
+    }
+    world.hired().await;
+    assert_eq!(world.tree().await, tree);
+    let model = Model::stored(&world, &ids).await;
+    model.must_be_the_closure(&world, "after other changes").await;
+}
+
+async fn reports_are_listed_in_order_and_bounded(world: World) {
+    let World { make, store, tenant, random, .. } = &world;
+    let managers = people(&world, 3).await;
+    let names = ["Zoe", "adam", "Adam", "Éva", "eva", "O'Neil", "von Berg"];
+    let statuses = [Status::Active, Status::Active, Status::PendingInvite, Status::Deactivated];
+    let mut everyone = Vec::new();
+    for _ in 0..60 {
+        everyone.push(Employee {
+            first_name: (*random.pick(&names)).to_owned(),
+            last_name: (*random.pick(&names)).to_owned(),
+            status: *random.pick(&statuses),
+            // The third manager has no reports.
+            manager_id: Some(managers[random.below(2)]),
+            ..make.employee()
+        });
+    }
+    world.save(everyone.iter().cloned().map(joins).collect()).await;
+    let place = |it: &Employee| (it.last_name.to_lowercase(), it.first_name.to_lowercase(), it.id);
+    for most in [1_u16, 7, 100] {
+        let mut found: BTreeMap<EmployeeId, Vec<Employee>> = BTreeMap::new();
+        for it in store.direct_reports(*tenant, &managers, most).await.unwrap() {
+            found.entry(it.manager_id.unwrap()).or_default().push(it);
+        }
+        assert!(!found.contains_key(&managers[2]));
+        for manager in &managers[..2] {
+            let mut wanted: Vec<_> = everyone
+                .iter()
+                .filter(|it| it.manager_id == Some(*manager) && it.status != Status::Deactivated)
+                .cloned()
+                .collect();
+            wanted.sort_by_key(place);
+            wanted.truncate(usize::from(most));
+            assert_eq!(found.get(manager), Some(&wanted), "at most {most} of {manager}");
+        }
+    }
+    assert_eq!(store.direct_reports(*tenant, &[], 100).await.unwrap(), []);
+}

@@ -1,0 +1,145 @@
+//! Twins with one idempotency key make one effect (decision B2).
+
+use candor_domain::event::EventType;
+use candor_domain::people::Employee;
+use candor_domain::replay::{RETENTION_SECONDS, Replay};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StoredReplay, Version, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(thirty_twins_make_one_effect),
+        Case::new(a_twin_is_told_so_whatever_else_is_in_its_way),
+        Case::new(an_answer_is_kept_until_it_expires),
+        Case::new(an_expired_answer_is_replaced),
+        Case::new(a_key_counts_in_its_own_tenant_only),
+    ]
+}
+
+fn once(world: &World, write: Write, replay: &Replay) -> ChangeSet {
+    let events = vec![world.make.event(EventType::EmployeeCreated)];
+    ChangeSet { events, replay: Some(replay.clone()), ..world.make.change(vec![write]) }
+}
+
+fn stored(replay: &Replay) -> StoredReplay {
+    StoredReplay { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
+}
+
+fn just_before(at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.millis() - 1)
+}
+
+async fn thirty_twins_make_one_effect(world: World) {
+    for round in 0..3 {
+        let key = format!("key-{round}");
+        let twins: Vec<_> = (0..30).map(|_| (world.make.employee(), world.make.replay(&key))).collect();
+        let tasks = twins.clone().into_iter().map(|(person, replay)| {
+            let (world, change) = (world.clone(), once(&world, joins(person), &replay));
+            async move { world.commit(change).await }
+        });
+        let results = at_once(tasks).await;
+        let winners: Vec<_> = (0..30).filter(|it| results[*it].is_ok()).collect();
+        assert_eq!(winners.len(), 1, "{results:?}");
+        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+        let ids: Vec<_> = twins.iter().map(|(person, _)| person.id).collect();
+        let there = world.store.employees_by_id(world.tenant, &ids).await.unwrap();
+        let (person, replay) = &twins[winners[0]];
+        assert_eq!(there.into_iter().map(|it| it.value).collect::<Vec<_>>(), [person.clone()]);
+        let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
+        assert_eq!(kept, Some(stored(replay)));
+    }
+    assert_eq!(world.events().await.len(), 3, "one event for each effect");
+}
+
+/// Without this a client whose answer was lost would be told that its own first attempt is in its way.
+async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
+    let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
+    let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
+    world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
+    let department = world.make.department();
+    let archived = candor_domain::library::Department { archived_at: Some(world.make.tick()), ..department.clone() };
+    world.save(vec![Write::Department(Row::new(archived))]).await;
+    let change = Write::Employee(Row::seen(person.clone(), Version::FIRST), None);
+    world.commit(once(&world, change.clone(), &updated)).await.unwrap();
+
+    let same_address = Employee { id: world.make.id(), ..person.clone() };
+    let broken = ChangeSet {
+        requires: vec![Require::DepartmentOpen(department.id)],
+        ..once(&world, joins(world.make.employee()), &joined)
+    };
+    let homeless = Employee { department_id: Some(world.make.id()), ..world.make.employee() };
+    let twins = [
+        ("the address is taken", once(&world, joins(same_address), &joined)),
+        ("the id is taken", once(&world, joins(person), &joined)),
+        ("a requirement is broken", broken),
+        ("a reference is missing", once(&world, joins(homeless), &joined)),
+        ("the row has changed", once(&world, change, &updated)),
+    ];
+    for (what, twin) in twins {
+        let result = world.commit(twin).await;
+        assert!(matches!(result, Err(CommitError::Replayed)), "{what}: {result:?}");
+    }
+    // The same at once, where the look at the key may come before the winner's commit.
+    for round in 0..5 {
+        let person = world.make.employee();
+        let replay = world.make.replay(&format!("round-{round}"));
+        let tasks = (0..10).map(|_| {
+            let twin = Employee { id: world.make.id(), ..person.clone() };
+            let (world, change) = (world.clone(), once(&world, joins(twin), &replay));
+            async move { world.commit(change).await }
+        });
+        let results = at_once(tasks).await;
+        assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
+        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+    }
+}
+
+async fn an_answer_is_kept_until_it_expires(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let replay = Replay { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
+    world.commit(once(&world, joins(make.employee()), &replay)).await.unwrap();
+    let end = replay.created_at.plus_seconds(RETENTION_SECONDS);
+    for (now, wanted) in
+        [(replay.created_at, Some(stored(&replay))), (just_before(end), Some(stored(&replay))), (end, None)]
+    {
+        assert_eq!(store.replay(*tenant, &replay.key, now).await.unwrap(), wanted, "{now}");
+    }
+    let other = make.replay("other");
+    assert_eq!(store.replay(*tenant, &other.key, other.created_at).await.unwrap(), None);
+}
+
+async fn an_expired_answer_is_replaced(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let first = make.replay("again");
+    world.commit(once(&world, joins(make.employee()), &first)).await.unwrap();
+    let end = first.expires_at();
+    let early = Replay { created_at: just_before(end), ..make.replay("again") };
+    let result = world.commit(once(&world, joins(make.employee()), &early)).await;
+    assert!(matches!(result, Err(CommitError::Replayed)), "{result:?}");
+
+    let twins: Vec<_> = (0..10).map(|_| Replay { created_at: end, ..make.replay("again") }).collect();
+    let tasks = twins.clone().into_iter().map(|replay| {
+        let (world, change) = (world.clone(), once(&world, joins(make.employee()), &replay));
+        async move { world.commit(change).await }
+    });
+    let results = at_once(tasks).await;
+    let winners: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).collect();
+    assert_eq!(winners.len(), 1, "an expired key is used anew once: {results:?}");
+    assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+    let kept = store.replay(*tenant, &first.key, end).await.unwrap();
+    assert_eq!(kept, Some(stored(&twins[winners[0]])));
+}
+
+async fn a_key_counts_in_its_own_tenant_only(world: World) {
+    let replay = world.make.replay("shared");
+    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+        let now = replay.created_at;
+        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), None);
+        it.commit(once(&it, joins(it.make.employee()), &replay)).await.unwrap();
+        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), Some(stored(&replay)));
+    }
+}

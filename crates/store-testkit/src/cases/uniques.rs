@@ -1,0 +1,164 @@
+//! A value that one resource of a tenant can have is had by one, also when many want it at once (decision D4).
+
+use candor_domain::id::EmployeeId;
+use candor_domain::library::{Attribute, Department};
+use candor_domain::people::{Employee, Status};
+use candor_domain::text::folded;
+use candor_port_storage::{CommitError, Row, Unique, Version, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(an_address_wanted_by_many_at_once_goes_to_one),
+        Case::new(other_unique_values_wanted_by_many_at_once_go_to_one),
+        Case::new(a_change_cannot_take_what_somebody_has),
+        Case::new(nobody_collides_with_themselves),
+        Case::new(tenants_do_not_collide),
+        Case::new(holders_are_found_by_the_folded_value),
+    ]
+}
+
+/// Saves all of them at once: one gets through and the others are told what is taken.
+async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
+    let tasks = writes.into_iter().map(|write| {
+        let (world, write) = (world.clone(), write);
+        async move { world.try_save(write).await }
+    });
+    let results = at_once(tasks).await;
+    assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
+    let told = |it: &Result<(), CommitError>| match it {
+        Err(CommitError::Taken(taken)) => *taken == unique,
+        other => other.is_ok(),
+    };
+    assert!(results.iter().all(told), "{results:?}");
+}
+
+/// The text in other cases, the last letter of `Straße` not among them: folding is lower-casing.
+fn spellings(text: &str) -> Vec<String> {
+    vec![text.to_owned(), text.to_uppercase(), folded(text), text.to_owned()]
+}
+
+async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
+    for round in 0..8 {
+        let people = spellings(&format!("Ada.Éluard{round}@Example.com"))
+            .into_iter()
+            .map(|email| joins(Employee { email, ..world.make.employee() }));
+        one_of(&world, people.collect(), Unique::EmployeeEmail).await;
+    }
+    // The same through changes of people who are there.
+    for round in 0..8 {
+        let mut writes = Vec::new();
+        for email in spellings(&format!("Changed{round}@Example.com")) {
+            let person = world.hired().await;
+            writes.push(Write::Employee(Row::seen(Employee { email, ..person }, Version::FIRST), None));
+        }
+        one_of(&world, writes, Unique::EmployeeEmail).await;
+    }
+}
+
+async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: World) {
+    let World { make, .. } = &world;
+    for round in 0..5 {
+        let external_id = Some(format!("HR-{round}"));
+        let people = (0..4).map(|_| joins(Employee { external_id: external_id.clone(), ..make.employee() }));
+        one_of(&world, people.collect(), Unique::EmployeeExternalId).await;
+        let departments = spellings(&format!("Göteborg Care {round}"))
+            .into_iter()
+            .map(|name| Write::Department(Row::new(Department { name, ..make.department() })));
+        one_of(&world, departments.collect(), Unique::DepartmentName).await;
+        let attributes = spellings(&format!("Straightforwardness {round}"))
+            .into_iter()
+            .map(|name| Write::Attribute(Row::new(Attribute { name, ..make.attribute() })));
+        one_of(&world, attributes.collect(), Unique::AttributeName).await;
+    }
+    // An external id is compared as it is, and having none is no collision.
+    for external_id in [Some("hr-0".to_owned()), None, None] {
+        world.joined(Employee { external_id, ..make.employee() }).await;
+    }
+}
+
+async fn a_change_cannot_take_what_somebody_has(world: World) {
+    let World { make, .. } = &world;
+    let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
+    let holder = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
+    let other = world.hired().await;
+    let archived = Department { archived_at: Some(make.tick()), ..make.department() };
+    let department = make.department();
+    let (archived_attribute, attribute) =
+        (Attribute { archived_at: Some(make.tick()), ..make.attribute() }, make.attribute());
+    world
+        .save(vec![
+            Write::Department(Row::new(archived.clone())),
+            Write::Department(Row::new(department.clone())),
+            Write::Attribute(Row::new(archived_attribute.clone())),
+            Write::Attribute(Row::new(attribute.clone())),
+        ])
+        .await;
+    let seen = Version::FIRST;
+    let person = |it: Employee| Write::Employee(Row::seen(it, seen), None);
+    let table = [
+        (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
+        (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),
+        (
+            Write::Department(Row::seen(Department { name: archived.name.to_uppercase(), ..department }, seen)),
+            Unique::DepartmentName,
+        ),
+        (
+            Write::Attribute(Row::seen(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
+            Unique::AttributeName,
+        ),
+    ];
+    for (write, unique) in table {
+        let result = world.try_save(write).await;
+        assert!(matches!(&result, Err(CommitError::Taken(it)) if *it == unique), "{unique:?}: {result:?}");
+    }
+}
+
+async fn nobody_collides_with_themselves(world: World) {
+    let it = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
+    let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
+    world.save(vec![Write::Employee(Row::seen(louder.clone(), Version::FIRST), None)]).await;
+    assert_eq!(world.employee(it.id).await.value, louder);
+    let away = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
+    world.save(vec![Write::Employee(Row::seen(away, Version(2)), None)]).await;
+    let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
+    world.joined(heir).await;
+}
+
+async fn tenants_do_not_collide(world: World) {
+    let World { make, .. } = &world;
+    let person = Employee { external_id: Some("hr-1".to_owned()), ..make.employee() };
+    let (department, attribute) = (make.department(), make.attribute());
+    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+        it.save(vec![
+            joins(person.clone()),
+            Write::Department(Row::new(department.clone())),
+            Write::Attribute(Row::new(attribute.clone())),
+        ])
+        .await;
+    }
+}
+
+async fn holders_are_found_by_the_folded_value(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let email = "Ada.Éluard@Example.com".to_owned();
+    let it = Employee { email: email.clone(), external_id: Some("HR-1".to_owned()), ..make.employee() };
+    let it = world.joined(it).await;
+    let department = Department { name: "Göteborg CARE".to_owned(), ..make.department() };
+    let attribute = Attribute { name: "Élan".to_owned(), ..make.attribute() };
+    world
+        .save(vec![Write::Department(Row::new(department.clone())), Write::Attribute(Row::new(attribute.clone()))])
+        .await;
+    let none: Option<EmployeeId> = None;
+    assert_eq!(store.employee_by_email(*tenant, &folded(&email)).await.unwrap(), Some(it.id));
+    assert_eq!(store.employee_by_email(*tenant, "nobody@example.com").await.unwrap(), none);
+    assert_eq!(store.employee_by_external_id(*tenant, "HR-1").await.unwrap(), Some(it.id));
+    assert_eq!(store.employee_by_external_id(*tenant, "hr-1").await.unwrap(), none);
+    assert_eq!(store.department_by_name(*tenant, "göteborg care").await.unwrap(), Some(department.id));
+    assert_eq!(store.department_by_name(*tenant, "göteborg").await.unwrap(), None);
+    assert_eq!(store.attribute_by_name(*tenant, "élan").await.unwrap(), Some(attribute.id));
+    assert_eq!(store.attribute_by_name(*tenant, "elan").await.unwrap(), None);
+}
