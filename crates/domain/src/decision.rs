@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::audit::AuditDraft;
 use crate::event::EventType;
 use crate::id::{Id, Kind};
+use crate::notification::Notice;
 use crate::time::Timestamp;
 
 /// A thing with an id, an age and a JSON form, which is the only one it has (§2).
@@ -30,18 +31,20 @@ pub struct Decision<T> {
     pub events: Vec<EventType>,
     /// What the audit log says of it.
     pub audit: AuditDraft,
+    /// Who is told in the application.
+    pub notices: Vec<Notice>,
 }
 
 impl<T: Resource> Decision<T> {
     /// A new resource.
     pub fn created(state: T, action: &'static str, events: Vec<EventType>) -> Self {
         let audit = AuditDraft::of(&state, action);
-        Self { state, events, audit }
+        Self { state, events, audit, notices: vec![] }
     }
 
     /// A changed resource; the audit entry lists every member that differs.
     pub fn changed(before: &T, state: T, action: &'static str, events: Vec<EventType>) -> Self {
         let audit = AuditDraft::of(&state, action).with_changes(before, &state);
-        Self { state, events, audit }
+        Self { state, events, audit, notices: vec![] }
     }
 }

@@ -12,6 +12,8 @@ pub mod fields;
 pub mod id;
 pub mod json;
 pub mod library;
+pub mod notification;
+pub mod objective;
 pub mod observation;
 pub mod organization;
 pub mod page;

@@ -19,6 +19,8 @@ pub enum SortBy {
     UpdatedAt,
     /// The day an observation is about.
     ObservationDate,
+    /// The last day of a period.
+    PeriodEnd,
     /// A person's last name, without case.
     LastName,
     /// A person's first name, without case.
@@ -36,7 +38,7 @@ impl SortBy {
     const fn has(self, key: &Key) -> bool {
         match self {
             Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt => matches!(key, Key::Time(_)),
-            Self::ObservationDate => matches!(key, Key::Date(_)),
+            Self::ObservationDate | Self::PeriodEnd => matches!(key, Key::Date(_)),
             Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
             Self::Commit => matches!(key, Key::Rank(_)),
         }

@@ -1,0 +1,169 @@
+//! Notifications "in the application": who is told what, and whether they have read it (decisions G).
+
+use serde::Serialize;
+
+use crate::audit::Target;
+use crate::fields::{self, Fields, Reference, Word, as_word};
+use crate::id::{EmployeeId, EmployeeKind, NotificationId};
+use crate::json::Object;
+use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::params::{self, ListRequest, Params};
+use crate::problem::Problems;
+use crate::time::Timestamp;
+
+/// What it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// An objective waits for a review.
+    ObjectiveSubmitted,
+    /// An objective was approved.
+    ObjectiveApproved,
+    /// An objective was sent back, with the reason.
+    ObjectiveRejected,
+}
+
+impl Word for Type {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("objective.submitted", Self::ObjectiveSubmitted),
+        ("objective.approved", Self::ObjectiveApproved),
+        ("objective.rejected", Self::ObjectiveRejected),
+    ];
+}
+
+/// Who is to be told, before it is known which people that are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// This person.
+    Person(EmployeeId),
+    /// This person's manager; the org admins if there is none, or if they have left.
+    ManagerOf(EmployeeId),
+}
+
+/// What a decision wants people to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What it is about.
+    pub kind: Type,
+    /// Who is to be told.
+    pub to: Audience,
+    /// One line.
+    pub title: String,
+    /// More, e.g. a reason.
+    pub body: String,
+    /// The resource it is about.
+    pub target: Target,
+}
+
+/// A notice to one person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notification {
+    /// Its id.
+    pub id: NotificationId,
+    /// Who is told.
+    pub recipient_id: EmployeeId,
+    /// What it is about.
+    #[serde(rename = "type", serialize_with = "as_word")]
+    pub kind: Type,
+    /// One line.
+    pub title: String,
+    /// More, e.g. a reason.
+    pub body: String,
+    /// The resource it is about.
+    pub target: Target,
+    /// When it was sent.
+    pub created_at: Timestamp,
+    /// When it was read; null until then.
+    pub read_at: Option<Timestamp>,
+}
+
+impl Notice {
+    /// The notice to one person.
+    #[must_use]
+    pub fn to(&self, id: NotificationId, recipient_id: EmployeeId, at: Timestamp) -> Notification {
+        Notification {
+            id,
+            recipient_id,
+            kind: self.kind,
+            title: self.title.clone(),
+            body: self.body.clone(),
+            target: self.target.clone(),
+            created_at: at,
+            read_at: None,
+        }
+    }
+}
+
+impl Notification {
+    /// Marks it as read; `None` if it was before.
+    #[must_use]
+    pub fn read(&self, at: Timestamp) -> Option<Self> {
+        self.read_at.is_none().then(|| Self { read_at: Some(at), ..self.clone() })
+    }
+}
+
+/// Which notifications are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// To this person.
+    pub recipient_id: Option<EmployeeId>,
+    /// Only those that were not read, or only those that were.
+    pub unread: Option<bool>,
+}
+
+impl Filter {
+    /// Reads the parameters of `GET /notifications`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let filter = Self {
+            recipient_id: params.one("filter[recipient_id]", params::id),
+            unread: params.one("filter[unread]", params::word),
+        };
+        params.list("notifications", Notification::SORTS, filter, vec![])
+    }
+}
+
+impl Word for bool {
+    const WORDS: &'static [(&'static str, Self)] = &[("true", true), ("false", false)];
+}
+
+impl Listed for Notification {
+    const SORTS: Sorts = &[("-created_at", Sort::down(SortBy::CreatedAt)), ("created_at", Sort::up(SortBy::CreatedAt))];
+
+    fn key(&self, _: SortBy) -> Key {
+        Key::Time(self.created_at)
+    }
+}
+
+/// Reads the body of `POST /notifications/read_all`: whose.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_read_all(body: Object) -> Result<Reference<EmployeeKind>, Problems> {
+    let mut fields = Fields::new(body);
+    let recipient = fields.required("recipient_id", fields::reference);
+    fields.finish(recipient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn a_notification_is_read_once() {
+        let notice = Notice {
+            kind: Type::ObjectiveRejected,
+            to: Audience::Person(EmployeeId::from_ulid(Ulid(1))),
+            title: "Objective sent back".to_owned(),
+            body: "Too vague".to_owned(),
+            target: Target { kind: "objective".to_owned(), id: "obj_1".to_owned() },
+        };
+        let at = Timestamp::from_millis(5);
+        let unread = notice.to(NotificationId::from_ulid(Ulid(2)), EmployeeId::from_ulid(Ulid(1)), at);
+        let read = unread.read(at).unwrap();
+        assert_eq!(read.read_at, Some(at));
+        assert_eq!(read.read(at), None);
+    }
+}

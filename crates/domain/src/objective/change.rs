@@ -1,0 +1,287 @@
+//! Creating and updating objectives (§4.2, decisions C4 to C7).
+
+use super::lifecycle::Move;
+use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
+use crate::access::{Caller, Denied};
+use crate::audit::AuditDraft;
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::{self, Fields, Reference, Word};
+use crate::id::{EmployeeKind, ObjectiveId};
+use crate::json::{Object, Value};
+use crate::organization::Review;
+use crate::people::Role;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::time::{Date, Timestamp};
+
+/// What the service sets, and no request may.
+const READ_ONLY: &[&str] =
+    &["id", "linked_summary_ids", "created_at", "updated_at", "submitted_at", "approved_at", "completed_at"];
+/// What is set once, when the objective is created.
+const IMMUTABLE: &[&str] = &["scope", "owner_id"];
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Whose goal it is.
+    pub scope: Scope,
+    /// The person responsible.
+    pub owner: Reference<EmployeeKind>,
+    title: String,
+    description: Option<String>,
+    period_start: Date,
+    period_end: Date,
+    status: Status,
+}
+
+/// The body of an update, valid in itself. `None` keeps what is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    title: Option<String>,
+    description: Option<Option<String>>,
+    period_start: Option<Date>,
+    period_end: Option<Date>,
+    status: Option<Status>,
+}
+
+/// The owner that a body names, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnerFound {
+    /// What they may do.
+    pub role: Role,
+}
+
+/// A status that a new objective can have (decision C4).
+fn first_status(value: &Value) -> Result<Status, Flaw> {
+    let allowed = [Status::Proposed, Status::Approved, Status::InProgress];
+    let status = fields::word(value)?;
+    if allowed.contains(&status) { Ok(status) } else { Err(Flaw::one_of(&allowed.map(Word::word))) }
+}
+
+fn backwards(start: Date, end: Date) -> Option<Flaw> {
+    (end < start).then(|| Flaw::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
+}
+
+impl Draft {
+    /// Reads the body of a creation in one of the two families.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(family: Family, body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let scope = fields.present("scope", |value| family.scope(fields::word(value)?));
+        let owner = fields.required("owner_id", fields::reference);
+        let title = fields.required("title", fields::text(1..=TITLE_CHARS));
+        let description = fields.optional("description", fields::text(0..=DESCRIPTION_CHARS));
+        let period_start = fields.required("period_start", fields::date);
+        let period_end = fields.required("period_end", fields::date);
+        let status = fields.present("status", first_status);
+        if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| backwards(start, end)) {
+            fields.problem("period_end", flaw);
+        }
+        let draft = || {
+            Some(Self {
+                scope: scope.unwrap_or_else(|| family.default_scope()),
+                owner: owner?,
+                title: title?,
+                description,
+                period_start: period_start?,
+                period_end: period_end?,
+                status: status.unwrap_or(Status::Proposed),
+            })
+        };
+        fields.finish(draft())
+    }
+
+    /// Whether the caller may create this at all, before the owner is looked at (decisions C6, C10).
+    ///
+    /// # Errors
+    /// [`Denied::AdminRequired`].
+    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), Denied> {
+        let skips_review = review == Review::Required && self.status != Status::Proposed;
+        if self.scope == Scope::Org || skips_review { caller.require_admin() } else { Ok(()) }
+    }
+}
+
+impl Patch {
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed; a period that would end before it starts.
+    pub fn parse(body: Object, stored: &Objective) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        fields.unchanged(IMMUTABLE, stored);
+        let patch = Self {
+            title: fields.present("title", fields::text(1..=TITLE_CHARS)),
+            description: fields.nullable("description", fields::text(0..=DESCRIPTION_CHARS)),
+            period_start: fields.present("period_start", fields::date),
+            period_end: fields.present("period_end", fields::date),
+            status: fields.present("status", fields::word),
+        };
+        let start = patch.period_start.unwrap_or(stored.period_start);
+        let end = patch.period_end.unwrap_or(stored.period_end);
+        if let Some(flaw) = backwards(start, end) {
+            fields.problem("period_end", flaw);
+        }
+        fields.finish(Some(patch))
+    }
+}
+
+impl Objective {
+    /// Creates an objective (§4.2).
+    ///
+    /// # Errors
+    /// [`Denied::OwnerNotAdmin`] for an org objective of somebody else; [`Refusal::Unprocessable`] for an owner who is
+    /// not in the organization.
+    pub fn create(
+        id: ObjectiveId,
+        draft: Draft,
+        owner: Option<OwnerFound>,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        let not_found = || Refusal::unprocessable("owner_id", draft.owner.not_found());
+        let (Some(owner_id), Some(owner)) = (draft.owner.id, owner) else { return Err(not_found()) };
+        if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
+            return Err(Denied::OwnerNotAdmin.into());
+        }
+        let mut state = Self {
+            id,
+            scope: draft.scope,
+            owner_id,
+            title: draft.title,
+            description: draft.description,
+            status: draft.status,
+            period_start: draft.period_start,
+            period_end: draft.period_end,
+            linked_summary_ids: vec![],
+            created_at: at,
+            updated_at: at,
+            submitted_at: None,
+            approved_at: (draft.status != Status::Proposed).then_some(at),
+            completed_at: None,
+            reviewed: None,
+            held_back: false,
+        };
+        state.reviewed = state.approved_at.map(|_| state.content());
+        Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
+    }
+
+    /// Updates an objective; `None` if that changes nothing (decision A8).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] for a finished objective, equal values too, and for a status that PATCH cannot reach.
+    pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        if matches!(self.status, Status::Completed | Status::Missed | Status::Archived) {
+            let attempted = patch.status.map_or("update", Word::word);
+            return Err(Refusal::transition("status", self.status.word(), attempted));
+        }
+        let mut state = match patch.status.filter(|it| *it != self.status) {
+            None => self.clone(),
+            Some(Status::InProgress) => self.moved(Move::Start, Review::Optional, at)?,
+            Some(Status::Approved) => self.moved_back(at)?,
+            Some(other) => return Err(Refusal::transition("status", self.status.word(), other.word())),
+        };
+        // Whoever says `in_progress` again has started it, also if it was under way already.
+        let moved = state.status != self.status;
+        state.title = patch.title.clone().unwrap_or(state.title);
+        state.description = patch.description.clone().unwrap_or(state.description);
+        state.period_start = patch.period_start.unwrap_or(state.period_start);
+        state.period_end = patch.period_end.unwrap_or(state.period_end);
+        let edited = state.content() != self.content();
+        if !moved && !edited {
+            return Ok(None);
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        let mut events = vec![];
+        if edited {
+            events.push(EventType::ObjectiveUpdated);
+        }
+        if moved {
+            events.push(EventType::ObjectiveStatusChanged);
+        }
+        let audit = AuditDraft::of(&state, "objective.update").with_changes(self, &state);
+        Ok(Some(Decision { state, events, audit, notices: vec![] }))
+    }
+
+    /// PATCH to `approved` leads back from `in_progress` only: approving has its own endpoint (§3.1 rule 2).
+    fn moved_back(&self, at: Timestamp) -> Result<Self, Refusal> {
+        self.moved(Move::HoldBack, Review::Optional, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOON, objective};
+    use super::*;
+    use Status::{Approved, Archived, Completed, InProgress, Missed, Proposed};
+
+    fn body(text: &str) -> Object {
+        let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+        members
+    }
+
+    #[test]
+    fn a_patch_of_the_status_moves_between_approved_and_in_progress_only() {
+        let all = [Proposed, Approved, InProgress, Completed, Missed, Archived];
+        for from in all {
+            for to in all {
+                let it = objective(from, false);
+                let patch = Patch { status: Some(to), ..Patch::default() };
+                let result = it.update(&patch, NOON).map(|it| it.map(|it| it.state.status));
+                let finished = matches!(from, Completed | Missed | Archived);
+                match (from, to) {
+                    (Approved, InProgress) | (InProgress, Approved) => assert_eq!(result, Ok(Some(to))),
+                    _ if from == to && !finished => assert_eq!(result, Ok(None), "{from:?}"),
+                    _ => assert!(matches!(result, Err(Refusal::Conflict(_))), "{from:?} → {to:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_period_is_checked_as_it_would_be() {
+        let it = objective(Proposed, false);
+        let later = it.period_end.next();
+        let problems = Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#)), &it).unwrap_err();
+        assert_eq!(
+            (problems.as_slice()[0].field.as_str(), problems.as_slice()[0].code),
+            ("period_end", Code::OutOfRange)
+        );
+        let both = format!(r#"{{"period_start":"{later}","period_end":"{later}"}}"#);
+        assert!(Patch::parse(body(&both), &it).is_ok(), "one day is a period");
+    }
+
+    #[test]
+    fn an_org_objective_belongs_to_an_org_admin() {
+        let text = r#"{"scope":"org","owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31"}"#;
+        let draft = Draft::parse(Family::Managers, body(text)).unwrap();
+        let create = |role: Option<Role>| {
+            Objective::create(objective(Proposed, false).id, draft.clone(), role.map(|role| OwnerFound { role }), NOON)
+        };
+        assert!(create(Some(Role::OrgAdmin)).is_ok());
+        assert_eq!(create(Some(Role::Manager)).unwrap_err(), Denied::OwnerNotAdmin.into());
+        assert!(matches!(create(None), Err(Refusal::Unprocessable(_))));
+    }
+
+    #[test]
+    fn created_in_progress_is_approved_at_once_and_finished_is_no_beginning() {
+        let with = |status: &str| {
+            let text = format!(
+                r#"{{"owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31","status":"{status}"}}"#
+            );
+            Draft::parse(Family::Employees, body(&text))
+        };
+        for status in ["approved", "in_progress"] {
+            let owner = Some(OwnerFound { role: Role::Employee });
+            let it =
+                Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON).unwrap().state;
+            assert_eq!(it.approved_at, Some(NOON));
+        }
+        for status in ["completed", "missed", "archived", "begun"] {
+            assert_eq!(with(status).unwrap_err().as_slice()[0].code, Code::InvalidEnum);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Objectives: goals at three scopes with a review and completion lifecycle (§2.2, §3.1, §4.2, decisions C).
+
+mod change;
+mod lifecycle;
+mod list;
+mod sight;
+
+pub use change::{Draft, OwnerFound, Patch};
+pub use lifecycle::{Action, Move};
+pub use list::{Expand, Family, Filter};
+pub use sight::Sight;
+
+use serde::Serialize;
+
+use crate::decision::Resource;
+use crate::fields::{Word, as_word};
+use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
+use crate::time::{Date, Timestamp};
+
+/// The longest title (§8).
+pub const TITLE_CHARS: usize = 200;
+/// The longest description (§8).
+pub const DESCRIPTION_CHARS: usize = 4000;
+/// The longest comment, outcome or reason (decision C9).
+pub const REMARK_CHARS: usize = 2000;
+
+/// Whose goal it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// One person's.
+    Employee,
+    /// A manager's, for their team.
+    Manager,
+    /// The whole organization's.
+    Org,
+}
+
+impl Word for Scope {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("employee", Self::Employee), ("manager", Self::Manager), ("org", Self::Org)];
+}
+
+/// Where it stands (§3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Written down; in review once it was submitted.
+    Proposed,
+    /// Agreed upon.
+    Approved,
+    /// Being worked on.
+    InProgress,
+    /// Reached.
+    Completed,
+    /// Not reached.
+    Missed,
+    /// Put away.
+    Archived,
+}
+
+impl Word for Status {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("proposed", Self::Proposed),
+        ("approved", Self::Approved),
+        ("in_progress", Self::InProgress),
+        ("completed", Self::Completed),
+        ("missed", Self::Missed),
+        ("archived", Self::Archived),
+    ];
+}
+
+/// What an objective says, as it was last submitted or approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Content {
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// Its first day, as text.
+    pub period_start: String,
+    /// Its last day, as text.
+    pub period_end: String,
+}
+
+/// A goal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Objective {
+    /// Its id.
+    pub id: ObjectiveId,
+    /// Whose goal it is.
+    #[serde(serialize_with = "as_word")]
+    pub scope: Scope,
+    /// The person responsible.
+    pub owner_id: EmployeeId,
+    /// What is to be reached.
+    pub title: String,
+    /// What that means.
+    pub description: Option<String>,
+    /// Where it stands.
+    #[serde(serialize_with = "as_word")]
+    pub status: Status,
+    /// The first day.
+    pub period_start: Date,
+    /// The last day.
+    pub period_end: Date,
+    /// The summaries that cite it.
+    pub linked_summary_ids: Vec<SummaryId>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it was submitted for review; null unless it is, or was when it was approved.
+    pub submitted_at: Option<Timestamp>,
+    /// When it was first approved or started; never overwritten (decision C2).
+    pub approved_at: Option<Timestamp>,
+    /// When it was reached.
+    pub completed_at: Option<Timestamp>,
+    /// What it said when it was last submitted or approved.
+    #[serde(skip)]
+    pub reviewed: Option<Content>,
+    /// Whether somebody moved it back to `approved`, so that it does not start by itself (decision C3).
+    #[serde(skip)]
+    pub held_back: bool,
+}
+
+impl Resource for Objective {
+    type Kind = ObjectiveKind;
+    const NAME: &'static str = "objective";
+
+    fn id(&self) -> ObjectiveId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+impl Objective {
+    /// Whether it waits for a review: submitted, and still reported as `proposed` (decision C1).
+    #[must_use]
+    pub fn is_in_review(&self) -> bool {
+        self.status == Status::Proposed && self.submitted_at.is_some()
+    }
+
+    /// What it says now.
+    #[must_use]
+    pub fn content(&self) -> Content {
+        Content {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            period_start: self.period_start.to_string(),
+            period_end: self.period_end.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+    pub(crate) fn objective(status: Status, in_review: bool) -> Objective {
+        let begun = matches!(status, Status::Approved | Status::InProgress | Status::Completed | Status::Missed);
+        Objective {
+            id: ObjectiveId::from_ulid(Ulid(1)),
+            scope: Scope::Employee,
+            owner_id: EmployeeId::from_ulid(Ulid(2)),
+            title: "Answer every ticket within a day".to_owned(),
+            description: None,
+            status,
+            period_start: NOON.date(),
+            period_end: NOON.date().next(),
+            linked_summary_ids: vec![],
+            created_at: NOON,
+            updated_at: NOON,
+            submitted_at: in_review.then_some(NOON),
+            approved_at: begun.then_some(NOON),
+            completed_at: (status == Status::Completed).then_some(NOON),
+            reviewed: None,
+            held_back: false,
+        }
+    }
+
+    #[test]
+    fn the_json_form_is_that_of_the_contract() {
+        let json = serde_json::to_value(objective(Status::Proposed, false)).unwrap();
+        let members: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
+        let wanted = [
+            "id",
+            "scope",
+            "owner_id",
+            "title",
+            "description",
+            "status",
+            "period_start",
+            "period_end",
+            "linked_summary_ids",
+            "created_at",
+            "updated_at",
+            "submitted_at",
+            "approved_at",
+            "completed_at",
+        ];
+        let mut wanted = wanted.map(str::to_owned).to_vec();
+        wanted.sort();
+        let mut members = members;
+        members.sort();
+        assert_eq!(members, wanted);
+    }
+}
