@@ -34,11 +34,11 @@
 //! Each case gets a store of its own on a runtime of its own with several threads. What the cases take for granted
 //! beyond the port's words: an answered idempotency key is told (`Replayed`) whatever else is in the way of the change,
 //! the id of a new row that exists is `Taken(Id)`, a change of a row that does not exist is `Stale`, and the lines of
-//! one change set all name the version that the reporting tree had before it.
+//! one change set all name the version that the reporting tree had before it, and are written from the top down.
 //!
 //! [`Fixtures`] makes resources, ids and times for any test; [`Faulty`] makes a store fail when it is told to.
 
-#[expect(clippy::unwrap_used, reason = "a case ends where its rule does not hold")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod cases;
 mod faulty;
 pub mod fixtures;

@@ -154,7 +154,12 @@ pub(crate) struct Poller {
 
 impl Poller {
     pub(crate) const fn new(world: World) -> Self {
-        Self { world, at: None, events: vec![] }
+        Self::at(world, None)
+    }
+
+    /// Starts behind a position.
+    pub(crate) const fn at(world: World, at: Option<Position>) -> Self {
+        Self { world, at, events: vec![] }
     }
 
     /// Reads on until that holds of all that was read.

@@ -66,7 +66,7 @@ impl Everything {
 
     /// What a store shows of it, row by row, in side tables and in the trail.
     async fn shown(&self, world: &World) -> Vec<(&'static str, bool)> {
-        let World { store, tenant, make, .. } = world;
+        let World { store, tenant, .. } = world;
         let tenant = *tenant;
         let custom = people::Filter { custom: self.person.custom_fields.digests(), ..people::Filter::default() };
         let by_custom = store.employees(tenant, &custom, Sort::up(SortBy::LastName), &FIRST).await.unwrap();
@@ -81,7 +81,6 @@ impl Everything {
         let log = store.audit_log(tenant, &filter, NEWEST, &FIRST).await.unwrap().items;
         let log_all = store.audit_log(tenant, &audit::Filter::default(), NEWEST, &FIRST).await.unwrap().items;
         let events = world.events().await;
-        make.tick();
         vec![
             ("department", store.department(tenant, self.department.id).await.unwrap().is_some()),
             ("person", store.employee(tenant, self.person.id).await.unwrap().is_some()),

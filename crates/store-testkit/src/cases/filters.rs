@@ -177,9 +177,8 @@ fn custom(key: &str, value: u64) -> CustomFields {
 async fn people_are_filtered(world: World) {
     let all = Population::new(&world, 150, 0).await;
     let random = &world.random;
-    let statuses = people::Status::Active;
     let statuses = [
-        StatusFilter::Only(statuses),
+        StatusFilter::Only(Status::Active),
         StatusFilter::Only(Status::Deactivated),
         StatusFilter::Only(Status::PendingInvite),
         StatusFilter::All,

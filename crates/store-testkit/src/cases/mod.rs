@@ -1,19 +1,39 @@
 //! The rules of the port, by area.
 
 mod commits;
+mod dropped;
+mod feed;
 mod filters;
+mod keys;
 mod lists;
+mod pages;
 mod population;
 mod reporting;
 mod requires;
+mod rows;
+mod tenants;
 mod twins;
 mod uniques;
+mod upkeep;
 
 use crate::Case;
 
 /// Every rule, those first that are most often got wrong.
 pub(crate) fn all() -> Vec<Case> {
-    let areas =
-        [commits::cases(), twins::cases(), uniques::cases(), requires::cases(), reporting::cases(), filters::cases()];
+    let areas = [
+        commits::cases(),
+        twins::cases(),
+        uniques::cases(),
+        requires::cases(),
+        reporting::cases(),
+        dropped::cases(),
+        feed::cases(),
+        pages::cases(),
+        filters::cases(),
+        tenants::cases(),
+        rows::cases(),
+        keys::cases(),
+        upkeep::cases(),
+    ];
     areas.into_iter().flatten().collect()
 }

@@ -48,7 +48,7 @@ async fn thirty_twins_make_one_effect(world: World) {
         let ids: Vec<_> = twins.iter().map(|(person, _)| person.id).collect();
         let there = world.store.employees_by_id(world.tenant, &ids).await.unwrap();
         let (person, replay) = &twins[winners[0]];
-        assert_eq!(there.into_iter().map(|it| it.value).collect::<Vec<_>>(), [person.clone()]);
+        assert_eq!(there.into_iter().map(|it| it.value).collect::<Vec<_>>(), std::slice::from_ref(person));
         let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
         assert_eq!(kept, Some(stored(replay)));
     }

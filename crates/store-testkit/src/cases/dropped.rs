@@ -1,0 +1,134 @@
+//! A commit whose future is dropped is carried out or not begun; it leaves nothing open that others would meet.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use candor_domain::audit;
+use candor_domain::event::EventType;
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::Employee;
+use candor_domain::replay::Replay;
+use candor_port_storage::{ChangeSet, Row, Version, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::{World, at_once, eventually};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(a_dropped_commit_is_carried_out_or_not_begun),
+        Case::new(a_dropped_commit_leaves_no_lock_behind),
+        Case::new(dropped_reads_disturb_nobody),
+    ]
+}
+
+/// Polls a future so many times, then drops it. Says whether it had ended by then.
+async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
+    let mut future = pin!(future);
+    for _ in 0..polls {
+        let ended = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
+        if ended {
+            return true;
+        }
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
+    let attempts: Vec<(Employee, Replay)> =
+        (0..60).map(|number| (world.make.employee(), world.make.replay(&format!("dropped-{number}")))).collect();
+    let tasks = attempts.clone().into_iter().enumerate().map(|(number, (person, replay))| {
+        let world = world.clone();
+        async move {
+            let change = ChangeSet {
+                events: vec![world.make.event(EventType::EmployeeCreated)],
+                audit: world.make.audit("test.dropped", &person.id.to_string()),
+                replay: Some(replay),
+                ..world.make.change(vec![joins(person)])
+            };
+            dropped_after(number % 6, world.commit(change)).await
+        }
+    });
+    let ended = at_once(tasks).await;
+    // Others go on on the same connections, and see neither a transaction that is open nor one that has failed.
+    let others = (0..30).map(|_| {
+        let world = world.clone();
+        async move { world.hired().await }
+    });
+    at_once(others).await;
+    for (number, (person, replay)) in attempts.iter().enumerate() {
+        eventually("a dropped commit is whole", || whole(&world, person, replay)).await;
+        if ended[number] {
+            assert!(world.store.employee(world.tenant, person.id).await.unwrap().is_some(), "it was answered");
+        }
+    }
+    let ids: Vec<_> = attempts.iter().map(|it| it.0.id).collect();
+    eventually("there is one event for each that was carried out", || async {
+        let events = world.events().await.len();
+        events == world.store.employees_by_id(world.tenant, &ids).await.unwrap().len()
+    })
+    .await;
+}
+
+/// Whether a change is there altogether or not at all.
+async fn whole(world: &World, person: &Employee, replay: &Replay) -> bool {
+    let World { store, tenant, .. } = world;
+    let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
+    let page = PageRequest { limit: 2, after: None };
+    // Last what is looked at first, so that a commit between two looks shows as a difference and not as equality.
+    let log = store.audit_log(*tenant, &filter, Sort::down(SortBy::OccurredAt), &page).await.unwrap();
+    let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
+    let row = store.employee(*tenant, person.id).await.unwrap();
+    [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]
+}
+
+async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
+    let mut people = Vec::new();
+    for _ in 0..12 {
+        people.push(world.hired().await);
+    }
+    for round in 0..4 {
+        let tasks = people.clone().into_iter().enumerate().map(|(number, person)| {
+            let world = world.clone();
+            async move {
+                let seen = world.employee(person.id).await;
+                let state = Employee { first_name: format!("Dropped{round}"), ..seen.value };
+                let write = Write::Employee(Row::seen(state, seen.version), None);
+                dropped_after((number + round) % 5, world.try_save(write)).await;
+            }
+        });
+        at_once(tasks).await;
+        // Whoever writes the same rows next is held up by nobody: at worst the dropped change came first.
+        for person in &people {
+            let person = person.id;
+            eventually("the row can be written", || async {
+                let seen = world.employee(person).await;
+                let state = Employee { first_name: "After".to_owned(), ..seen.value };
+                world.try_save(Write::Employee(Row::seen(state, seen.version), None)).await.is_ok()
+            })
+            .await;
+        }
+    }
+    assert!(world.employee(people[0].id).await.version > Version(4));
+}
+
+async fn dropped_reads_disturb_nobody(world: World) {
+    let person = world.hired().await;
+    let tasks = (0..80).map(|number| {
+        let world = world.clone();
+        async move {
+            dropped_after(number % 4, world.store.employee(world.tenant, person.id)).await;
+            dropped_after(number % 4, world.events()).await;
+        }
+    });
+    at_once(tasks).await;
+    let others = (0..20).map(|_| {
+        let world = world.clone();
+        async move { world.employee(person.id).await.value }
+    });
+    for found in at_once(others).await {
+        assert_eq!(found.id, person.id);
+    }
+}

@@ -1,0 +1,146 @@
+//! API keys: found by the hash of a secret, with the person they act for, and touched without being changed.
+
+use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::people::{Employee, Role, Status};
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::key_tenant;
+use candor_port_storage::{Row, Version, Versioned, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(a_key_is_found_by_its_current_and_its_previous_secret),
+        Case::new(a_rotated_secret_is_found_and_the_one_before_the_last_is_not),
+        Case::new(the_bound_person_is_looked_up_in_the_environment_of_the_key),
+        Case::new(a_person_who_changed_is_seen_as_they_are_now),
+        Case::new(a_touch_leaves_the_version_alone),
+        Case::new(keys_belong_to_their_organization),
+    ]
+}
+
+async fn keep(world: &World, key: &ApiKey) {
+    let change = world.make.change(vec![Write::ApiKey(Row::new(key.clone()))]);
+    world.store.commit(key_tenant(world.tenant), change).await.unwrap();
+}
+
+async fn found(world: &World, hash: KeyHash) -> Option<KeyRecord> {
+    world.store.key_by_hash(hash).await.unwrap()
+}
+
+async fn a_key_is_found_by_its_current_and_its_previous_secret(world: World) {
+    let World { make, .. } = &world;
+    let until = Timestamp::from_millis(1_800_000_000_123);
+    let previous = KeyHash(make.bytes32());
+    let rotated = ApiKey { previous: Some((previous, until)), ..make.api_key() };
+    let plain = make.api_key();
+    for key in [&rotated, &plain] {
+        keep(&world, key).await;
+    }
+    let record = |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
+    assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
+    assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
+    // Whether the previous secret is still good is for the domain to say.
+    assert_eq!(found(&world, previous).await, Some(record(&rotated)));
+    for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
+        assert_eq!(found(&world, nobody).await, None);
+    }
+}
+
+async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: World) {
+    let mut key = world.make.api_key();
+    keep(&world, &key).await;
+    let mut hashes = vec![key.hash];
+    for version in 1..=2 {
+        let until = world.make.tick();
+        let next = KeyHash(world.make.bytes32());
+        key = ApiKey { hash: next, previous: Some((key.hash, until)), ..key };
+        hashes.push(next);
+        world.save(vec![Write::ApiKey(Row::seen(key.clone(), Version(version)))]).await;
+    }
+    let record = KeyRecord { organization: world.tenant.organization, key, person: None };
+    assert_eq!(found(&world, hashes[0]).await, None);
+    assert_eq!(found(&world, hashes[1]).await, Some(record.clone()));
+    assert_eq!(found(&world, hashes[2]).await, Some(record));
+}
+
+async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: World) {
+    let World { make, .. } = &world;
+    let test = world.test_environment();
+    let both = Employee { role: Role::Manager, ..make.employee() };
+    let both_test = Employee { role: Role::OrgAdmin, status: Status::PendingInvite, ..both.clone() };
+    let live_only = make.employee();
+    world.save(vec![joins(both.clone()), joins(live_only.clone())]).await;
+    test.save(vec![joins(both_test)]).await;
+    let table = [
+        (Environment::Live, both.id, Some((both.id, Role::Manager, Status::Active))),
+        (Environment::Test, both.id, Some((both.id, Role::OrgAdmin, Status::PendingInvite))),
+        (Environment::Live, live_only.id, Some((live_only.id, Role::Employee, Status::Active))),
+        (Environment::Test, live_only.id, None),
+        (Environment::Live, make.id(), None),
+    ];
+    for (environment, employee_id, person) in table {
+        let key = ApiKey { environment, employee_id: Some(employee_id), ..make.api_key() };
+        keep(&world, &key).await;
+        let record = KeyRecord { organization: world.tenant.organization, key: key.clone(), person };
+        assert_eq!(found(&world, key.hash).await, Some(record), "{environment:?} {employee_id}");
+    }
+}
+
+async fn a_person_who_changed_is_seen_as_they_are_now(world: World) {
+    let person = world.hired().await;
+    let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
+    keep(&world, &key).await;
+    let left = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
+    world.save(vec![Write::Employee(Row::seen(left, Version::FIRST), None)]).await;
+    let record = found(&world, key.hash).await.unwrap();
+    assert_eq!(record.person, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
+}
+
+async fn a_touch_leaves_the_version_alone(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let organization = tenant.organization;
+    let (used, idle) = (make.api_key(), make.api_key());
+    for key in [&used, &idle] {
+        keep(&world, key).await;
+    }
+    let at = Timestamp::from_millis(1_772_500_020_000);
+    let unknown = (organization, make.id(), at);
+    store.touch_keys(&[]).await.unwrap();
+    store.touch_keys(&[(organization, used.id, at), unknown]).await.unwrap();
+    let touched = ApiKey { last_used_at: Some(at), ..used.clone() };
+    let seen = store.api_key(organization, used.id).await.unwrap();
+    assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
+    let seen = store.api_key(organization, idle.id).await.unwrap();
+    assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
+    // A change that was decided before the touch is not stale for it.
+    let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
+    world.save(vec![Write::ApiKey(Row::seen(renamed, Version::FIRST))]).await;
+    assert_eq!(store.api_key(organization, used.id).await.unwrap().unwrap().version, Version(2));
+}
+
+async fn keys_belong_to_their_organization(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let key = ApiKey {
+        environment: Environment::Test,
+        access_level: AccessLevel::Admin,
+        scopes: Scopes::NONE.with(Scope::AuditRead).with(Scope::EmployeesWrite),
+        reads_per_minute: Some(u32::MAX),
+        writes_per_minute: Some(0),
+        expires_at: Some(Timestamp::from_millis(1_900_000_000_999)),
+        revoked_at: Some(Timestamp::from_millis(1_800_000_000_001)),
+        ..make.api_key()
+    };
+    keep(&world, &key).await;
+    let other = make.tenant().organization;
+    let kept = Some(Versioned { value: key.clone(), version: Version::FIRST });
+    assert_eq!(store.api_key(tenant.organization, key.id).await.unwrap(), kept);
+    assert_eq!(store.api_key(other, key.id).await.unwrap(), None);
+    assert_eq!(store.organization_of_key(key.id).await.unwrap(), Some(tenant.organization));
+    assert_eq!(store.organization_of_key(make.id()).await.unwrap(), None);
+    store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
+    assert_eq!(store.api_key(tenant.organization, key.id).await.unwrap(), kept, "another organization's touch");
+}

@@ -1,0 +1,200 @@
+//! A list walked page by page shows every entry once, in order, also while others come in (decision A11).
+
+use std::future::Future;
+
+use candor_domain::id::EmployeeId;
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{Listed, PageRequest, Position};
+use candor_domain::params::Archived;
+use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
+use candor_domain::{access::api_key::ApiKey, audit, audit::AuditEntry};
+use candor_port_storage::{ChangeSet, Row, Write};
+
+use super::lists::{self, List};
+use super::population::{NAMES, Population, day, instant};
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(every_order_of_observations_is_walked),
+        Case::new(every_order_of_people_is_walked),
+        Case::new(every_order_of_the_other_lists_is_walked),
+        Case::new(nothing_is_lost_or_doubled_while_rows_are_inserted),
+        Case::new(a_position_need_not_exist_any_more),
+        Case::new(an_empty_list_is_one_empty_page),
+    ]
+}
+
+/// All orders, pages that end among entries of equal value, and a page that ends with the list.
+async fn every_order<T>(list: &List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
+where
+    T: Listed + Clone + PartialEq + std::fmt::Debug,
+{
+    let whole = u16::try_from(all.iter().filter(|it| wanted(it)).count()).unwrap();
+    for (_, sort) in T::SORTS {
+        for limit in [3, 10, whole] {
+            list.must_show(*sort, limit.max(1), all, &wanted, what).await;
+        }
+    }
+}
+
+async fn every_order_of_observations_is_walked(world: World) {
+    let all = Population::new(&world, 5, 90).await;
+    let list = |archived| lists::observations(&world, observation::Filter { archived, ..Default::default() });
+    every_order(&list(Archived::No), &all.observations, |it| it.archived_at.is_none(), "active").await;
+    every_order(&list(Archived::Yes), &all.observations, |it| it.archived_at.is_some(), "archived").await;
+    every_order(&list(Archived::All), &all.observations, |_| true, "all").await;
+}
+
+async fn every_order_of_people_is_walked(world: World) {
+    let all = Population::new(&world, 80, 0).await;
+    let list = |status| lists::employees(&world, people::Filter { status, ..Default::default() });
+    every_order(&list(StatusFilter::All), &all.people, |_| true, "all").await;
+    for status in [Status::Active, Status::Deactivated, Status::PendingInvite] {
+        every_order(&list(StatusFilter::Only(status)), &all.people, |it| it.status == status, "one status").await;
+    }
+}
+
+async fn every_order_of_the_other_lists_is_walked(world: World) {
+    let World { make, .. } = &world;
+    let all = Population::new(&world, 1, 0).await;
+    let departments = department::Filter { archived: Archived::All, ..Default::default() };
+    every_order(&lists::departments(&world, departments), &all.departments, |_| true, "all").await;
+    let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
+    every_order(&lists::attributes(&world, attributes), &all.attributes, |_| true, "all").await;
+    let (mut connectors, mut keys, mut writes) = (vec![], vec![], vec![]);
+    for _ in 0..25 {
+        let (created_at, updated_at) = (instant(&world), instant(&world));
+        connectors.push(Connector { created_at, updated_at, ..make.connector() });
+        keys.push(ApiKey { created_at: updated_at, updated_at: created_at, ..make.api_key() });
+    }
+    writes.extend(connectors.iter().map(|it| Write::Connector(Row::new(it.clone()))));
+    writes.extend(keys.iter().map(|it| Write::ApiKey(Row::new(it.clone()))));
+    world.save(writes).await;
+    every_order(&lists::connectors(&world), &connectors, |_| true, "all").await;
+    every_order(&lists::api_keys(&world), &keys, |_| true, "all").await;
+    let elsewhere = world.elsewhere();
+    let entries: Vec<AuditEntry> =
+        (0..40).map(|_| AuditEntry { occurred_at: instant(&world), ..make.audit("test.entry", "x") }).collect();
+    let (audit, more_audit) = (entries[0].clone(), entries[1..].to_vec());
+    elsewhere.commit(ChangeSet { audit, more_audit, ..make.change(vec![]) }).await.unwrap();
+    every_order(&lists::audit_log(&elsewhere, audit::Filter::default()), &entries, |_| true, "all").await;
+}
+
+/// Walks every order of a list with small pages while `insert` adds entries anywhere after each page. What was there
+/// before is shown once, in order, whatever else is.
+async fn steady<T, F>(list: &List<T>, insert: impl Fn() -> F)
+where
+    T: Listed + Clone + PartialEq + std::fmt::Debug,
+    F: Future<Output = ()>,
+{
+    for (_, sort) in T::SORTS {
+        let before = list.walk(*sort, 100).await;
+        let ids: Vec<_> = before.iter().map(|it| (list.id)(it)).collect();
+        let (mut found, mut after, mut more) = (Vec::new(), None, true);
+        while more {
+            let page = list.page(*sort, PageRequest { limit: 5, after: after.clone() }).await;
+            after = page.items.last().map(|it| Position { key: it.key(sort.by), id: (list.id)(it) });
+            found.extend(page.items);
+            more = page.more && found.len() < 4 * before.len();
+            insert().await;
+        }
+        let mut distinct: Vec<_> = found.iter().map(|it| (list.id)(it)).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), found.len(), "{sort:?}: an entry is shown twice");
+        found.retain(|it| ids.contains(&(list.id)(it)));
+        assert_eq!(found, before, "{sort:?}");
+    }
+}
+
+async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: World) {
+    let all = Population::new(&world, 20, 30).await;
+    let observations = observation::Filter { archived: Archived::All, ..Default::default() };
+    steady(&lists::observations(&world, observations), || insert_observation(&world, all.people[0].id)).await;
+    let people = people::Filter { status: StatusFilter::All, ..Default::default() };
+    steady(&lists::employees(&world, people), || insert_person(&world)).await;
+    let departments = department::Filter { archived: Archived::All, ..Default::default() };
+    steady(&lists::departments(&world, departments), || insert_department(&world)).await;
+    let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
+    steady(&lists::attributes(&world, attributes), || insert_attribute(&world)).await;
+    // Each of those left an entry in the log, and each page of this walk adds one.
+    steady(&lists::audit_log(&world, audit::Filter::default()), || async {
+        let audit = AuditEntry { occurred_at: instant(&world), ..world.make.audit("test.entry", "x") };
+        world.commit(ChangeSet::new(audit)).await.unwrap();
+    })
+    .await;
+}
+
+async fn insert_observation(world: &World, about: EmployeeId) {
+    let archived_at = world.random.chance(30).then(|| instant(world));
+    let it = Observation {
+        observation_date: day(world),
+        created_at: instant(world),
+        updated_at: instant(world),
+        archived_at,
+        ..world.make.observation(about)
+    };
+    world.save(vec![Write::Observation(Row::new(it))]).await;
+}
+
+async fn insert_person(world: &World) {
+    let it = Employee {
+        first_name: (*world.random.pick(&NAMES)).to_owned(),
+        last_name: (*world.random.pick(&NAMES)).to_owned(),
+        status: *world.random.pick(&[Status::Active, Status::Deactivated, Status::PendingInvite]),
+        created_at: instant(world),
+        updated_at: instant(world),
+        ..world.make.employee()
+    };
+    world.save(vec![joins(it)]).await;
+}
+
+async fn insert_department(world: &World) {
+    let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
+    let it = Department { name, created_at: instant(world), updated_at: instant(world), ..world.make.department() };
+    world.save(vec![Write::Department(Row::new(it))]).await;
+}
+
+async fn insert_attribute(world: &World) {
+    let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
+    let it = Attribute { name, created_at: instant(world), updated_at: instant(world), ..world.make.attribute() };
+    world.save(vec![Write::Attribute(Row::new(it))]).await;
+}
+
+/// The entry that a page ended with may have moved elsewhere in the meantime.
+async fn a_position_need_not_exist_any_more(world: World) {
+    let all = Population::new(&world, 5, 60).await;
+    let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
+    for (_, sort) in Observation::SORTS {
+        let ordered = crate::sorted(all.observations.clone(), *sort, list.id);
+        let gone = &ordered[30];
+        // One bit beside an existing id: nobody has it.
+        let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
+        let at = Position { key: gone.key(sort.by), id };
+        let behind = |it: &&Observation| {
+            let (here, there) = ((it.key(sort.by), it.id.to_bytes()), (at.key.clone(), at.id));
+            if sort.descending { here < there } else { here > there }
+        };
+        let wanted: Vec<_> = ordered.iter().filter(behind).take(7).cloned().collect();
+        let page = list.page(*sort, PageRequest { limit: 7, after: Some(at.clone()) }).await;
+        assert_eq!(page.items, wanted, "{sort:?}");
+    }
+}
+
+async fn an_empty_list_is_one_empty_page(world: World) {
+    let page = PageRequest { limit: 10, after: None };
+    for (_, sort) in Observation::SORTS {
+        let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
+        let empty = list.page(*sort, page.clone()).await;
+        assert_eq!((empty.items, empty.more), (vec![], false));
+    }
+    for (_, sort) in Employee::SORTS {
+        let list = lists::employees(&world, people::Filter { status: StatusFilter::All, ..Default::default() });
+        let empty = list.page(*sort, page.clone()).await;
+        assert_eq!((empty.items, empty.more), (vec![], false));
+    }
+}

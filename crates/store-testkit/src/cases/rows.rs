@@ -1,0 +1,276 @@
+//! What is written is read back to the letter, and a value that nobody wrote is named, not guessed at.
+
+use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, Origin};
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::Id;
+use candor_domain::observation::Observation;
+use candor_domain::organization::{Organization, Review};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
+use candor_domain::time::{Date, Timestamp};
+use candor_domain::{audit, observation};
+use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::{ChangeSet, Row, Version, Versioned, Write};
+
+use super::lists;
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(texts_and_instants_come_back_to_the_letter),
+        Case::new(custom_values_keep_their_type),
+        Case::new(settings_connectors_and_trail_come_back_to_the_letter),
+        Case::new(several_are_read_by_their_ids),
+        Case::new(the_newest_invitation_counts),
+        Case::new(managed_people_are_walked_by_id),
+        Case::new(a_corrupt_row_names_its_column),
+        Case::new(a_corrupt_row_does_not_vanish_from_its_list),
+    ]
+}
+
+/// Texts that something on the way may want to change.
+const TEXTS: [&str; 8] = [
+    "plain",
+    "it's \"quoted\" \\ and % _ ? $1 :a",
+    " tab\tand\r\nlines ",
+    "👍🏽 漢字 e\u{301} \u{202e}",
+    "-- '; DROP TABLE employees; --",
+    "{\"json\": [1, null]}",
+    "\u{7f}\u{85}\u{feff}\u{ffff}",
+    "NULL",
+];
+
+async fn texts_and_instants_come_back_to_the_letter(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let instants = [0, 1, 999, 1_772_442_000_123, 253_402_300_799_999, -62_135_596_800_000];
+    let dates = [0, -1, 19_000, -719_162, 2_932_896];
+    for (number, text) in TEXTS.iter().enumerate() {
+        let at = |offset: usize| Timestamp::from_millis(instants[(number + offset) % instants.len()]);
+        let employee = Employee {
+            first_name: (*text).to_owned(),
+            last_name: text.repeat(3),
+            hris_source: (*text).to_owned(),
+            external_id: Some((*text).to_owned()),
+            created_at: at(0),
+            updated_at: at(1),
+            deactivated_at: Some(at(2)),
+            ..make.employee()
+        };
+        world.joined(employee.clone()).await;
+        let kept = store.employee(*tenant, employee.id).await.unwrap();
+        assert_eq!(kept, Some(Versioned { value: employee.clone(), version: Version::FIRST }), "{text:?}");
+        let observation = Observation {
+            observation: text.repeat(100),
+            impact: Some(String::new()),
+            recommended_action: Some((*text).to_owned()),
+            observation_date: Date::from_epoch_days(dates[number % dates.len()]),
+            created_at: at(3),
+            updated_at: at(4),
+            archived_at: Some(at(5)),
+            ..make.observation(employee.id)
+        };
+        world.save(vec![Write::Observation(Row::new(observation.clone()))]).await;
+        let kept = store.observation(*tenant, observation.id).await.unwrap();
+        assert_eq!(kept, Some(Versioned { value: observation, version: Version::FIRST }), "{text:?}");
+    }
+}
+
+async fn custom_values_keep_their_type(world: World) {
+    let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
+    let mut fields = CustomFields::default();
+    for (at, it) in ["0", "-1", "1.5", "18446744073709551615", "-9223372036854775808", "1e300"].iter().enumerate() {
+        fields.0.insert(format!("number {at}"), number(it));
+    }
+    for (at, it) in TEXTS.iter().enumerate() {
+        fields.0.insert(format!("{it}{at}"), Custom::Text((*it).to_owned()));
+    }
+    fields.0.insert("yes".to_owned(), Custom::Flag(true));
+    fields.0.insert("long".to_owned(), Custom::Text("é".repeat(1024)));
+    let it = world.joined(Employee { custom_fields: fields, ..world.make.employee() }).await;
+    assert_eq!(world.employee(it.id).await.value, it);
+}
+
+async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let settings = Organization {
+        name: TEXTS[3].to_owned(),
+        objective_review: Review::Required,
+        summary_review: Review::Disabled,
+        ..make.organization(tenant.organization)
+    };
+    let mapped_custom_field_keys = TEXTS.iter().map(|it| (*it).to_owned()).collect();
+    let connector = Connector { mapped_custom_field_keys, ..make.connector() };
+    let change = |from: &str, to: serde_json::Value| Change { from: from.into(), to };
+    let entry = AuditEntry {
+        actor: Actor { kind: ActorKind::Connector, id: Some("con_1".to_owned()), name: TEXTS[1].to_owned() },
+        changes: [
+            ("name".to_owned(), change(TEXTS[4], serde_json::Value::Null)),
+            ("fields".to_owned(), change("", serde_json::json!({"a": [1.5, true, TEXTS[3]]}))),
+        ]
+        .into(),
+        comment: Some(TEXTS[2].to_owned()),
+        request_id: Some("req_1".to_owned()),
+        context: Origin { ip: Some("2001:db8::1".to_owned()), user_agent: Some(TEXTS[0].to_owned()) },
+        ..make.audit("organization.update", "org_1")
+    };
+    let data = serde_json::json!({"text": TEXTS[3], "z": 1, "a": [null]}).to_string();
+    let event = Event { data, ..make.event(EventType::ConversationMessageCreated) };
+    let writes = vec![Write::Organization(Row::new(settings.clone())), Write::Connector(Row::new(connector.clone()))];
+    let events = vec![event.clone()];
+    world.commit(ChangeSet { writes, events, ..ChangeSet::new(entry.clone()) }).await.unwrap();
+    let version = Version::FIRST;
+    assert_eq!(store.organization(*tenant).await.unwrap(), Some(Versioned { value: settings, version }));
+    let kept = store.connector(*tenant, connector.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: connector, version }));
+    assert_eq!(world.events().await, [event]);
+    let filter = audit::Filter { target_id: Some("org_1".to_owned()), ..Default::default() };
+    assert_eq!(lists::audit_log(&world, filter).walk(Sort::up(SortBy::OccurredAt), 9).await, [entry]);
+}
+
+fn ids<K: candor_domain::id::Kind>(ids: impl IntoIterator<Item = Id<K>>) -> Vec<Id<K>> {
+    let mut ids: Vec<_> = ids.into_iter().collect();
+    ids.sort();
+    ids
+}
+
+async fn several_are_read_by_their_ids(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let people: Vec<_> = (0..120).map(|_| make.employee()).collect();
+    let (departments, attributes) = ([make.department(), make.department()], [make.attribute(), make.attribute()]);
+    let mut writes: Vec<_> = people.iter().cloned().map(joins).collect();
+    writes.extend(departments.iter().map(|it| Write::Department(Row::new(it.clone()))));
+    writes.extend(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))));
+    world.save(writes).await;
+    for wanted in [0, 1, 2, 7, 100, 120] {
+        let mut asked: Vec<_> = people.iter().take(wanted).map(|it| it.id).collect();
+        let known = ids(asked.clone());
+        asked.insert(asked.len() / 2, make.id());
+        let found = store.employees_by_id(*tenant, &asked).await.unwrap();
+        assert_eq!(ids(found.iter().map(|it| it.value.id)), known);
+        assert!(found.iter().all(|it| people.contains(&it.value) && it.version == Version::FIRST));
+    }
+    let found = store.departments_by_id(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
+    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(departments.map(|it| it.id)));
+    let found = store.attributes_by_id(*tenant, &[attributes[1].id, make.id(), attributes[0].id]).await.unwrap();
+    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
+    assert_eq!(store.departments_by_id(*tenant, &[]).await.unwrap(), []);
+    assert_eq!(store.attributes_by_id(*tenant, &[]).await.unwrap(), []);
+    assert_eq!(store.employees_by_id(*tenant, &[]).await.unwrap(), []);
+}
+
+async fn the_newest_invitation_counts(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let person = world.hired().await;
+    assert_eq!(store.invitation(*tenant, person.id).await.unwrap(), None);
+    let older = make.invitation(person.id);
+    let newer = make.invitation(person.id);
+    let others = make.invitation(world.hired().await.id);
+    // Written in another order than they were made in.
+    for it in [&newer, &others, &older] {
+        world.save(vec![Write::Invitation(Row::new(it.clone()))]).await;
+    }
+    let version = Version::FIRST;
+    let kept = store.invitation(*tenant, person.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: newer.clone(), version }));
+    let by_token = store.invitation_by_token(older.token_hash).await.unwrap();
+    assert_eq!(by_token, Some((*tenant, Versioned { value: older, version })));
+    assert_eq!(store.invitation_by_token(make.bytes32()).await.unwrap(), None);
+    let accepted = Invitation { accepted_at: Some(make.tick()), ..newer };
+    world.save(vec![Write::Invitation(Row::seen(accepted.clone(), version))]).await;
+    let kept = store.invitation(*tenant, person.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: accepted, version: Version(2) }));
+}
+
+async fn managed_people_are_walked_by_id(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let connectors = [make.connector(), make.connector()];
+    world.save(connectors.iter().map(|it| Write::Connector(Row::new(it.clone()))).collect()).await;
+    let managed = |it: &Connector| Employee {
+        connector_id: Some(it.id),
+        is_hris_managed: true,
+        hris_source: it.hris_source.clone(),
+        ..make.employee()
+    };
+    let mine: Vec<_> = (0..25).map(|_| managed(&connectors[0])).collect();
+    let writes = mine.iter().cloned().chain([managed(&connectors[1]), make.employee()]).map(joins);
+    world.save(writes.collect()).await;
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.managed_by(*tenant, connectors[0].id, after, 10).await.unwrap();
+        assert!(page.len() <= 10);
+        let Some(last) = page.last() else { break };
+        after = Some(last.value.id);
+        found.extend(page.into_iter().map(|it| it.value));
+    }
+    // Ids are made in order.
+    assert_eq!(found, mine);
+}
+
+/// The column that an error names.
+fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
+    match result {
+        Err(StorageError::Corrupt { table, column, .. }) => (table, column),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn a_corrupt_row_names_its_column(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let (attribute, connector, key) = (make.attribute(), make.connector(), make.api_key());
+    let person = world.hired().await;
+    let observation = world.observed(person.id).await;
+    world
+        .save(vec![
+            Write::Organization(Row::new(make.organization(tenant.organization))),
+            Write::Attribute(Row::new(attribute.clone())),
+            Write::Connector(Row::new(connector.clone())),
+            Write::ApiKey(Row::new(key.clone())),
+        ])
+        .await;
+    for column in ["role", "status", "custom_fields"] {
+        world.spoil(&format!("UPDATE employees SET {column} = 'spoilt'")).await;
+        assert_eq!(named(store.employee(*tenant, person.id).await), ("employees", column));
+        assert_eq!(named(store.employees_by_id(*tenant, &[person.id]).await), ("employees", column));
+        world.spoil("UPDATE employees SET role = 'manager', status = 'active', custom_fields = '{}'").await;
+    }
+    world.spoil("UPDATE observations SET type = 'spoilt'").await;
+    assert_eq!(named(store.observation(*tenant, observation.id).await), ("observations", "type"));
+    world.spoil("UPDATE attributes SET tone = 'spoilt'").await;
+    assert_eq!(named(store.attribute(*tenant, attribute.id).await), ("attributes", "tone"));
+    world.spoil("UPDATE organizations SET summary_review = 'spoilt'").await;
+    assert_eq!(named(store.organization(*tenant).await), ("organizations", "summary_review"));
+    world.spoil("UPDATE connectors SET mapped_custom_field_keys = '{'").await;
+    assert_eq!(named(store.connector(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
+    world.spoil("UPDATE api_keys SET scopes = 'spoilt'").await;
+    assert_eq!(named(store.api_key(tenant.organization, key.id).await), ("api_keys", "scopes"));
+    assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "scopes"));
+    world.spoil("UPDATE api_keys SET scopes = '*', writes_per_minute = -1").await;
+    assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
+}
+
+async fn a_corrupt_row_does_not_vanish_from_its_list(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let person = world.hired().await;
+    world.observed(person.id).await;
+    let change = ChangeSet { events: vec![make.event(EventType::EmployeeCreated)], ..make.change(vec![]) };
+    world.commit(change).await.unwrap();
+    world.events().await;
+    world.spoil("UPDATE observations SET type = 'spoilt'").await;
+    world.spoil("UPDATE employees SET role = 'spoilt'").await;
+    world.spoil("UPDATE audit_entries SET actor_type = 'spoilt'").await;
+    world.spoil("UPDATE events SET type = 'spoilt'").await;
+    let page = PageRequest { limit: 10, after: None };
+    let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
+    let filter = observation::Filter::default();
+    let observations = store.observations(*tenant, &filter, created, &page).await;
+    assert_eq!(named(observations), ("observations", "type"));
+    let people = store.employees(*tenant, &candor_domain::people::Filter::default(), created, &page).await;
+    assert_eq!(named(people), ("employees", "role"));
+    let entries = store.audit_log(*tenant, &audit::Filter::default(), occurred, &page).await;
+    assert_eq!(named(entries), ("audit_entries", "actor_type"));
+    let filter = candor_domain::event::FeedFilter::default();
+    let feed = store.feed(*tenant, &filter, crate::world::EVER, None, 10).await;
+    assert_eq!(named(feed), ("events", "type"));
+}

@@ -1,0 +1,234 @@
+//! A tenant's data is nobody else's: other tenants neither read it nor refer to it (§1, decision A2).
+
+use candor_domain::audit;
+use candor_domain::event::EventType;
+use candor_domain::library::{attribute, department};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{Sort, SortBy};
+use candor_domain::params::Archived;
+use candor_domain::people::{self, Employee, StatusFilter};
+use candor_domain::text::folded;
+use candor_port_storage::{ChangeSet, CommitError, Lines, Row, Version, Write};
+
+use super::lists;
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(no_read_finds_what_another_tenant_has),
+        Case::new(equal_ids_in_two_tenants_are_two_resources),
+        Case::new(no_write_reaches_what_another_tenant_has),
+        Case::new(a_reference_to_another_tenants_row_is_missing),
+    ]
+}
+
+/// A tenant with one of everything.
+struct Full {
+    manager: Employee,
+    person: Employee,
+    department: candor_domain::library::Department,
+    attribute: candor_domain::library::Attribute,
+    connector: people::Connector,
+    invitation: people::Invitation,
+    observation: Observation,
+    replay: candor_domain::replay::Replay,
+}
+
+impl Full {
+    async fn new(world: &World) -> Self {
+        let make = &world.make;
+        let (department, attribute, connector) = (make.department(), make.attribute(), make.connector());
+        let manager = make.employee();
+        let person = Employee {
+            external_id: Some("hr-1".to_owned()),
+            manager_id: Some(manager.id),
+            department_id: Some(department.id),
+            connector_id: Some(connector.id),
+            is_hris_managed: true,
+            ..make.employee()
+        };
+        let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(person.id) };
+        let (invitation, replay) = (make.invitation(person.id), make.replay("key"));
+        let it = Self { manager, person, department, attribute, connector, invitation, observation, replay };
+        it.write(world).await;
+        it
+    }
+
+    async fn write(&self, world: &World) {
+        let it = self;
+        let writes = vec![
+            Write::Organization(Row::new(world.make.organization(world.tenant.organization))),
+            Write::Department(Row::new(it.department.clone())),
+            Write::Attribute(Row::new(it.attribute.clone())),
+            Write::Connector(Row::new(it.connector.clone())),
+            joins(it.manager.clone()),
+            joins(it.person.clone()),
+            Write::Observation(Row::new(it.observation.clone())),
+            Write::Invitation(Row::new(it.invitation.clone())),
+        ];
+        let change = ChangeSet {
+            events: vec![world.make.event(EventType::EmployeeCreated)],
+            replay: Some(it.replay.clone()),
+            ..world.make.change(writes)
+        };
+        world.commit(change).await.unwrap();
+    }
+
+    /// Every read of one thing or several by name, and whether it found something.
+    async fn found(&self, world: &World) -> Vec<(&'static str, bool)> {
+        let (store, tenant, it) = (&world.store, world.tenant, self);
+        let email = folded(&it.person.email);
+        let (department, attribute) = (folded(&it.department.name), folded(&it.attribute.name));
+        let people = [it.person.id, it.manager.id];
+        vec![
+            ("organization", store.organization(tenant).await.unwrap().is_some()),
+            ("department", store.department(tenant, it.department.id).await.unwrap().is_some()),
+            ("departments", !store.departments_by_id(tenant, &[it.department.id]).await.unwrap().is_empty()),
+            ("department name", store.department_by_name(tenant, &department).await.unwrap().is_some()),
+            ("members", store.department_has_members(tenant, it.department.id).await.unwrap()),
+            ("attribute", store.attribute(tenant, it.attribute.id).await.unwrap().is_some()),
+            ("attributes", !store.attributes_by_id(tenant, &[it.attribute.id]).await.unwrap().is_empty()),
+            ("attribute name", store.attribute_by_name(tenant, &attribute).await.unwrap().is_some()),
+            ("connector", store.connector(tenant, it.connector.id).await.unwrap().is_some()),
+            ("managed", !store.managed_by(tenant, it.connector.id, None, 9).await.unwrap().is_empty()),
+            ("person", store.employee(tenant, it.person.id).await.unwrap().is_some()),
+            ("people", !store.employees_by_id(tenant, &people).await.unwrap().is_empty()),
+            ("address", store.employee_by_email(tenant, &email).await.unwrap().is_some()),
+            ("external id", store.employee_by_external_id(tenant, "hr-1").await.unwrap().is_some()),
+            ("reports", !store.direct_reports(tenant, &people, 9).await.unwrap().is_empty()),
+            ("line", store.reporting(tenant, it.manager.id, it.person.id).await.unwrap().is_below),
+            ("invitation", store.invitation(tenant, it.person.id).await.unwrap().is_some()),
+            ("observation", store.observation(tenant, it.observation.id).await.unwrap().is_some()),
+            ("replay", store.replay(tenant, &it.replay.key, it.replay.created_at).await.unwrap().is_some()),
+        ]
+    }
+
+    /// Every list with every filter that names something, and how many entries it shows.
+    async fn listed(&self, world: &World) -> Vec<(&'static str, usize)> {
+        let it = self;
+        let all = || people::Filter { status: StatusFilter::All, ..Default::default() };
+        let by_manager = people::Filter { manager_id: Some(it.manager.id), ..all() };
+        let by_department = people::Filter { department_id: Some(it.department.id), ..all() };
+        let any = || observation::Filter { archived: Archived::All, ..Default::default() };
+        let about = observation::Filter { employee_id: Some(it.person.id), ..any() };
+        let below = observation::Filter { manager_id: Some(it.manager.id), ..any() };
+        let tagged = observation::Filter { attribute_ids: vec![it.attribute.id], ..any() };
+        let (name, date) = (Sort::up(SortBy::LastName), Sort::down(SortBy::ObservationDate));
+        let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::up(SortBy::OccurredAt));
+        let departments = department::Filter { archived: Archived::All, ..Default::default() };
+        let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
+        vec![
+            ("people", lists::employees(world, all()).walk(name, 9).await.len()),
+            ("reports", lists::employees(world, by_manager).walk(name, 9).await.len()),
+            ("members", lists::employees(world, by_department).walk(name, 9).await.len()),
+            ("observations", lists::observations(world, any()).walk(date, 9).await.len()),
+            ("about", lists::observations(world, about).walk(date, 9).await.len()),
+            ("below", lists::observations(world, below).walk(date, 9).await.len()),
+            ("tagged", lists::observations(world, tagged).walk(date, 9).await.len()),
+            ("departments", lists::departments(world, departments).walk(created, 9).await.len()),
+            ("attributes", lists::attributes(world, attributes).walk(created, 9).await.len()),
+            ("connectors", lists::connectors(world).walk(created, 9).await.len()),
+            ("audit", lists::audit_log(world, audit::Filter::default()).walk(occurred, 9).await.len()),
+        ]
+    }
+}
+
+async fn no_read_finds_what_another_tenant_has(world: World) {
+    let full = Full::new(&world).await;
+    assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
+    let listed = full.listed(&world).await;
+    assert!(listed.iter().all(|(_, count)| *count > 0), "{listed:?}");
+    let (tenant, kept) = world.store.invitation_by_token(full.invitation.token_hash).await.unwrap().unwrap();
+    assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
+    for other in [world.elsewhere(), world.test_environment()] {
+        let found: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
+        assert_eq!(found, [], "{:?}", other.tenant);
+        let listed: Vec<_> = full.listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(listed, [], "{:?}", other.tenant);
+        assert_eq!(other.events().await, []);
+    }
+}
+
+async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
+    let mut full = Full::new(&world).await;
+    let before = full.listed(&world).await;
+    for (number, other) in [world.elsewhere(), world.test_environment()].iter().enumerate() {
+        full.person.first_name = format!("Twin{number}");
+        full.observation.observation = format!("Twin {number}");
+        full.invitation.token_hash = world.make.bytes32();
+        full.write(other).await;
+        assert_eq!(full.listed(other).await, before);
+        assert_eq!(other.employee(full.person.id).await.value, full.person);
+        let observation = other.store.observation(other.tenant, full.observation.id).await.unwrap().unwrap();
+        assert_eq!(observation.value, full.observation);
+    }
+    assert_eq!(full.listed(&world).await, before);
+    assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
+    // A move in one tenant is none in the others.
+    assert!(world.moves(full.person.id, None).await);
+    let below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+    let test = world.test_environment();
+    let there = test.store.reporting(test.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+    assert_eq!((below, there), (false, true));
+}
+
+async fn no_write_reaches_what_another_tenant_has(world: World) {
+    let full = Full::new(&world).await;
+    let seen = Version::FIRST;
+    for other in [world.elsewhere(), world.test_environment()] {
+        let writes = [
+            Write::Employee(Row::seen(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
+            Write::Observation(Row::seen(full.observation.clone(), seen)),
+            Write::Department(Row::seen(full.department.clone(), seen)),
+            Write::Attribute(Row::seen(full.attribute.clone(), seen)),
+            Write::Connector(Row::seen(full.connector.clone(), seen)),
+            Write::Invitation(Row::seen(full.invitation.clone(), seen)),
+        ];
+        for write in writes {
+            let result = other.try_save(write.clone()).await;
+            let refused = matches!(result, Err(CommitError::Stale | CommitError::Missing));
+            assert!(refused, "{write:?}: {result:?}");
+        }
+    }
+    let now = world.employee(full.manager.id).await;
+    assert_eq!((now.value, now.version), (full.manager, seen));
+}
+
+async fn a_reference_to_another_tenants_row_is_missing(world: World) {
+    let full = Full::new(&world).await;
+    for other in [world.elsewhere(), world.test_environment()] {
+        let make = &other.make;
+        let own = other.hired().await;
+        let moved = Employee { manager_id: Some(full.manager.id), ..own.clone() };
+        let tree = other.tree().await;
+        let writes = [
+            ("manager", joins(Employee { manager_id: Some(full.manager.id), ..make.employee() })),
+            ("new manager", Write::Employee(Row::seen(moved, Version::FIRST), Some(Lines { seen: Some(tree) }))),
+            ("department", joins(Employee { department_id: Some(full.department.id), ..make.employee() })),
+            ("connector", joins(Employee { connector_id: Some(full.connector.id), ..make.employee() })),
+            ("subject", Write::Observation(Row::new(make.observation(full.person.id)))),
+            (
+                "author",
+                Write::Observation(Row::new(Observation {
+                    author_id: Some(full.person.id),
+                    ..make.observation(own.id)
+                })),
+            ),
+            (
+                "attribute",
+                Write::Observation(Row::new(Observation {
+                    attribute_ids: vec![full.attribute.id],
+                    ..make.observation(own.id)
+                })),
+            ),
+            ("invited", Write::Invitation(Row::new(make.invitation(full.person.id)))),
+        ];
+        for (what, write) in writes {
+            let result = other.try_save(write).await;
+            assert!(matches!(result, Err(CommitError::Missing)), "{what}: {result:?}");
+        }
+        assert_eq!(other.employee(own.id).await.version, Version::FIRST);
+    }
+}

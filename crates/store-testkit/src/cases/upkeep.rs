@@ -1,0 +1,90 @@
+//! What is kept for a time only is removed in small portions, and nothing else is.
+
+use candor_domain::event::EventType;
+use candor_domain::replay::{RETENTION_SECONDS, Replay};
+use candor_domain::time::Timestamp;
+use candor_port_storage::ChangeSet;
+
+use crate::Case;
+use crate::world::{EVER, World};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(the_sweep_removes_what_is_old_in_portions),
+        Case::new(the_sweep_leaves_the_audit_log_alone),
+        Case::new(a_store_answers),
+    ]
+}
+
+/// Answers, named after `keys`, and events of several tenants; gives an instant after all of them.
+async fn filled(tenants: &[World], keys: &str) -> Timestamp {
+    for number in 0..10 {
+        for world in tenants {
+            world.make.clock.advance_seconds(60);
+            let change = ChangeSet {
+                events: vec![world.make.event(EventType::EmployeeCreated)],
+                replay: Some(world.make.replay(&format!("{keys}-{number}"))),
+                ..world.make.change(vec![])
+            };
+            world.commit(change).await.unwrap();
+        }
+    }
+    tenants[0].make.tick()
+}
+
+/// Sweeps in portions of 7 until nothing is left to go; says how much went.
+async fn swept(world: &World, now: Timestamp, events_before: Timestamp) -> u64 {
+    let mut removed = 0;
+    for _ in 0..100 {
+        let portion = world.store.sweep(now, events_before, 7).await.unwrap();
+        assert!(portion <= 14, "at most 7 answers and 7 events, and not {portion}");
+        if portion == 0 {
+            return removed;
+        }
+        removed += portion;
+    }
+    panic!("the sweep comes to no end");
+}
+
+async fn the_sweep_removes_what_is_old_in_portions(world: World) {
+    let tenants = [world.clone(), world.elsewhere(), world.test_environment()];
+    let middle = filled(&tenants, "old").await;
+    let end = filled(&tenants, "new").await;
+    assert_eq!(swept(&world, end, EVER).await, 0, "nothing is old yet");
+    let now = middle.plus_seconds(RETENTION_SECONDS);
+    assert_eq!(swept(&world, now, middle).await, 60, "30 answers and 30 events");
+    for tenant in &tenants {
+        let left = tenant.events().await;
+        assert_eq!(left.len(), 10);
+        assert!(left.iter().all(|it| it.created_at >= middle));
+        for number in 0..10 {
+            let [old, new] = ["old", "new"].map(|it| tenant.make.replay(&format!("{it}-{number}")).key);
+            assert_eq!(tenant.store.replay(tenant.tenant, &old, end).await.unwrap(), None, "gone, not only hidden");
+            assert!(tenant.store.replay(tenant.tenant, &new, now).await.unwrap().is_some());
+        }
+    }
+    assert_eq!(swept(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
+}
+
+async fn the_sweep_leaves_the_audit_log_alone(world: World) {
+    let end = filled(std::slice::from_ref(&world), "key").await;
+    let last = Replay { created_at: end, ..world.make.replay("last") };
+    world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
+    let log = || async {
+        super::lists::audit_log(&world, candor_domain::audit::Filter::default())
+            .walk(candor_domain::page::Sort::down(candor_domain::page::SortBy::OccurredAt), 100)
+            .await
+    };
+    let before = log().await;
+    let just_before = Timestamp::from_millis(last.expires_at().millis() - 1);
+    world.store.sweep(just_before, end.plus_seconds(1_000_000), 1000).await.unwrap();
+    assert_eq!(log().await, before);
+    let kept = world.store.replay(world.tenant, &last.key, end).await.unwrap();
+    assert!(kept.is_some(), "it ends a millisecond later");
+    assert_eq!(world.store.sweep(last.expires_at(), EVER, 10).await.unwrap(), 1);
+    assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
+}
+
+async fn a_store_answers(world: World) {
+    world.store.ping().await.unwrap();
+}
