@@ -1,0 +1,130 @@
+//! Turns what came out of a request into the response, with the headers that every response has.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::http::{Method, StatusCode};
+use bytes::Bytes;
+use candor_domain::window::Standing;
+use candor_service::{Outcome, Reply};
+
+use crate::api::Api;
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::{compress, etag};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Media type of the API's bodies.
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A response before the headers that every response has.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// An answer without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::with_capacity(12), body: Bytes::new() }
+    }
+
+    /// An answer with a body.
+    pub(crate) fn with_body(content_type: HeaderValue, body: Bytes) -> Self {
+        let mut answer = Self { body, ..Self::empty(StatusCode::OK) };
+        answer.headers.insert(CONTENT_TYPE, content_type);
+        answer
+    }
+
+    /// What a path takes.
+    pub(crate) fn options(allow: &HeaderValue) -> Self {
+        let mut answer = Self::empty(StatusCode::NO_CONTENT);
+        answer.headers.insert(ALLOW, allow.clone());
+        answer
+    }
+
+    /// A success of a use case.
+    pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, reply: Reply) -> Self {
+        let mut answer = Self::with_body(JSON, reply.body);
+        if let Outcome::Created(path) = &reply.outcome {
+            answer.status = StatusCode::CREATED;
+            if let Some(location) = api.location(path) {
+                answer.headers.insert(LOCATION, location);
+            }
+        }
+        if reply.replayed {
+            answer.headers.insert(REPLAYED, HeaderValue::from_static("true"));
+        }
+        let Some(tag) = reply.version.map(etag::tag) else { return answer };
+        let unchanged = exchange.is_read() && {
+            let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
+            etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)
+        };
+        if let Ok(tag) = HeaderValue::try_from(tag) {
+            answer.headers.insert(ETAG, tag);
+        }
+        if unchanged {
+            answer.status = StatusCode::NOT_MODIFIED;
+            answer.body = Bytes::new();
+            answer.headers.remove(CONTENT_TYPE);
+        }
+        answer
+    }
+
+    /// A request that did not succeed.
+    pub(crate) fn of_fault(exchange: &Exchange<'_>, fault: Fault) -> Self {
+        if let Some(cause) = &fault.cause {
+            tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
+        }
+        let mut answer = Self::with_body(JSON, fault.envelope(exchange.id));
+        answer.status = fault.status;
+        if let Some(seconds) = fault.retry_after_seconds {
+            answer.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(allow) = fault.allow {
+            answer.headers.insert(ALLOW, allow);
+        }
+        if fault.status == StatusCode::UNAUTHORIZED {
+            answer.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        answer
+    }
+
+    /// The response.
+    pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
+        let Self { status, mut headers, body } = self;
+        let request = exchange.request.headers();
+        if let Ok(id) = HeaderValue::try_from(exchange.id.to_string()) {
+            headers.insert(REQUEST_ID, id);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+        if let Some(standing) = &exchange.standing {
+            write_standing(standing, &mut headers);
+        }
+        api.cors.apply(request, &mut headers);
+        let body = compress::apply(request, &mut headers, body);
+        let mut response = HttpResponse::new(status);
+        *response.headers_mut() = headers;
+        if *exchange.request.method() != Method::HEAD && body.is_empty() {
+            return response;
+        }
+        response.set_body(actix_web::body::BoxBody::new(body))
+    }
+}
+
+fn write_standing(standing: &Standing, headers: &mut HeaderMap) {
+    headers.insert(RATE_LIMIT, HeaderValue::from(standing.limit));
+    headers.insert(RATE_REMAINING, HeaderValue::from(standing.remaining));
+    headers.insert(RATE_RESET, HeaderValue::from(standing.reset_at_seconds));
+}

@@ -1,0 +1,51 @@
+//! Pages of other origins: none may call the API unless the operator names them (decision A14).
+
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderValue,
+    ORIGIN, VARY,
+};
+
+/// What a page may send beside what every page may.
+const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match";
+/// What a page may read beside what every page may.
+const RESPONSE_HEADERS: &str = "ETag, Idempotent-Replayed, Location, Retry-After, X-RateLimit-Limit, \
+                                X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+/// How long a browser may remember the answer to its question, in seconds.
+const MAX_AGE: &str = "600";
+
+/// The origins whose pages may call the API.
+pub(crate) struct Cors {
+    any: bool,
+    origins: Vec<String>,
+}
+
+impl Cors {
+    pub(crate) fn new(origins: &[String]) -> Self {
+        let origins = origins.iter().map(|it| it.trim_end_matches('/').to_owned()).collect::<Vec<_>>();
+        Self { any: origins.iter().any(|it| it == "*"), origins }
+    }
+
+    /// Adds the headers that let the page of a named origin read an answer.
+    pub(crate) fn apply(&self, request: &HeaderMap, response: &mut HeaderMap) {
+        if self.origins.is_empty() {
+            return;
+        }
+        response.append(VARY, HeaderValue::from_static("Origin"));
+        let Some(origin) = request.get(ORIGIN).filter(|it| self.allows(it)) else { return };
+        response.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS));
+        if !request.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+            return;
+        }
+        if let Some(allow) = response.get(actix_web::http::header::ALLOW).cloned() {
+            response.insert(ACCESS_CONTROL_ALLOW_METHODS, allow);
+            response.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+            response.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+        }
+    }
+
+    fn allows(&self, origin: &HeaderValue) -> bool {
+        self.any || origin.to_str().is_ok_and(|it| self.origins.iter().any(|allowed| allowed == it))
+    }
+}

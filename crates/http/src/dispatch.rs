@@ -1,0 +1,253 @@
+//! The order of checks of every request (decision A13): route, 401, 429, 403, framing, and then the use case.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use actix_web::http::header::{AUTHORIZATION, IF_MATCH};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use candor_domain::access::{Caller, QuotaClass};
+use candor_domain::audit::Origin;
+use candor_domain::fields::Word;
+use candor_domain::json::{Object, Value};
+use candor_domain::params::Params;
+use candor_domain::problem::{Code, Flaw, Problems};
+use candor_domain::refusal::Refusal;
+use candor_domain::replay::Fingerprint;
+use candor_service::{Call, Idempotency};
+use futures_util::FutureExt;
+
+use crate::address;
+use crate::answer::Answer;
+use crate::api::Api;
+use crate::exchange::{Asked, Exchange, Visit};
+use crate::fault::Fault;
+use crate::record::{self, Record};
+use crate::router::Captures;
+use crate::table::{Access, BASE, Body, Handler, Route};
+use crate::{docs, etag, framing};
+
+/// What requests without a valid key count as (decision B1).
+const WITHOUT_KEY: &str = "without_key";
+/// What attempts to accept an invitation count as (decisions G).
+const INVITATION_ACCEPT: &str = "invitation_accept";
+/// The pattern of whatever is not in the table.
+const UNKNOWN: &str = "unknown";
+
+/// Answers one request.
+pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let at = api.shell.clock.now();
+    let mut exchange = Exchange {
+        request: &request,
+        id: api.shell.id(at),
+        at,
+        client: address::client(
+            request.peer_addr().map(|it| it.ip()),
+            request.headers(),
+            &api.settings.trusted_proxies,
+        ),
+        pattern: UNKNOWN,
+        route: None,
+        standing: None,
+        caller: None,
+    };
+    let record = Record::begin(exchange.id);
+    let work = AssertUnwindSafe(api.work(&mut exchange, payload)).catch_unwind();
+    let done = match tokio::time::timeout(api.settings.request_budget, work).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(panic)) => Err(Fault::defect(format!("panicked: {}", panic_text(&*panic)))),
+        Err(_) => Err(Fault::too_slow()),
+    };
+    if exchange.standing.is_none() && request.path().starts_with(BASE) {
+        exchange.standing = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
+    }
+    let answer = done.unwrap_or_else(|fault| Answer::of_fault(&exchange, fault));
+    let (status, bytes) = (answer.status, answer.body.len());
+    let response = answer.into_response(&api, &exchange);
+    record.finish(&exchange, status, bytes);
+    response
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    Cow::Borrowed(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message"))
+}
+
+impl Api {
+    async fn work(&self, exchange: &mut Exchange<'_>, payload: Payload) -> Result<Answer, Fault> {
+        let request = exchange.request;
+        framing::head(request.uri(), request.headers())?;
+        if let Some((pattern, page)) = docs::page(request.path()) {
+            exchange.pattern = pattern;
+            return docs::answer(self, exchange, page).await;
+        }
+        let Some((resource, captures)) = self.router.find(request.path()) else {
+            self.astray(exchange).await?;
+            return Err(Fault::not_found());
+        };
+        exchange.pattern = resource.pattern;
+        if request.method() == Method::OPTIONS {
+            return Ok(Answer::options(&resource.allow));
+        }
+        let Some(route) = resource.route(request.method()) else {
+            self.astray(exchange).await?;
+            return Err(Fault::wrong_method(&resource.allow));
+        };
+        exchange.route = Some(route);
+        let reply = match route.handler {
+            Handler::Keyed(handler) => {
+                let caller = self.admit(exchange, route).await?;
+                let asked = self.asked(exchange, route, captures, caller, payload).await?;
+                handler(&self.shell, asked).await?
+            }
+            Handler::Open(handler) => {
+                self.admit_visitor(exchange, route)?;
+                let visit = self.visit(exchange, route, payload).await?;
+                handler(&self.shell, visit).await?
+            }
+        };
+        Ok(Answer::of_reply(self, exchange, reply))
+    }
+
+    /// Whose key it is; `None` for no good one.
+    async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, Fault> {
+        let Some(key) = bearer(exchange.request) else { return Ok(None) };
+        let found = self.shell.auth.authenticate(key).await;
+        exchange.caller = found.map_err(|it| Fault::from(candor_service::Error::from(it)))?;
+        Ok(exchange.caller.clone())
+    }
+
+    /// 401, 429, 403: who asks, how often, and whether they may.
+    async fn admit(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<Arc<Caller>, Fault> {
+        let Some(caller) = self.caller(exchange).await? else {
+            self.count_failure(exchange)?;
+            return Err(Fault::no_good_key());
+        };
+        let standing = self.shell.limits.admit(&caller, route.quota, exchange.at);
+        exchange.standing = Some(standing);
+        if !standing.admitted {
+            record::refused(route.quota.word());
+            return Err(Fault::too_many(route.quota.word(), &standing));
+        }
+        if route.live_only {
+            caller.require_live()?;
+        }
+        match route.access {
+            Access::Public | Access::AnyKey => {}
+            Access::Scope(scope) | Access::Admin(scope) => caller.require(scope)?,
+        }
+        Ok(caller)
+    }
+
+    fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), Fault> {
+        let bucket = address::bucket(exchange.client);
+        if route.quota == QuotaClass::Read {
+            exchange.standing = Some(self.shell.limits.look_failures(bucket, exchange.at));
+            return Ok(());
+        }
+        let standing = self.shell.limits.admit_accept(bucket, exchange.at);
+        exchange.standing = Some(standing);
+        if standing.admitted {
+            return Ok(());
+        }
+        record::refused(INVITATION_ACCEPT);
+        Err(Fault::too_many(INVITATION_ACCEPT, &standing))
+    }
+
+    /// Counts a request that no route takes: against its key if it has a good one, which is never refused here, or
+    /// against its address.
+    async fn astray(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+        let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
+        let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
+        exchange.standing = Some(self.shell.limits.admit(&caller, class, exchange.at));
+        Ok(())
+    }
+
+    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+        let standing = self.shell.limits.admit_failure(address::bucket(exchange.client), exchange.at);
+        exchange.standing = Some(standing);
+        if standing.admitted {
+            return Ok(());
+        }
+        record::refused(WITHOUT_KEY);
+        Err(Fault::too_many(WITHOUT_KEY, &standing))
+    }
+
+    async fn asked<'a>(
+        &self,
+        exchange: &Exchange<'_>,
+        route: &Route,
+        captures: Captures<'a>,
+        caller: Arc<Caller>,
+        payload: Payload,
+    ) -> Result<Asked<'a>, Fault> {
+        let request = exchange.request;
+        let params = Params::new(framing::query(request.query_string())?);
+        let call =
+            Call { caller, request: exchange.id, origin: Origin::default(), idempotency: None, precondition: None };
+        if route.method == crate::table::Method::Get {
+            return Ok(Asked { call, captures, params, body: Object::new() });
+        }
+        let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
+        let body = self.body(request, route, payload).await?;
+        let idempotency = key.map(|key| {
+            let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
+            Idempotency { key, fingerprint: Fingerprint::of_json(method, path, query, body.as_ref()) }
+        });
+        let if_match = request.headers().get_all(IF_MATCH).map(|it| it.to_str().unwrap_or_default());
+        let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
+        let call = Call { origin: exchange.origin(), idempotency, precondition, ..call };
+        Ok(Asked { call, captures, params, body: members(body)? })
+    }
+
+    async fn visit(&self, exchange: &Exchange<'_>, route: &Route, payload: Payload) -> Result<Visit, Fault> {
+        let body = match route.method {
+            crate::table::Method::Get => None,
+            _ => self.body(exchange.request, route, payload).await?,
+        };
+        Ok(Visit { request: exchange.id, origin: exchange.origin(), body: members(body)? })
+    }
+
+    /// The body as the route wants it. Where it takes none, an empty object is none too, and whatever a client hoped
+    /// to say with members is refused as unknown fields are everywhere (decision A7).
+    async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Option<Value>, Fault> {
+        let bytes = framing::body(request.headers(), payload, self.settings.body_time).await?;
+        if bytes.is_empty() {
+            return match route.body {
+                Body::Required(_) => Err(Fault::malformed("The body is missing; it must be a JSON object.")),
+                Body::None | Body::Optional(_) => Ok(None),
+            };
+        }
+        framing::is_json(request.headers())?;
+        let body = framing::json(&bytes)?;
+        if let (Body::None, Value::Object(members)) = (route.body, &body) {
+            let mut problems = Problems::none();
+            for (name, _) in members {
+                problems.add(name, Flaw::new(Code::UnknownField, "this request takes no fields"));
+            }
+            problems.or(()).map_err(Refusal::Invalid)?;
+        }
+        Ok(Some(body))
+    }
+}
+
+fn members(body: Option<Value>) -> Result<Object, Fault> {
+    match body {
+        None => Ok(Object::new()),
+        Some(Value::Object(members)) => Ok(members),
+        Some(other) => {
+            let message = format!("The body must be a JSON object, not {}.", other.kind());
+            Err(Fault::malformed_as(StatusCode::BAD_REQUEST, message))
+        }
+    }
+}
+
+/// The key in `Authorization: Bearer <key>`; the scheme in any case (RFC 9110 §11.1), and nothing else around.
+fn bearer(request: &HttpRequest) -> Option<&str> {
+    let mut lines = request.headers().get_all(AUTHORIZATION);
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (scheme, key) = line.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
+}

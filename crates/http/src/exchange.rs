@@ -1,0 +1,78 @@
+//! One request on its way through: what is known of it so far, and what a handler gets to see.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use candor_domain::access::Caller;
+use candor_domain::audit::Origin;
+use candor_domain::id::{Id, Kind, RequestId};
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_domain::window::Standing;
+use candor_service::{Call, Error};
+
+use crate::router::Captures;
+use crate::table::Route;
+
+/// The longest `User-Agent` that the audit log keeps, in characters.
+const USER_AGENT_CHARS: usize = 256;
+
+/// What is known of a request so far; the answer's headers, the log and the metrics are made from it.
+pub(crate) struct Exchange<'a> {
+    pub(crate) request: &'a HttpRequest,
+    pub(crate) id: RequestId,
+    pub(crate) at: Timestamp,
+    pub(crate) client: IpAddr,
+    /// The pattern of the path, for logs and metrics; never the path itself.
+    pub(crate) pattern: &'static str,
+    pub(crate) route: Option<&'static Route>,
+    pub(crate) standing: Option<Standing>,
+    pub(crate) caller: Option<Arc<Caller>>,
+}
+
+impl Exchange<'_> {
+    /// Whether the request only reads, so that it counts as a read.
+    pub(crate) fn is_read(&self) -> bool {
+        let method = self.request.method();
+        method == actix_web::http::Method::GET || method == actix_web::http::Method::HEAD
+    }
+
+    /// Where the request came from, for the audit log.
+    pub(crate) fn origin(&self) -> Origin {
+        let agent = self.request.headers().get(actix_web::http::header::USER_AGENT);
+        let agent = agent.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
+        Origin { ip: Some(self.client.to_string()), user_agent: agent }
+    }
+}
+
+/// A request of a caller with a key.
+pub(crate) struct Asked<'a> {
+    /// Who asks, under which conditions.
+    pub(crate) call: Call,
+    /// What stood in the path.
+    pub(crate) captures: Captures<'a>,
+    /// The decoded query.
+    pub(crate) params: Params,
+    /// The members of the body.
+    pub(crate) body: Object,
+}
+
+impl Asked<'_> {
+    /// The identifier in the path. What is none names nothing (decision A4).
+    pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+    }
+}
+
+/// A request of somebody without a key.
+pub(crate) struct Visit {
+    /// The request's id.
+    pub(crate) request: RequestId,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+    /// The members of the body.
+    pub(crate) body: Object,
+}

@@ -1,0 +1,232 @@
+//! Why a request is not answered with a success: status, stable code, message and details (§7).
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderValue;
+use bytes::Bytes;
+use candor_domain::access::Denied;
+use candor_domain::fields::Word;
+use candor_domain::id::RequestId;
+use candor_domain::refusal::Refusal;
+use candor_domain::window::{Standing, WINDOW_SECONDS};
+use candor_service::Error;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The stable codes (§7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorCode {
+    /// A field or query parameter is wrong.
+    ValidationError,
+    /// The request is malformed.
+    BadRequest,
+    /// There is no good key.
+    AuthenticationRequired,
+    /// The key may not do this.
+    PermissionDenied,
+    /// There is no such thing.
+    NotFound,
+    /// The state of things is against it.
+    Conflict,
+    /// The idempotency key was used for another request.
+    IdempotencyConflict,
+    /// What the body refers to does not hold.
+    Unprocessable,
+    /// Too many requests.
+    RateLimited,
+    /// A defect.
+    ServerError,
+    /// Not available now.
+    Unavailable,
+    /// It took too long.
+    Timeout,
+}
+
+impl Word for ErrorCode {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("validation_error", Self::ValidationError),
+        ("bad_request", Self::BadRequest),
+        ("authentication_required", Self::AuthenticationRequired),
+        ("permission_denied", Self::PermissionDenied),
+        ("not_found", Self::NotFound),
+        ("conflict", Self::Conflict),
+        ("idempotency_conflict", Self::IdempotencyConflict),
+        ("unprocessable", Self::Unprocessable),
+        ("rate_limited", Self::RateLimited),
+        ("server_error", Self::ServerError),
+        ("unavailable", Self::Unavailable),
+        ("timeout", Self::Timeout),
+    ];
+}
+
+/// Everything that an answer without success says.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
+    pub(crate) code: ErrorCode,
+    pub(crate) message: Cow<'static, str>,
+    pub(crate) details: Option<Box<Value>>,
+    pub(crate) retry_after_seconds: Option<i64>,
+    pub(crate) allow: Option<HeaderValue>,
+    /// For the log; never for the client.
+    pub(crate) cause: Option<String>,
+}
+
+/// What a client may wait before it asks again when the service was busy.
+const BUSY_SECONDS: i64 = 1;
+
+impl Fault {
+    fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            details: None,
+            retry_after_seconds: None,
+            allow: None,
+            cause: None,
+        }
+    }
+
+    fn with(self, details: Value) -> Self {
+        Self { details: Some(Box::new(details)), ..self }
+    }
+
+    /// There is nothing, or nothing of the caller's organization, which looks the same (decision A2).
+    pub(crate) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "There is nothing at this address.")
+    }
+
+    /// The path does not take the method.
+    pub(crate) fn wrong_method(allow: &HeaderValue) -> Self {
+        let message = "This address does not take this method; the header Allow names those that it takes.";
+        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::BadRequest, message);
+        Self { allow: Some(allow.clone()), ..fault }
+    }
+
+    /// The key is missing, malformed, unknown, expired or revoked.
+    pub(crate) fn no_good_key() -> Self {
+        let message = "A valid API key is needed: Authorization: Bearer <API key>.";
+        Self::new(StatusCode::UNAUTHORIZED, ErrorCode::AuthenticationRequired, message)
+    }
+
+    /// A quota is used up.
+    pub(crate) fn too_many(quota: &str, standing: &Standing) -> Self {
+        let message = "Too many requests; the header Retry-After says when to go on.";
+        let fault = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
+        let details = json!([{"quota": quota, "limit": standing.limit, "window_seconds": WINDOW_SECONDS}]);
+        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..fault.with(details) }
+    }
+
+    /// The request is malformed.
+    pub(crate) fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ErrorCode::BadRequest, message)
+    }
+
+    /// The request is malformed in a way that has a status of its own.
+    pub(crate) fn malformed_as(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status, ErrorCode::BadRequest, message)
+    }
+
+    /// The client took too long to send its request.
+    pub(crate) fn slow_client() -> Self {
+        let message = "The body did not arrive in time.";
+        Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
+    }
+
+    /// The service took too long. What the request asked for may have been done all the same.
+    pub(crate) fn too_slow() -> Self {
+        let message = "Processing took too long; it is safe to retry idempotent requests.";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, ErrorCode::Timeout, message)
+    }
+
+    /// Not available now; `cause` is for the log.
+    pub(crate) fn unavailable(message: &'static str, cause: Option<String>) -> Self {
+        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(BUSY_SECONDS), cause, ..fault }
+    }
+
+    /// A defect; `cause` is for the log.
+    pub(crate) fn defect(cause: String) -> Self {
+        let message = "Something went wrong here; it is safe to retry with backoff.";
+        let fault = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::ServerError, message);
+        Self { cause: Some(cause), ..fault }
+    }
+
+    /// The body that every answer without success has (§7).
+    pub(crate) fn envelope(&self, request: RequestId) -> Bytes {
+        let code = self.code.word();
+        let error = Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
+        Bytes::from(serde_json::to_vec(&Body { error }).unwrap_or_default())
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: Envelope<'a>,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    code: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Value>,
+    request_id: RequestId,
+}
+
+impl From<Denied> for Fault {
+    fn from(denied: Denied) -> Self {
+        let fault = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
+        match denied {
+            Denied::MissingScope(scope) => fault.with(json!([{"required_scope": scope.word()}])),
+            Denied::AdminRequired => fault.with(json!([{"required_access_level": "admin"}])),
+            Denied::TestKey => fault.with(json!([{"key_environment": "test"}])),
+            Denied::CannotGrant | Denied::OwnerNotAdmin => fault,
+        }
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Invalid(problems) => {
+                let message = "The request has fields or parameters that are not valid.";
+                Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with(json!(problems))
+            }
+            Refusal::Unprocessable(problems) => {
+                let message = "The request is well-formed, but what it refers to does not allow it.";
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with(json!(problems))
+            }
+            Refusal::NotFound => Self::not_found(),
+            Refusal::Denied(denied) => denied.into(),
+            Refusal::Conflict(conflict) => {
+                let message = "The current state does not allow this.";
+                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, message).with(json!([conflict]))
+            }
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(refusal) => refusal.into(),
+            Error::PreconditionFailed => {
+                let message = "The resource has changed: If-Match names another version.";
+                Self::new(StatusCode::PRECONDITION_FAILED, ErrorCode::Conflict, message)
+            }
+            Error::KeyReused(key) => {
+                let message = "The idempotency key was used for another request.";
+                let details = json!([{"idempotency_key": key.as_str()}]);
+                Self::new(StatusCode::CONFLICT, ErrorCode::IdempotencyConflict, message).with(details)
+            }
+            Error::Contended => Self::unavailable("Others keep changing the same thing; try again.", None),
+            Error::Unavailable(cause) => {
+                Self::unavailable("The service is temporarily unavailable; try again.", Some(cause))
+            }
+            Error::Bug(cause) => Self::defect(cause),
+        }
+    }
+}

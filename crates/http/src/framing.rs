@@ -1,0 +1,182 @@
+//! Reads what a request is made of: query, headers, body; malformed ones are refused here (decision A5).
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use actix_web::error::PayloadError;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::web::Payload;
+use bytes::{Bytes, BytesMut};
+use candor_domain::json::Value;
+use candor_domain::replay::{IdempotencyKey, MAX_KEY_CHARS};
+use futures_util::StreamExt;
+
+use crate::fault::Fault;
+
+/// The largest JSON body, in bytes (decision A15).
+pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
+/// The largest head of a request, in bytes: what is needed several times over.
+const MAX_HEAD_BYTES: usize = 48 * 1024;
+/// The most parameters of a query: every filter of a list, each repeated as often as it may be.
+const MAX_PARAMETERS: usize = 500;
+/// The only media type of bodies so far.
+const JSON: &str = "application/json";
+/// The client's key for exactly one effect.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Bounds the head of a request.
+pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<(), Fault> {
+    let target = uri.path().len() + uri.query().map_or(0, str::len);
+    let size = headers.iter().fold(target, |sum, (name, value)| sum + name.as_str().len() + value.len() + 4);
+    if size <= MAX_HEAD_BYTES {
+        return Ok(());
+    }
+    let message = format!("The request line and the headers must have at most {MAX_HEAD_BYTES} bytes together.");
+    Err(Fault::malformed_as(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message))
+}
+
+/// Decodes a query: pairs as HTML forms send them, so `+` is a blank.
+pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, Fault> {
+    let mut pairs = Vec::new();
+    for pair in text.split('&').filter(|it| !it.is_empty()) {
+        if pairs.len() == MAX_PARAMETERS {
+            return Err(Fault::malformed(format!("The query must have at most {MAX_PARAMETERS} parameters.")));
+        }
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        pairs.push((decoded(name)?.into_owned(), decoded(value)?.into_owned()));
+    }
+    Ok(pairs)
+}
+
+fn decoded(text: &str) -> Result<Cow<'_, str>, Fault> {
+    if !text.bytes().any(|it| matches!(it, b'%' | b'+')) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = [bytes.next(), bytes.next()].map(|it| it.and_then(|it| char::from(it).to_digit(16)));
+                let [Some(high), Some(low)] = digits else {
+                    return Err(Fault::malformed("The query has a % that two hexadecimal digits do not follow."));
+                };
+                u8::try_from(high * 16 + low).unwrap_or_default()
+            }
+            other => other,
+        });
+    }
+    let text = String::from_utf8(out).map_err(|_| Fault::malformed("The query is not UTF-8."))?;
+    Ok(Cow::Owned(text))
+}
+
+/// Reads the header `Idempotency-Key`.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Fault> {
+    let mut lines = headers.get_all(IDEMPOTENCY_KEY);
+    let Some(line) = lines.next() else { return Ok(None) };
+    let key = line.to_str().ok().and_then(|it| IdempotencyKey::parse(it).ok());
+    if let (Some(key), None) = (key, lines.next()) {
+        return Ok(Some(key));
+    }
+    Err(Fault::malformed(format!("The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters.")))
+}
+
+/// Reads a body to its end.
+pub(crate) async fn body(headers: &HeaderMap, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
+    if length.is_some_and(|it| it > MAX_BODY_BYTES as u64) {
+        return Err(too_large());
+    }
+    tokio::time::timeout(time, gathered(payload)).await.unwrap_or_else(|_| Err(Fault::slow_client()))
+}
+
+async fn gathered(mut payload: Payload) -> Result<Bytes, Fault> {
+    let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
+    let first = first.map_err(broken)?;
+    let mut whole: Option<BytesMut> = None;
+    let mut size = first.len();
+    while let Some(next) = payload.next().await {
+        let next = next.map_err(broken)?;
+        size += next.len();
+        if size > MAX_BODY_BYTES {
+            return Err(too_large());
+        }
+        whole.get_or_insert_with(|| BytesMut::from(first.as_ref())).extend_from_slice(&next);
+    }
+    if size > MAX_BODY_BYTES { Err(too_large()) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
+}
+
+fn too_large() -> Fault {
+    let message = format!("The body must have at most {MAX_BODY_BYTES} bytes.");
+    Fault::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
+}
+
+fn broken(error: PayloadError) -> Fault {
+    match error {
+        PayloadError::Overflow => too_large(),
+        _ => Fault::malformed("The body is not complete."),
+    }
+}
+
+/// Requires the media type of JSON for a body that is there.
+pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Fault> {
+    let unsupported = |message| Err(Fault::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return unsupported("The body must be sent without a content encoding.");
+    }
+    let Some(line) = headers.get(CONTENT_TYPE) else {
+        return Err(Fault::malformed("The header Content-Type is missing; it must be application/json."));
+    };
+    let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
+    let utf8 = |it: &str| match it.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    };
+    if parts.next().is_some_and(|it| it.eq_ignore_ascii_case(JSON)) && parts.all(utf8) {
+        return Ok(());
+    }
+    unsupported("The body must be application/json in UTF-8.")
+}
+
+/// Reads a body as JSON.
+pub(crate) fn json(body: &[u8]) -> Result<Value, Fault> {
+    serde_json::from_slice(body).map_err(|error| Fault::malformed(format!("The body is not valid JSON: {error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(text: &str) -> Option<Vec<(String, String)>> {
+        query(text).ok()
+    }
+
+    #[test]
+    fn names_and_values_are_decoded_alike() {
+        let wanted = vec![("filter[type]".to_owned(), "a b+é".to_owned()), ("x".to_owned(), String::new())];
+        assert_eq!(pairs("filter[type]=a+b%2B%C3%A9&x"), Some(wanted.clone()));
+        assert_eq!(pairs("filter%5Btype%5d=a%20b%2b%c3%a9&&x="), Some(wanted));
+    }
+
+    #[test]
+    fn a_query_that_cannot_be_decoded_is_malformed() {
+        for bad in ["a=%", "a=%4", "a=%zz", "%=1", "a=%ff", "a=%C3", "a=%+1"] {
+            assert_eq!(pairs(bad), None, "{bad}");
+        }
+        assert!(pairs(&"a&".repeat(MAX_PARAMETERS)).is_some());
+        assert!(pairs(&"a&".repeat(MAX_PARAMETERS + 1)).is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_with_its_place() {
+        let message = |text: &str| json(text.as_bytes()).err().map(|it| it.message.into_owned()).unwrap_or_default();
+        assert!(message("{\n\"a\": }").ends_with("at line 2 column 6."), "{}", message("{\n\"a\": }"));
+        assert!(json(b"\"\xff\"").is_err(), "not UTF-8");
+        assert!(json(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()).is_ok());
+        assert!(json("[".repeat(200_000).as_bytes()).is_err(), "too deep");
+    }
+}

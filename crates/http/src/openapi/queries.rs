@@ -1,0 +1,108 @@
+//! The query parameters of each list, as the domain reads them.
+
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::audit::AuditEntry;
+use candor_domain::event::EventType;
+use candor_domain::id::{AttributeKind, DepartmentKind, EmployeeKind, Kind};
+use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::Listed;
+use candor_domain::params::Archived;
+use candor_domain::people::{self, Connector, Employee, Role, StatusFilter};
+
+use super::parameters::{Filter, Query, Takes, words};
+
+const UPDATED_AT: Filter = Filter::once("updated_at", Takes::Datetimes);
+const ARCHIVED: Filter = Filter::once("archived", Takes::Word(words::<Archived>));
+
+/// `GET /observations`
+pub(crate) static OBSERVATIONS: Query = Query {
+    sorts: Some(Observation::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("employee_id", Takes::Id(EmployeeKind::PREFIX)),
+        Filter::once("manager_id", Takes::Id(EmployeeKind::PREFIX)),
+        Filter::once("type", Takes::Word(words::<observation::Type>)),
+        ARCHIVED,
+        Filter::repeated("attribute_id", Takes::Id(AttributeKind::PREFIX)),
+        Filter::once("observation_date", Takes::Dates),
+        Filter::once("created_at", Takes::Datetimes),
+        UPDATED_AT,
+    ],
+    expand: Some(words::<observation::Expand>),
+};
+
+/// `GET /observations/{id}`
+pub(crate) static OBSERVATION: Query =
+    Query { sorts: None, is_list: false, filters: &[], expand: Some(words::<observation::Expand>) };
+
+/// `GET /employees`
+pub(crate) static EMPLOYEES: Query = Query {
+    sorts: Some(Employee::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("email", Takes::Text),
+        Filter::repeated("role", Takes::Word(words::<Role>)),
+        Filter::once("manager_id", Takes::Id(EmployeeKind::PREFIX)),
+        Filter::once("department_id", Takes::Id(DepartmentKind::PREFIX)),
+        Filter::once("status", Takes::Word(words::<StatusFilter>)),
+        Filter::once("external_id", Takes::Text),
+        Filter::once("custom_fields", Takes::CustomFields),
+        UPDATED_AT,
+    ],
+    expand: Some(words::<people::Expand>),
+};
+
+/// `GET /employees/{id}`
+pub(crate) static EMPLOYEE: Query =
+    Query { sorts: None, is_list: false, filters: &[], expand: Some(words::<people::Expand>) };
+
+/// `GET /departments`
+pub(crate) static DEPARTMENTS: Query = Query {
+    sorts: Some(Department::SORTS),
+    is_list: true,
+    filters: &[Filter::once("name", Takes::Text), ARCHIVED, UPDATED_AT],
+    expand: None,
+};
+
+/// `GET /attributes`
+pub(crate) static ATTRIBUTES: Query = Query {
+    sorts: Some(Attribute::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("name", Takes::Text),
+        Filter::once("category", Takes::Text),
+        Filter::repeated("tone", Takes::Word(words::<Tone>)),
+        ARCHIVED,
+        UPDATED_AT,
+    ],
+    expand: None,
+};
+
+/// `GET /api-keys`
+pub(crate) static API_KEYS: Query = Query { sorts: Some(ApiKey::SORTS), is_list: true, filters: &[], expand: None };
+
+/// `GET /connectors`
+pub(crate) static CONNECTORS: Query =
+    Query { sorts: Some(Connector::SORTS), is_list: true, filters: &[], expand: None };
+
+/// `GET /events`
+pub(crate) static EVENTS: Query = Query {
+    sorts: None,
+    is_list: true,
+    filters: &[Filter::repeated("event", Takes::Word(words::<EventType>))],
+    expand: None,
+};
+
+/// `GET /audit-log`
+pub(crate) static AUDIT_LOG: Query = Query {
+    sorts: Some(AuditEntry::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("target_id", Takes::Text),
+        Filter::once("actor_id", Takes::Text),
+        Filter::repeated("action", Takes::Text),
+        Filter::once("occurred_at", Takes::Datetimes),
+    ],
+    expand: None,
+};

@@ -1,0 +1,107 @@
+//! What is written down of each request: one log event and the metrics, without bodies, queries or addresses.
+
+use std::time::Instant;
+
+use actix_web::http::StatusCode;
+use candor_domain::id::RequestId;
+use metrics::{counter, gauge, histogram};
+
+use crate::exchange::Exchange;
+
+/// What is logged for a client that went away before the answer (as nginx does).
+const CLIENT_CLOSED: u16 = 499;
+const IN_FLIGHT: &str = "candor_http_requests_in_flight";
+const REQUESTS: &str = "candor_http_requests_total";
+const DURATION: &str = "candor_http_request_duration_seconds";
+const REFUSALS: &str = "candor_rate_limit_refusals_total";
+
+/// A request that is being answered. Dropped before it is finished, it says that the client went away.
+pub(crate) struct Record {
+    begun: Instant,
+    request: Option<RequestId>,
+}
+
+impl Record {
+    /// The request has arrived.
+    pub(crate) fn begin(request: RequestId) -> Self {
+        gauge!(IN_FLIGHT).increment(1.0);
+        Self { begun: Instant::now(), request: Some(request) }
+    }
+
+    /// The answer is there.
+    pub(crate) fn finish(mut self, exchange: &Exchange<'_>, status: StatusCode, bytes: usize) {
+        self.request = None;
+        let elapsed = self.begun.elapsed();
+        let method = known_method(exchange.request.method().as_str());
+        let route = exchange.pattern;
+        counter!(REQUESTS, "method" => method, "route" => route, "status" => status_text(status)).increment(1);
+        histogram!(DURATION, "method" => method, "route" => route).record(elapsed.as_secs_f64());
+        let caller = exchange.caller.as_deref();
+        tracing::info!(
+            method,
+            route,
+            status = status.as_u16(),
+            duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+            request_id = %exchange.id,
+            key_id = caller.map(|it| tracing::field::display(it.key)),
+            organization_id = caller.map(|it| tracing::field::display(it.tenant.organization)),
+            bytes,
+            "request"
+        );
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        gauge!(IN_FLIGHT).decrement(1.0);
+        if let Some(request) = self.request {
+            let duration_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            tracing::info!(status = CLIENT_CLOSED, duration_us, request_id = %request, "request");
+        }
+    }
+}
+
+/// A quota was used up.
+pub(crate) fn refused(quota: &'static str) {
+    counter!(REFUSALS, "quota" => quota).increment(1);
+}
+
+/// Methods that clients make up are one label, so that nobody can make up metrics.
+fn known_method(method: &str) -> &'static str {
+    match method {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PATCH" => "PATCH",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
+
+fn status_text(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        200 => "200",
+        201 => "201",
+        204 => "204",
+        304 => "304",
+        400 => "400",
+        401 => "401",
+        403 => "403",
+        404 => "404",
+        405 => "405",
+        408 => "408",
+        409 => "409",
+        412 => "412",
+        413 => "413",
+        415 => "415",
+        422 => "422",
+        429 => "429",
+        431 => "431",
+        500 => "500",
+        503 => "503",
+        504 => "504",
+        _ => "other",
+    }
+}

@@ -1,0 +1,162 @@
+//! Finds the row of the table that a path means.
+
+use actix_web::http::header::HeaderValue;
+
+use crate::table::{BASE, Method, Route};
+
+/// The most identifiers in one path.
+const MAX_CAPTURES: usize = 2;
+
+/// The identifiers in a path, as they were sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Captures<'a>([&'a str; MAX_CAPTURES]);
+
+impl<'a> Captures<'a> {
+    /// The first one; empty if the path has none.
+    pub(crate) const fn first(&self) -> &'a str {
+        self.0[0]
+    }
+}
+
+/// One path of the table with its routes.
+pub(crate) struct Resource {
+    segments: Vec<&'static str>,
+    routes: [Option<&'static Route>; Method::ALL.len()],
+    /// The pattern, for logs and metrics.
+    pub(crate) pattern: &'static str,
+    /// The methods it takes, for `Allow`.
+    pub(crate) allow: HeaderValue,
+}
+
+impl Resource {
+    /// The route for a method; `HEAD` is answered as `GET` is.
+    pub(crate) fn route(&self, method: &actix_web::http::Method) -> Option<&'static Route> {
+        match method.as_str() {
+            "GET" | "HEAD" => self.routes[Method::Get as usize],
+            "POST" => self.routes[Method::Post as usize],
+            "PATCH" => self.routes[Method::Patch as usize],
+            _ => None,
+        }
+    }
+
+    fn matches<'p>(&self, path: &[&'p str]) -> Option<Captures<'p>> {
+        if self.segments.len() != path.len() {
+            return None;
+        }
+        let mut captures = Captures::default();
+        let mut found = 0;
+        for (wanted, given) in self.segments.iter().zip(path) {
+            if wanted.starts_with('{') {
+                captures.0[found] = given;
+                found += 1;
+            } else if wanted != given {
+                return None;
+            }
+        }
+        Some(captures)
+    }
+}
+
+/// The longest path in the table has fewer segments than this.
+const MAX_SEGMENTS: usize = 6;
+
+/// Every path of a table.
+pub(crate) struct Router(Vec<Resource>);
+
+impl Router {
+    /// Gathers the routes of each path.
+    pub(crate) fn new(routes: &'static [Route]) -> Self {
+        let mut resources: Vec<Resource> = Vec::new();
+        for route in routes {
+            let at = resources.iter().position(|it| it.pattern == route.path).unwrap_or_else(|| {
+                resources.push(Resource {
+                    segments: route.path.split('/').skip(1).collect(),
+                    routes: [None; Method::ALL.len()],
+                    pattern: route.path,
+                    allow: HeaderValue::from_static("OPTIONS"),
+                });
+                resources.len() - 1
+            });
+            resources[at].routes[route.method as usize] = Some(route);
+        }
+        for resource in &mut resources {
+            resource.allow = allow(&resource.routes);
+        }
+        // A word stands for itself before it stands for an identifier.
+        resources.sort_by_key(|it| it.segments.iter().map(|it| it.starts_with('{')).collect::<Vec<_>>());
+        Self(resources)
+    }
+
+    /// The resource at a path, with the identifiers in it.
+    pub(crate) fn find<'p>(&self, path: &'p str) -> Option<(&Resource, Captures<'p>)> {
+        let rest = path.strip_prefix(BASE)?.strip_prefix('/')?;
+        let mut segments = [""; MAX_SEGMENTS];
+        let mut count = 0;
+        for segment in rest.split('/') {
+            *segments.get_mut(count)? = segment;
+            count += 1;
+        }
+        self.0.iter().find_map(|it| it.matches(&segments[..count]).map(|captures| (it, captures)))
+    }
+}
+
+fn allow(routes: &[Option<&'static Route>]) -> HeaderValue {
+    let mut words = Vec::new();
+    for method in Method::ALL {
+        if routes[method as usize].is_some() {
+            words.push(method.word());
+            if method == Method::Get {
+                words.push("HEAD");
+            }
+        }
+    }
+    words.push("OPTIONS");
+    HeaderValue::from_str(&words.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::ROUTES;
+
+    #[test]
+    fn every_route_of_the_table_is_found_at_its_path() {
+        let router = Router::new(ROUTES);
+        for route in ROUTES {
+            let path = format!("{BASE}{}", route.path.replace("{id}", "some_id"));
+            let (resource, captures) = router.find(&path).unwrap();
+            let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
+            assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
+            assert_eq!(captures.first(), if route.path.contains("{id}") { "some_id" } else { "" }, "{path}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_found() {
+        let router = Router::new(ROUTES);
+        for path in [
+            "",
+            "/",
+            "/v1",
+            "/v1/",
+            "/v2/observations",
+            "/observations",
+            "/v1/observations/",
+            "/v1//observations",
+            "/v1/observations/a/b",
+            "/v1/observations/a/archive/",
+            "/v1/a/b/c/d/e/f/g/h",
+            "/v1/Observations",
+        ] {
+            assert!(router.find(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn allow_names_the_methods_of_the_table_and_head_and_options() {
+        let router = Router::new(ROUTES);
+        let allow = |path| router.find(path).unwrap().0.allow.clone();
+        assert_eq!(allow("/v1/observations"), "GET, HEAD, POST, OPTIONS");
+        assert_eq!(allow("/v1/observations/x/archive"), "POST, OPTIONS");
+    }
+}

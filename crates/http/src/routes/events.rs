@@ -1,0 +1,14 @@
+//! What happened: the feed of events and the audit log (decisions F9, G).
+
+use candor_service::{Shell, audit_log as log, events};
+
+use crate::exchange::Asked;
+use crate::table::Work;
+
+pub(crate) fn feed<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { events::feed(shell, &it.call, it.params).await })
+}
+
+pub(crate) fn audit_log<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { log::list(shell, &it.call, it.params).await })
+}

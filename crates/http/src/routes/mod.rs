@@ -1,0 +1,9 @@
+//! The handlers: each names a use case.
+
+pub(crate) mod attributes;
+pub(crate) mod departments;
+pub(crate) mod employees;
+pub(crate) mod events;
+pub(crate) mod keys;
+pub(crate) mod observations;
+pub(crate) mod settings;

@@ -1,0 +1,34 @@
+//! The organization, its connectors, and the description of the API (decisions C10, G).
+
+use candor_service::{Reply, Shell, connectors as hr, organization as org};
+
+use crate::exchange::{Asked, Visit};
+use crate::openapi;
+use crate::table::Work;
+
+pub(crate) fn organization<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { org::get(shell, &it.call).await })
+}
+
+pub(crate) fn update_organization<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { org::update(shell, &it.call, it.body).await })
+}
+
+pub(crate) fn connectors<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { hr::list(shell, &it.call, it.params).await })
+}
+
+pub(crate) fn connector<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { hr::get(shell, &it.call, it.id()?).await })
+}
+
+pub(crate) fn create_connector<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { hr::create(shell, &it.call, it.body).await })
+}
+
+pub(crate) fn release<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { hr::release(shell, &it.call, it.id()?, it.body).await })
+}
+pub(crate) fn document(_: &Shell, _: Visit) -> Work<'_> {
+    Box::pin(async { Ok(Reply::done(openapi::rendered(), None)) })
+}

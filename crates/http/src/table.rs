@@ -1,0 +1,185 @@
+//! The one table of routes: what there is to ask for, and what each request demands.
+//!
+//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document all follow from it.
+
+mod rows;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use candor_domain::access::{QuotaClass, Scope};
+use candor_service::{Error, Reply, Shell};
+
+use crate::exchange::{Asked, Visit};
+use crate::openapi::Query;
+
+pub use rows::ROUTES;
+
+/// Every path of the table stands below this.
+pub const BASE: &str = "/v1";
+
+/// What a route does with a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads it; `HEAD` too.
+    Get,
+    /// Makes a new one, or does something with it.
+    Post,
+    /// Changes part of it.
+    Patch,
+}
+
+impl Method {
+    /// Every method of the table, in the order of `Allow`.
+    pub const ALL: [Self; 3] = [Self::Get, Self::Post, Self::Patch];
+
+    /// As HTTP writes it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+        }
+    }
+}
+
+/// Who may use a route (§5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody, without a key.
+    Public,
+    /// Any valid key.
+    AnyKey,
+    /// A key with this scope.
+    Scope(Scope),
+    /// A key with this scope in admin context. The use case checks the latter, after the fields (decision A13).
+    Admin(Scope),
+}
+
+/// What the body of a request is; named are the schemas of the OpenAPI document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// None.
+    None,
+    /// A JSON object, or none at all.
+    Optional(&'static str),
+    /// A JSON object.
+    Required(&'static str),
+}
+
+/// The answer of a handler, while it is being worked on.
+pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + 'a>>;
+
+/// Names the use case behind a route.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// For callers with a key.
+    Keyed(for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>),
+    /// For anybody.
+    Open(for<'a> fn(&'a Shell, Visit) -> Work<'a>),
+}
+
+/// One route.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path below [`BASE`]; `{id}` stands for an identifier.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    /// Whether test keys are refused (decision B6).
+    pub live_only: bool,
+    /// What its requests count as.
+    pub quota: QuotaClass,
+    /// What its body is.
+    pub body: Body,
+    /// The name of the operation, for clients made from the document.
+    pub operation: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// The parameters it takes.
+    pub query: Option<&'static Query>,
+    /// The schema of a success.
+    pub response: &'static str,
+    /// The status of a success.
+    pub status: u16,
+    pub(crate) handler: Handler,
+}
+
+impl Route {
+    const fn new(method: Method, path: &'static str, access: Access, handler: Handler) -> Self {
+        let quota = if matches!(method, Method::Get) { QuotaClass::Read } else { QuotaClass::Write };
+        Self {
+            method,
+            path,
+            access,
+            live_only: false,
+            quota,
+            body: Body::None,
+            operation: "",
+            summary: "",
+            query: None,
+            response: "",
+            status: 200,
+            handler,
+        }
+    }
+
+    const fn get(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+        Self::new(Method::Get, path, access, Handler::Keyed(handler))
+    }
+
+    const fn post(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+        Self::new(Method::Post, path, access, Handler::Keyed(handler))
+    }
+
+    const fn patch(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+        Self::new(Method::Patch, path, access, Handler::Keyed(handler))
+    }
+
+    const fn open(method: Method, path: &'static str, handler: for<'a> fn(&'a Shell, Visit) -> Work<'a>) -> Self {
+        Self::new(method, path, Access::Public, Handler::Open(handler))
+    }
+
+    const fn named(self, operation: &'static str, summary: &'static str) -> Self {
+        Self { operation, summary, ..self }
+    }
+
+    const fn takes(self, schema: &'static str) -> Self {
+        Self { body: Body::Required(schema), ..self }
+    }
+
+    const fn may_take(self, schema: &'static str) -> Self {
+        Self { body: Body::Optional(schema), ..self }
+    }
+
+    const fn with(self, query: &'static Query) -> Self {
+        Self { query: Some(query), ..self }
+    }
+
+    const fn answers(self, response: &'static str) -> Self {
+        Self { response, ..self }
+    }
+
+    const fn creates(self, response: &'static str) -> Self {
+        Self { response, status: 201, ..self }
+    }
+
+    const fn live_only(self) -> Self {
+        Self { live_only: true, ..self }
+    }
+
+    /// Whether `Idempotency-Key` counts: on every POST with a key, because its scope is the caller's data set
+    /// (decision B2).
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.method == Method::Post && self.access != Access::Public
+    }
+
+    /// Whether `If-Match` counts: on what changes something that is there (decision A14).
+    #[must_use]
+    pub fn is_conditional(&self) -> bool {
+        self.method == Method::Patch || (self.method == Method::Post && self.path.contains('{'))
+    }
+}

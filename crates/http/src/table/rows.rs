@@ -1,0 +1,185 @@
+//! The rows of the table, family by family.
+
+use candor_domain::access::Scope;
+
+use super::Access::{Admin, AnyKey, Scope as Needs};
+use super::{Method, Route};
+use crate::openapi::queries;
+use crate::routes::{attributes, departments, employees, events, keys, observations, settings};
+
+/// Every route there is.
+pub static ROUTES: &[Route] = &[
+    // Observations (§4.1)
+    Route::get("/observations", Needs(Scope::ObservationsRead), observations::list)
+        .named("listObservations", "List observations")
+        .with(&queries::OBSERVATIONS)
+        .answers("ObservationList"),
+    Route::post("/observations", Needs(Scope::ObservationsWrite), observations::create)
+        .named("createObservation", "Record an observation")
+        .takes("ObservationCreate")
+        .creates("Observation"),
+    Route::get("/observations/{id}", Needs(Scope::ObservationsRead), observations::get)
+        .named("getObservation", "Get an observation, also an archived one")
+        .with(&queries::OBSERVATION)
+        .answers("Observation"),
+    Route::patch("/observations/{id}", Needs(Scope::ObservationsWrite), observations::update)
+        .named("updateObservation", "Update an observation")
+        .takes("ObservationUpdate")
+        .answers("Observation"),
+    Route::post("/observations/{id}/archive", Needs(Scope::ObservationsWrite), observations::archive)
+        .named("archiveObservation", "Archive an observation")
+        .answers("Observation"),
+    Route::post("/observations/{id}/restore", Needs(Scope::ObservationsWrite), observations::restore)
+        .named("restoreObservation", "Restore an archived observation")
+        .answers("Observation"),
+    // Employees (§4.3)
+    Route::get("/employees", Needs(Scope::EmployeesRead), employees::list)
+        .named("listEmployees", "List employees")
+        .with(&queries::EMPLOYEES)
+        .answers("EmployeeList"),
+    Route::post("/employees", Needs(Scope::EmployeesWrite), employees::create)
+        .named("createEmployee", "Create an employee, invited or not")
+        .takes("EmployeeCreate")
+        .creates("Employee"),
+    Route::get("/employees/{id}", Needs(Scope::EmployeesRead), employees::get)
+        .named("getEmployee", "Get an employee")
+        .with(&queries::EMPLOYEE)
+        .answers("Employee"),
+    Route::patch("/employees/{id}", Needs(Scope::EmployeesWrite), employees::update)
+        .named("updateEmployee", "Update an employee")
+        .takes("EmployeeUpdate")
+        .answers("Employee"),
+    Route::post("/employees/{id}/deactivate", Needs(Scope::EmployeesWrite), employees::deactivate)
+        .named("deactivateEmployee", "Deactivate an employee")
+        .answers("Employee"),
+    Route::post("/employees/{id}/reactivate", Needs(Scope::EmployeesWrite), employees::reactivate)
+        .named("reactivateEmployee", "Reactivate an employee")
+        .answers("Employee"),
+    Route::post("/employees/{id}/rehire", Needs(Scope::EmployeesWrite), employees::rehire)
+        .named("rehireEmployee", "Rehire an employee, perhaps elsewhere in the organization")
+        .may_take("EmployeeRehire")
+        .answers("Employee"),
+    Route::get("/employees/{id}/invitation", Needs(Scope::EmployeesRead), employees::invitation)
+        .named("getInvitation", "Get the newest invitation of an employee")
+        .answers("Invitation"),
+    Route::post("/employees/{id}/invite", Needs(Scope::EmployeesWrite), employees::invite)
+        .named("inviteEmployee", "Invite a pending employee again")
+        .answers("InvitationSent"),
+    Route::open(Method::Post, "/invitations/accept", employees::accept)
+        .named("acceptInvitation", "Accept an invitation with its token")
+        .takes("InvitationAccept")
+        .answers("InvitationAccepted"),
+    // Departments
+    Route::get("/departments", Needs(Scope::EmployeesRead), departments::list)
+        .named("listDepartments", "List departments")
+        .with(&queries::DEPARTMENTS)
+        .answers("DepartmentList"),
+    Route::post("/departments", Admin(Scope::EmployeesWrite), departments::create)
+        .named("createDepartment", "Create a department")
+        .takes("DepartmentCreate")
+        .creates("Department"),
+    Route::get("/departments/{id}", Needs(Scope::EmployeesRead), departments::get)
+        .named("getDepartment", "Get a department, also an archived one")
+        .answers("Department"),
+    Route::patch("/departments/{id}", Admin(Scope::EmployeesWrite), departments::update)
+        .named("updateDepartment", "Rename a department")
+        .takes("DepartmentUpdate")
+        .answers("Department"),
+    Route::post("/departments/{id}/archive", Admin(Scope::EmployeesWrite), departments::archive)
+        .named("archiveDepartment", "Archive a department without members")
+        .answers("Department"),
+    Route::post("/departments/{id}/restore", Admin(Scope::EmployeesWrite), departments::restore)
+        .named("restoreDepartment", "Restore an archived department")
+        .answers("Department"),
+    // Attributes
+    Route::get("/attributes", Needs(Scope::ObservationsRead), attributes::list)
+        .named("listAttributes", "List attributes")
+        .with(&queries::ATTRIBUTES)
+        .answers("AttributeList"),
+    Route::post("/attributes", Admin(Scope::ObservationsWrite), attributes::create)
+        .named("createAttribute", "Create an attribute")
+        .takes("AttributeCreate")
+        .creates("Attribute"),
+    Route::get("/attributes/{id}", Needs(Scope::ObservationsRead), attributes::get)
+        .named("getAttribute", "Get an attribute, also an archived one")
+        .answers("Attribute"),
+    Route::patch("/attributes/{id}", Admin(Scope::ObservationsWrite), attributes::update)
+        .named("updateAttribute", "Update an attribute")
+        .takes("AttributeUpdate")
+        .answers("Attribute"),
+    Route::post("/attributes/{id}/archive", Admin(Scope::ObservationsWrite), attributes::archive)
+        .named("archiveAttribute", "Archive an attribute")
+        .answers("Attribute"),
+    Route::post("/attributes/{id}/restore", Admin(Scope::ObservationsWrite), attributes::restore)
+        .named("restoreAttribute", "Restore an archived attribute")
+        .answers("Attribute"),
+    // The organization and its keys
+    Route::get("/me", AnyKey, keys::me).named("getMe", "Get what the key of this request is and may do").answers("Me"),
+    Route::get("/organization", Needs(Scope::SettingsRead), settings::organization)
+        .named("getOrganization", "Get the organization and its settings")
+        .answers("Organization"),
+    Route::patch("/organization", Admin(Scope::SettingsWrite), settings::update_organization)
+        .named("updateOrganization", "Change the organization's settings")
+        .takes("OrganizationUpdate")
+        .answers("Organization"),
+    Route::get("/api-keys", Admin(Scope::SettingsRead), keys::list)
+        .named("listApiKeys", "List API keys")
+        .with(&queries::API_KEYS)
+        .answers("ApiKeyList")
+        .live_only(),
+    Route::post("/api-keys", Admin(Scope::SettingsWrite), keys::create)
+        .named("createApiKey", "Create an API key; its secret is shown this once")
+        .takes("ApiKeyCreate")
+        .creates("ApiKeyWithSecret")
+        .live_only(),
+    Route::get("/api-keys/{id}", Admin(Scope::SettingsRead), keys::get)
+        .named("getApiKey", "Get an API key")
+        .answers("ApiKey")
+        .live_only(),
+    Route::patch("/api-keys/{id}", Admin(Scope::SettingsWrite), keys::update)
+        .named("updateApiKey", "Change the name, scopes or end of an API key")
+        .takes("ApiKeyUpdate")
+        .answers("ApiKey")
+        .live_only(),
+    Route::post("/api-keys/{id}/rotate", Admin(Scope::SettingsWrite), keys::rotate)
+        .named("rotateApiKey", "Give an API key a new secret; it is shown this once")
+        .may_take("ApiKeyRotate")
+        .answers("ApiKeyWithSecret")
+        .live_only(),
+    Route::post("/api-keys/{id}/revoke", Admin(Scope::SettingsWrite), keys::revoke)
+        .named("revokeApiKey", "Revoke an API key")
+        .answers("ApiKey")
+        .live_only(),
+    // Connectors
+    Route::get("/connectors", Admin(Scope::SettingsRead), settings::connectors)
+        .named("listConnectors", "List connectors to HR systems")
+        .with(&queries::CONNECTORS)
+        .answers("ConnectorList")
+        .live_only(),
+    Route::post("/connectors", Admin(Scope::SettingsWrite), settings::create_connector)
+        .named("createConnector", "Connect an HR system")
+        .takes("ConnectorCreate")
+        .creates("Connector")
+        .live_only(),
+    Route::get("/connectors/{id}", Admin(Scope::SettingsRead), settings::connector)
+        .named("getConnector", "Get a connector")
+        .answers("Connector")
+        .live_only(),
+    Route::post("/connectors/{id}/release", Admin(Scope::SettingsWrite), settings::release)
+        .named("releaseEmployees", "Give the records of some, or all, managed employees back")
+        .may_take("ConnectorRelease")
+        .answers("ConnectorReleased")
+        .live_only(),
+    // What happened
+    Route::get("/events", Needs(Scope::EventsRead), events::feed)
+        .named("listEvents", "Read the gap-free feed of events of the last 30 days, in commit order")
+        .with(&queries::EVENTS)
+        .answers("EventFeed"),
+    Route::get("/audit-log", Admin(Scope::AuditRead), events::audit_log)
+        .named("listAuditLog", "List audit entries")
+        .with(&queries::AUDIT_LOG)
+        .answers("AuditEntryList"),
+    Route::open(Method::Get, "/openapi.json", settings::document)
+        .named("getDocument", "Get this document")
+        .answers("Document"),
+];

@@ -1,0 +1,147 @@
+//! Gives the envelope to the few answers that are made before a request exists: to what cannot be read as HTTP, to a
+//! head that is too large, and to one that does not arrive in time.
+//!
+//! The protocol layer answers those with an empty body and has no hook for more, so the stream that it writes to puts
+//! the body in.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use actix_web::http::StatusCode;
+use actix_web::rt::net::TcpStream;
+use bytes::Bytes;
+use candor_domain::id::RequestId;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::api::Api;
+use crate::fault::Fault;
+
+/// How an answer to what is no request begins.
+const START: &[u8] = b"HTTP/1.1 4";
+/// Where the end of a head is.
+const END: &[u8] = b"\r\n\r\n";
+/// The line that says that there is no body.
+const NO_BODY: &str = "content-length: 0";
+/// Such a head is shorter than this.
+const MAX_HEAD: usize = 512;
+
+/// A connection.
+pub(crate) struct Wire {
+    stream: TcpStream,
+    api: Arc<Api>,
+    instead: Option<Instead>,
+}
+
+/// What is written in place of what was to be written.
+struct Instead {
+    bytes: Bytes,
+    written: usize,
+    stands_for: usize,
+}
+
+impl Wire {
+    pub(crate) const fn new(stream: TcpStream, api: Arc<Api>) -> Self {
+        Self { stream, api, instead: None }
+    }
+
+    fn completed(&self, buffer: &[u8]) -> Option<Instead> {
+        let (before, status, head) = empty_refusal(buffer)?;
+        let at = self.api.shell.clock.now();
+        let id: RequestId = self.api.shell.id(at);
+        let fault = fault(status)?;
+        tracing::info!(status = status.as_u16(), request_id = %id, "request");
+        let body = fault.envelope(id);
+        let mut bytes = before.to_vec();
+        for line in head.trim_end().split("\r\n").filter(|it| *it != NO_BODY) {
+            bytes.extend(line.as_bytes());
+            bytes.extend(b"\r\n");
+        }
+        let more = format!(
+            "content-length: {}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\r\n",
+            body.len()
+        );
+        bytes.extend(more.as_bytes());
+        bytes.extend(&body);
+        Some(Instead { bytes: Bytes::from(bytes), written: 0, stands_for: buffer.len() })
+    }
+}
+
+/// The refusal without a body that a buffer ends with: what stands before it, its status and its head.
+fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
+    if !buffer.ends_with(END) {
+        return None;
+    }
+    let tail = buffer.len().saturating_sub(MAX_HEAD);
+    let start = tail + buffer[tail..].windows(START.len()).rposition(|it| it == START)?;
+    let head = std::str::from_utf8(&buffer[start..]).ok()?;
+    let status = head.get(9..12)?.parse().ok().and_then(|it| StatusCode::from_u16(it).ok())?;
+    head.split("\r\n").any(|it| it == NO_BODY).then_some((&buffer[..start], status, head))
+}
+
+fn fault(status: StatusCode) -> Option<Fault> {
+    match status {
+        StatusCode::BAD_REQUEST => Some(Fault::malformed("This cannot be read as an HTTP request.")),
+        StatusCode::REQUEST_TIMEOUT => Some(Fault::slow_client()),
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+            Some(Fault::malformed_as(status, "The request line and the headers are too large."))
+        }
+        _ => None,
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        let wire = &mut *self;
+        if wire.instead.is_none() {
+            wire.instead = wire.completed(buffer);
+        }
+        let Some(instead) = &mut wire.instead else { return Pin::new(&mut wire.stream).poll_write(cx, buffer) };
+        while instead.written < instead.bytes.len() {
+            let written = ready!(Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]))?;
+            if written == 0 {
+                return Poll::Ready(Ok(0));
+            }
+            instead.written += written;
+        }
+        let stands_for = instead.stands_for;
+        wire.instead = None;
+        Poll::Ready(Ok(stands_for))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_without_a_body_at_the_end_is_completed() {
+        let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        let found = |text: &str| {
+            empty_refusal(text.as_bytes()).map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))
+        };
+        assert_eq!(found(head), Some((0, 400, head.len())));
+        assert_eq!(
+            found(&format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{{}}{head}")),
+            Some((42, 400, head.len()))
+        );
+        assert_eq!(found(&head.replace("content-length: 0", "content-length: 9")), None, "the answer to a HEAD");
+        assert_eq!(found(&format!("{head}x")), None);
+        assert_eq!(found("HTTP/1.1 304 Not Modified\r\ncontent-length: 0\r\n\r\n"), None);
+    }
+}
