@@ -372,3 +372,6 @@ fn may_grant(granter: Option<&Caller>, scopes: Scopes, level: AccessLevel) -> Re
     let enough = granter.scopes.cover(scopes) && (level == AccessLevel::Standard || granter.is_admin());
     if enough { Ok(()) } else { Err(Denied::CannotGrant) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! Granting, rotating, revoking and authenticating, as tables.
+
+use super::*;
+use crate::access::Scope;
+use Scope::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
+use ulid::Ulid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
+const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
+
+fn secret(number: u8) -> Secret {
+    generate(Environment::Live, [number; 32])
+}
+
+fn body(text: &str) -> Object {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+    members
+}
+
+fn codes(problems: &Problems) -> Vec<(&str, Code)> {
+    problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect()
+}
+
+fn set(scopes: &[Scope]) -> Scopes {
+    scopes.iter().fold(Scopes::NONE, |set, scope| set.with(*scope))
+}
+
+fn draft(scopes: Scopes, access_level: AccessLevel) -> Draft {
+    Draft {
+        name: "Reporting".to_owned(),
+        environment: Environment::Live,
+        access_level,
+        scopes,
+        employee: None,
+        expires_at: None,
+        reads_per_minute: None,
+        writes_per_minute: None,
+    }
+}
+
+fn key() -> ApiKey {
+    let draft = draft(set(&[ObservationsRead, ObservationsWrite]), AccessLevel::Standard);
+    ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, false, NOW).unwrap().state
+}
+
+fn caller(scopes: Scopes, level: AccessLevel) -> Caller {
+    let key = ApiKey { scopes, access_level: level, ..key() };
+    record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
+}
+
+fn record(key: ApiKey, person: Option<(EmployeeId, Role, Status)>) -> KeyRecord {
+    KeyRecord { organization: ORGANIZATION, key, person }
+}
+
+#[test]
+fn a_key_grants_only_what_it_has() {
+    use AccessLevel::{Admin, Standard};
+    let (some, more) = (set(&[ObservationsRead]), set(&[ObservationsRead, EmployeesRead]));
+    let table = [
+        //  the granter's           the new key's           allowed
+        ((some, Standard), (some, Standard), true),
+        ((more, Standard), (some, Standard), true),
+        ((some, Standard), (more, Standard), false),
+        ((some, Standard), (some, Admin), false),
+        ((some, Admin), (some, Admin), true),
+        ((some, Admin), (more, Admin), false),
+        ((Scopes::ALL, Standard), (more, Standard), true),
+        ((more, Admin), (Scopes::ALL, Standard), false),
+        ((Scopes::ALL, Admin), (Scopes::ALL, Admin), true),
+    ];
+    for ((scopes, level), (wanted, wanted_level), allowed) in table {
+        let granter = caller(scopes, level);
+        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let draft = draft(wanted, wanted_level);
+        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), false, NOW);
+        assert_eq!(made.err(), denied, "create {draft:?}");
+        let other = ApiKey { scopes: wanted, access_level: wanted_level, ..key() };
+        assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
+        let narrow = ApiKey { scopes: Scopes::NONE, access_level: wanted_level, ..key() };
+        let patch = Patch { scopes: Some(wanted), ..Patch::default() };
+        assert_eq!(narrow.update(patch, &granter, NOW).err(), denied, "widen {narrow:?}");
+    }
+    let operator = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Scopes::ALL, Admin), &secret(2), None, false, NOW);
+    assert!(operator.is_ok(), "the operator grants anything");
+}
+
+#[test]
+fn narrowing_needs_no_scope_and_a_new_name_neither() {
+    let granter = caller(set(&[SettingsWrite]), AccessLevel::Standard);
+    let narrowed = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
+    let decision = key().update(narrowed, &granter, NOW).unwrap().unwrap();
+    assert_eq!(decision.state.scopes, set(&[ObservationsRead]));
+    let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+    let decision = key().update(named, &granter, NOW).unwrap().unwrap();
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["name"]);
+    assert!(decision.state.updated_at > key().updated_at, "also within one millisecond");
+    assert_eq!(key().update(Patch::default(), &granter, NOW), Ok(None));
+}
+
+#[test]
+fn an_org_admin_who_acts_through_a_standard_key_is_in_admin_context() {
+    let bound = ApiKey { employee_id: Some(PERSON), scopes: Scopes::ALL, ..key() };
+    let table = [(Role::OrgAdmin, true), (Role::Manager, false), (Role::Employee, false)];
+    for (role, admin) in table {
+        let caller = record(bound.clone(), Some((PERSON, role, Status::Active)))
+            .authenticate(hash(secret(1).reveal()), NOW)
+            .unwrap();
+        assert_eq!(caller.is_admin(), admin, "{role:?}");
+        assert_eq!(caller.require_admin().is_ok(), admin);
+        let made = ApiKey::create(
+            KeyId::from_ulid(Ulid(3)),
+            draft(Scopes::ALL, AccessLevel::Admin),
+            &secret(2),
+            Some(&caller),
+            false,
+            NOW,
+        );
+        assert_eq!(made.is_ok(), admin, "{role:?} grants admin level");
+    }
+}
+
+#[test]
+fn a_key_is_good_until_it_ends_is_revoked_or_its_person_leaves() {
+    let at = |seconds: i64| NOW.plus_seconds(seconds);
+    let expiring = ApiKey { expires_at: Some(at(60)), ..key() };
+    let bound = ApiKey { employee_id: Some(PERSON), ..key() };
+    let person = |status| Some((PERSON, Role::Employee, status));
+    let revoked = key().revoke(at(1)).unwrap().state;
+    let just_before = Timestamp::from_millis(at(60).millis() - 1);
+    let table = [
+        ("plain", key(), None, at(1_000_000), true),
+        ("just before its end", expiring.clone(), None, just_before, true),
+        ("at its end", expiring, None, at(60), false),
+        ("revoked", revoked, None, at(1), false),
+        ("bound to someone active", bound.clone(), person(Status::Active), at(0), true),
+        ("bound to someone invited", bound.clone(), person(Status::PendingInvite), at(0), true),
+        ("bound to someone who has left", bound.clone(), person(Status::Deactivated), at(0), false),
+        ("bound to someone who is not there", bound, None, at(0), false),
+    ];
+    for (what, key, person, at, good) in table {
+        let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), at);
+        assert_eq!(caller.is_some(), good, "{what}");
+        assert_eq!(record(key, person).authenticate(hash(secret(9).reveal()), at), None, "{what}, another secret");
+    }
+}
+
+#[test]
+fn a_caller_is_what_the_key_says() {
+    let key = ApiKey {
+        environment: Environment::Test,
+        employee_id: Some(PERSON),
+        expires_at: Some(NOW.plus_seconds(5)),
+        reads_per_minute: Some(1200),
+        ..key()
+    };
+    let person = Some((PERSON, Role::OrgAdmin, Status::Active));
+    let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), NOW);
+    let wanted = Caller {
+        tenant: Tenant { organization: ORGANIZATION, environment: Environment::Test },
+        key: key.id,
+        name: key.name,
+        scopes: key.scopes,
+        level: AccessLevel::Standard,
+        person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
+        expires_at: key.expires_at,
+        quotas: Quotas { read: 1200, write: Quotas::DEFAULT.write },
+    };
+    assert_eq!(caller, Some(wanted));
+}
+
+#[test]
+fn a_rotated_secret_goes_on_until_its_overlap_ends() {
+    let granter = caller(Scopes::ALL, AccessLevel::Admin);
+    let at = |seconds: i64| NOW.plus_seconds(seconds);
+    let good = |key: &ApiKey, number: u8, at: Timestamp| {
+        record(key.clone(), None).authenticate(hash(secret(number).reveal()), at).is_some()
+    };
+    let decision = key().rotate(&secret(2), 60, &granter, at(10)).unwrap();
+    let rotated = decision.state;
+    let just_before = Timestamp::from_millis(at(70).millis() - 1);
+    for (number, when, wanted) in
+        [(2, at(10), true), (2, at(1000), true), (1, at(10), true), (1, just_before, true), (1, at(70), false)]
+    {
+        assert_eq!(good(&rotated, number, when), wanted, "secret {number} at {when}");
+    }
+    let audited = serde_json::to_string(&decision.audit.changes).unwrap();
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["last4"], "no secret, no hash: {audited}");
+    assert!(secret(2).reveal().ends_with(&rotated.last4));
+
+    let at_once = key().rotate(&secret(2), 0, &granter, at(10)).unwrap().state;
+    assert!(!good(&at_once, 1, at(10)), "without overlap the old secret ends at once");
+    let again = rotated.rotate(&secret(3), 60, &granter, at(20)).unwrap().state;
+    assert!(good(&again, 3, at(21)) && good(&again, 2, at(21)), "the newest and the one before it");
+    assert!(!good(&again, 1, at(21)), "only one secret goes on");
+    let revoked = again.revoke(at(30)).unwrap().state;
+    assert!(!good(&revoked, 3, at(30)) && !good(&revoked, 2, at(30)), "a revoked key ends with all its secrets");
+}
+
+#[test]
+fn a_revoked_key_stays_as_it_is() {
+    let granter = caller(Scopes::ALL, AccessLevel::Admin);
+    let revoked = key().revoke(NOW).unwrap().state;
+    assert!(matches!(revoked.revoke(NOW), Err(Refusal::Conflict(_))));
+    assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(Refusal::Conflict(_))));
+    assert!(matches!(revoked.update(Patch::default(), &granter, NOW), Err(Refusal::Conflict(_))));
+}
+
+#[test]
+fn a_key_is_bound_to_a_person_of_its_data_set() {
+    let make = |text: &str, id: Option<EmployeeId>, exists: bool| {
+        let employee = Some(Reference { text: text.to_owned(), id });
+        let draft = Draft { employee, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, exists, NOW)
+    };
+    assert_eq!(make("emp", Some(PERSON), true).unwrap().state.employee_id, Some(PERSON));
+    for (id, exists) in [(Some(PERSON), false), (None, false), (None, true)] {
+        let Err(Refusal::Unprocessable(problems)) = make("x", id, exists) else { panic!("{id:?} {exists}") };
+        assert_eq!(codes(&problems), [("employee_id", Code::NotFoundInOrganization)]);
+    }
+}
+
+#[test]
+fn each_bad_field_of_a_new_key_is_named() {
+    let parse = |more: &str| Draft::parse(body(&format!(r#"{{"name":"n","scopes":["*"]{more}}}"#)), NOW);
+    let made = parse("").unwrap();
+    assert_eq!(
+        (made.environment, made.access_level, made.scopes),
+        (Environment::Live, AccessLevel::Standard, Scopes::ALL)
+    );
+    assert_eq!(codes(&Draft::parse(vec![], NOW).unwrap_err()), [("name", Code::Required), ("scopes", Code::Required)]);
+    let long = |chars: usize| "é".repeat(chars);
+    assert!(Draft::parse(body(&format!(r#"{{"name":"{}","scopes":["*"]}}"#, long(80))), NOW).is_ok());
+    let table = [
+        (format!(r#"{{"name":"{}","scopes":["*"]}}"#, long(81)), "name", Code::TooLong),
+        (r#"{"name":" ","scopes":["*"]}"#.to_owned(), "name", Code::TooShort),
+        (r#"{"name":"n","scopes":[]}"#.to_owned(), "scopes", Code::TooShort),
+        (r#"{"name":"n","scopes":["observations"]}"#.to_owned(), "scopes", Code::InvalidEnum),
+        (r#"{"name":"n","scopes":["*","*"]}"#.to_owned(), "scopes", Code::InvalidFormat),
+        (r#"{"name":"n","scopes":"*"}"#.to_owned(), "scopes", Code::InvalidFormat),
+        (r#"{"name":"n","scopes":["*"],"environment":"prod"}"#.to_owned(), "environment", Code::InvalidEnum),
+        (r#"{"name":"n","scopes":["*"],"access_level":null}"#.to_owned(), "access_level", Code::Required),
+        (r#"{"name":"n","scopes":["*"],"employee_id":7}"#.to_owned(), "employee_id", Code::InvalidFormat),
+        (r#"{"name":"n","scopes":["*"],"expires_at":"soon"}"#.to_owned(), "expires_at", Code::InvalidFormat),
+        (format!(r#"{{"name":"n","scopes":["*"],"expires_at":"{NOW}"}}"#), "expires_at", Code::OutOfRange),
+        (r#"{"name":"n","scopes":["*"],"reads_per_minute":9}"#.to_owned(), "reads_per_minute", Code::ReadOnly),
+        (r#"{"name":"n","scopes":["*"],"key":"x"}"#.to_owned(), "key", Code::UnknownField),
+    ];
+    for (text, field, code) in table {
+        assert_eq!(codes(&Draft::parse(body(&text), NOW).unwrap_err()), [(field, code)], "{text:.80}");
+    }
+    let just_after = Timestamp::from_millis(NOW.millis() + 1);
+    assert_eq!(parse(&format!(r#","expires_at":"{just_after}""#)).unwrap().expires_at, Some(just_after));
+}
+
+#[test]
+fn an_end_that_is_past_can_be_sent_back_but_not_set() {
+    let past = Timestamp::from_millis(NOW.millis() - 1);
+    let stored = ApiKey { expires_at: Some(past), ..key() };
+    let patch = |text: &str| Patch::parse(body(text), &stored, NOW);
+    assert_eq!(patch(&format!(r#"{{"expires_at":"{past}"}}"#)).unwrap().expires_at, Some(Some(past)));
+    assert_eq!(patch(r#"{"expires_at":null}"#).unwrap().expires_at, Some(None));
+    let other = Timestamp::from_millis(past.millis() - 1);
+    let problems = patch(&format!(r#"{{"expires_at":"{other}"}}"#)).unwrap_err();
+    assert_eq!(codes(&problems), [("expires_at", Code::OutOfRange)]);
+    for (text, field) in [(r#"{"environment":"test"}"#, "environment"), (r#"{"access_level":"admin"}"#, "access_level")]
+    {
+        assert_eq!(codes(&patch(text).unwrap_err()), [(field, Code::ReadOnly)]);
+    }
+}
+
+#[test]
+fn an_overlap_is_at_most_a_week() {
+    let parse = |text: &str| parse_rotation(body(text)).map_err(|it| it.as_slice()[0].code);
+    assert_eq!(parse("{}"), Ok(DEFAULT_OVERLAP_SECONDS));
+    assert_eq!(parse(r#"{"overlap_seconds":0}"#), Ok(0));
+    assert_eq!(parse(r#"{"overlap_seconds":604800}"#), Ok(604_800));
+    assert_eq!(parse(r#"{"overlap_seconds":604801}"#), Err(Code::OutOfRange));
+    assert_eq!(parse(r#"{"overlap_seconds":-1}"#), Err(Code::OutOfRange));
+    assert_eq!(parse(r#"{"overlap_seconds":"60"}"#), Err(Code::InvalidFormat));
+    assert_eq!(parse(r#"{"overlap_seconds":null}"#), Err(Code::Required));
+}
