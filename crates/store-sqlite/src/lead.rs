@@ -11,29 +11,47 @@ use candor_port_storage::listing::{Condition, Listing};
 use crate::sql::Db;
 use crate::text::Draft;
 
-/// A subtree of at most so many people leads by itself; among more, the list's own order meets enough of them soon.
-const FEW_PEOPLE: i64 = 500;
+/// The order in which each person's rows have an index of their own: table, person, order.
+const BY_PERSON: (&str, &str, &str) = ("observations", "employee_id", "observation_date");
+/// At most so many people lead where each person's first row is found by an index,
+const FEW_BY_INDEX: i64 = 1_000;
+/// and so many where each of their rows has to be looked at.
+const FEW_PEOPLE: i64 = 300;
+/// So many people are put into a list before the walk; among more, the walk ends sooner than the list is made.
+const CROWD: i64 = 4_000;
 /// At most so many tagged rows lead by themselves.
 const FEW_TAGGED: i64 = 4_000;
 
 /// What leads.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Lead<'l> {
     /// The list's own order.
     Order,
+    /// The list's own order, past a list of the people below a manager.
+    Crowd(&'l Condition),
     /// The people below a manager, by the column that names a person.
     People(&'l Condition),
+    /// The people below a manager, by the first row of each: the column and the manager.
+    Newest(&'l Condition, &'static str, EmployeeId),
     /// The rows with a tag.
     Tagged(&'l Condition),
 }
 
 /// Chooses the shortest way.
 pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> Result<Lead<'l>, StorageError> {
-    let mut best = (f64::INFINITY, Lead::Order);
+    let mut best = (1.0, Lead::Order);
     for condition in &listing.conditions {
         let (count, few, lead) = match condition {
-            Condition::Within(_, manager) => {
-                (people_below(db, tenant, *manager, FEW_PEOPLE + 1)?, FEW_PEOPLE, Lead::People(condition))
+            Condition::Within(column, manager) => {
+                let count = people_below(db, tenant, *manager, CROWD + 1)?;
+                let by_index = BY_PERSON == (listing.table.name, column.name, listing.sort.name);
+                match by_index {
+                    true if count <= FEW_BY_INDEX => {
+                        (count, FEW_BY_INDEX, Lead::Newest(condition, column.name, *manager))
+                    }
+                    false if count <= FEW_PEOPLE => (count, FEW_PEOPLE, Lead::People(condition)),
+                    _ => (count, CROWD, Lead::Crowd(condition)),
+                }
             }
             Condition::Tagged(side, tags) => {
                 (tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?, FEW_TAGGED, Lead::Tagged(condition))
@@ -41,7 +59,7 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
             Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
         };
         let part = count as f64 / few as f64;
-        if part <= 1.0 && part < best.0 {
+        if part <= best.0 {
             best = (part, lead);
         }
     }
@@ -62,10 +80,21 @@ fn tagged(db: &mut Db, tenant: Tenant, side: MemberTable, tags: &[[u8; 16]], mos
     db.number(draft.finish())
 }
 
-/// The column names someone below a manager.
-pub(crate) fn is_below<'d>(draft: &'d mut Draft, tenant: Tenant, column: &str, manager: EmployeeId) -> &'d mut Draft {
+/// The column names someone below a manager: looked up for every row, or in a list that is made once.
+///
+/// The plus keeps SQLite from turning the question round and walking through the people instead.
+pub(crate) fn is_below<'d>(
+    draft: &'d mut Draft,
+    tenant: Tenant,
+    column: &str,
+    manager: EmployeeId,
+    listed: bool,
+) -> &'d mut Draft {
+    if listed {
+        draft.add(&format!(" AND +t.{column} IN (SELECT l.descendant_id FROM reporting_lines l"));
+        return draft.with(" WHERE l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", manager).add(")");
+    }
     draft.with(" AND EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
-    // The plus keeps SQLite from turning the question round and walking through the people instead.
     draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
 }
 
@@ -83,17 +112,17 @@ pub(crate) fn is_tagged<'d>(
 }
 
 impl Lead<'_> {
-    /// Whether the list's own order leads.
-    pub(crate) const fn walks(&self) -> bool {
-        matches!(self, Self::Order)
-    }
-
     /// Whether the condition holds for every row that is led to.
     pub(crate) fn covers(&self, condition: &Condition) -> bool {
         match self {
-            Self::Order => false,
-            Self::People(it) | Self::Tagged(it) => std::ptr::eq(*it, condition),
+            Self::Order | Self::Crowd(_) => false,
+            Self::People(it) | Self::Newest(it, ..) | Self::Tagged(it) => std::ptr::eq(*it, condition),
         }
+    }
+
+    /// Whether the condition is the one whose people are put into a list.
+    pub(crate) fn is_crowd(&self, condition: &Condition) -> bool {
+        matches!(self, Self::Crowd(it) if std::ptr::eq(*it, condition))
     }
 
     /// The tables, the leading one first.
@@ -109,7 +138,7 @@ impl Lead<'_> {
                 draft.any_of(&format!(" AND {member}"), tags.iter().copied());
                 draft.add(&format!(") m CROSS JOIN {table} t"));
             }
-            Self::Order | Self::People(_) | Self::Tagged(_) => {
+            _ => {
                 draft.add(table).add(" t");
             }
         }
@@ -125,7 +154,7 @@ impl Lead<'_> {
             Self::Tagged(Condition::Tagged(side, _)) => {
                 draft.add(&format!(" AND t.id = m.{}", side.owner));
             }
-            Self::Order | Self::People(_) | Self::Tagged(_) => {}
+            _ => {}
         }
     }
 }

@@ -21,6 +21,9 @@ mod table;
 mod text;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, RwLock};
 use std::thread::{Builder, JoinHandle};

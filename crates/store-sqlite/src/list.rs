@@ -1,13 +1,14 @@
 //! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
 
 use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
 use candor_domain::page::Page;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Fetch, Stored};
 use candor_port_storage::listing::{Condition, Listing};
 
 use crate::lead::{self, Lead};
-use crate::sql::Db;
+use crate::sql::{Db, Sql};
 use crate::table::value;
 use crate::text::Draft;
 
@@ -24,9 +25,25 @@ pub(crate) fn rows<T>(
     read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     let lead = lead::choose(db, tenant, listing)?;
+    led(db, tenant, listing, lead, read)
+}
+
+/// The same rows, whatever leads to them.
+pub(crate) fn led<T>(
+    db: &mut Db,
+    tenant: Tenant,
+    listing: &Listing,
+    lead: Lead<'_>,
+    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+) -> Result<Vec<T>, StorageError> {
+    let sql = statement(db, tenant, listing, lead);
+    db.rows(sql, read)
+}
+
+/// The statement that reads them.
+pub(crate) fn statement(db: &mut Db, tenant: Tenant, listing: &Listing, lead: Lead<'_>) -> Sql {
     let columns = db.statements(listing.table).columns.replace(", ", ", t.");
-    let list = List { tenant, listing, columns, lead };
-    db.rows(list.statement().finish(), read)
+    List { tenant, listing, columns, lead }.statement().finish()
 }
 
 struct List<'l> {
@@ -63,19 +80,44 @@ impl List<'_> {
     fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
         let Listing { table, sort, .. } = self.listing;
         draft.add(&format!("SELECT t.{}, t.{} FROM ", self.columns, sort.name));
-        if self.lead.walks() {
-            draft.add(table.name).add(" t");
-            self.conditions(draft, run);
-            self.order(draft).with(" LIMIT ", self.most());
-            return;
+        match self.lead {
+            Lead::Order | Lead::Crowd(_) => {
+                draft.add(table.name).add(" t");
+                self.conditions(draft, run);
+                self.order(draft).with(" LIMIT ", self.most());
+                return;
+            }
+            Lead::People(_) | Lead::Tagged(_) => {
+                draft.add("(SELECT t.rowid AS place FROM ");
+                self.lead.tables(draft, self.tenant, table.name);
+                self.conditions(draft, run);
+            }
+            Lead::Newest(_, column, manager) => self.newest(draft, run, column, manager),
         }
         // Only the places are sorted; the rows are fetched for those that are left.
-        draft.add("(SELECT t.rowid AS place FROM ");
-        self.lead.tables(draft, self.tenant, table.name);
-        self.conditions(draft, run);
         self.order(draft).with(" LIMIT ", self.most());
         draft.add(&format!(") p CROSS JOIN {} t ON t.rowid = p.place", table.name));
         self.order(draft);
+    }
+
+    /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
+    /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
+    fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, column: &str, manager: EmployeeId) {
+        let (name, sort, way) = (self.listing.table.name, self.listing.sort.name, self.way());
+        let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
+        draft.add(&format!(
+            "(WITH firsts AS MATERIALIZED (SELECT l.descendant_id AS person, (SELECT t.{sort} FROM {name} t"
+        ));
+        self.conditions(draft, run);
+        draft.add(&format!(" AND t.{column} = l.descendant_id"));
+        self.order(draft).add(" LIMIT 1) AS first FROM reporting_lines l");
+        draft.with(" WHERE l.tenant_id = ", self.tenant).with(" AND l.ancestor_id = ", manager);
+        draft.add("), cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL");
+        draft.with(&format!(" ORDER BY first {way} LIMIT 1 OFFSET "), self.most() - 1).with("), ", beyond);
+        draft.add(&format!(") AS last) SELECT t.rowid AS place FROM cut CROSS JOIN firsts CROSS JOIN {name} t"));
+        self.conditions(draft, run);
+        draft.add(&format!(" AND firsts.first {than} cut.last AND t.{column} = firsts.person"));
+        draft.add(&format!(" AND t.{sort} {than} cut.last"));
     }
 
     fn conditions(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
@@ -93,7 +135,9 @@ impl List<'_> {
                 Condition::OneOf(column, values) => draft.any_of(&format!(" AND t.{}", column.name), values),
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
-                Condition::Within(column, manager) => lead::is_below(draft, self.tenant, column.name, *manager),
+                Condition::Within(column, manager) => {
+                    lead::is_below(draft, self.tenant, column.name, *manager, self.lead.is_crowd(condition))
+                }
                 Condition::Tagged(side, tags) => lead::is_tagged(draft, self.tenant, *side, tags),
             };
         }

@@ -9,7 +9,7 @@ use candor_port_storage::StorageError;
 use crate::open::{Place, Source};
 use crate::sql::Db;
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// Applies what is pending and names it.
 ///

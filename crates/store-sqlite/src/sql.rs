@@ -113,6 +113,12 @@ impl Sql {
         self
     }
 
+    /// The statement that says how this one would be carried out.
+    #[cfg(test)]
+    pub(crate) fn explained(self) -> Self {
+        Self { text: format!("EXPLAIN QUERY PLAN {}", self.text).into(), ..self }
+    }
+
     /// With more values.
     pub(crate) fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));

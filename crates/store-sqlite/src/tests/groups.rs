@@ -1,0 +1,117 @@
+//! Groups: many change sets in one transaction.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use candor_domain::people::Employee;
+use candor_port_storage::store::People;
+use candor_port_storage::{CommitError, Row, Storage, StorageError, Unique, Write};
+use candor_store_testkit::Fixtures;
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+
+use crate::sql::{Db, Sql};
+use crate::{SqliteStore, writer};
+
+/// Keeps the writer at work until the sender is dropped, so that what comes next waits and becomes one group.
+fn hold(store: &SqliteStore) -> Sender<()> {
+    let (release, held) = channel::<()>();
+    let work = move |_: &mut Db| -> Result<(), StorageError> {
+        let _ = held.recv();
+        Ok(())
+    };
+    // Handing it over is all that the first poll does.
+    assert!(writer::ask(&store.tasks, work).now_or_never().is_none());
+    release
+}
+
+fn new(person: &Employee) -> Write {
+    Write::Employee(Row::new(person.clone()), None)
+}
+
+#[tokio::test]
+async fn what_fails_in_a_group_takes_back_only_itself() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(1));
+    let tenant = make.tenant();
+    let [first, second, third] = [(); 3].map(|()| make.employee());
+    let twin = Employee { email: first.email.clone(), ..make.employee() };
+    let held = hold(&store);
+    let sets = [
+        vec![new(&first)],
+        // It writes somebody before it fails.
+        vec![new(&second), new(&twin)],
+        vec![new(&third)],
+    ];
+    let commits = join_all(sets.map(|writes| store.commit(tenant, make.change(writes))));
+    let (results, ()) = tokio::join!(commits, async { drop(held) });
+    assert!(results[0].is_ok() && results[2].is_ok());
+    assert!(matches!(results[1], Err(CommitError::Taken(Unique::EmployeeEmail))), "{:?}", results[1]);
+    let there = store.employees_by_id(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
+    let mut there: Vec<_> = there.into_iter().map(|it| it.value).collect();
+    there.sort_by_key(|it| it.id);
+    assert_eq!(there, [first, third]);
+}
+
+#[tokio::test]
+async fn work_that_panics_takes_back_only_itself_and_the_writer_goes_on() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(2));
+    let tenant = make.tenant();
+    let (before, after) = (make.employee(), make.employee());
+    let held = hold(&store);
+    let bad = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
+        db.execute(&Sql::new("DELETE FROM employees")).unwrap();
+        panic!("a defect")
+    });
+    let first = store.commit(tenant, make.change(vec![new(&before)]));
+    let last = store.commit(tenant, make.change(vec![new(&after)]));
+    let (first, bad, last, ()) = tokio::join!(first, bad, last, async { drop(held) });
+    assert!(first.is_ok() && last.is_ok());
+    assert!(matches!(bad, Err(StorageError::Failed(_))), "{bad:?}");
+    assert_eq!(store.employees_by_id(tenant, &[before.id, after.id]).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_lost_transaction_is_not_answered_as_saved() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
+    let tenant = make.tenant();
+    let (lost, next) = (make.employee(), make.employee());
+    let held = hold(&store);
+    let saved = store.commit(tenant, make.change(vec![new(&lost)]));
+    // As SQLite itself does when the disk is full.
+    let rollback = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
+        db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|it| StorageError::Failed(it.to_string()))
+    });
+    let (saved, rollback, ()) = tokio::join!(saved, rollback, async { drop(held) });
+    assert!(matches!(saved, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{saved:?}");
+    assert!(matches!(rollback, Err(StorageError::Unavailable(_))), "{rollback:?}");
+    assert_eq!(store.employee(tenant, lost.id).await.unwrap(), None);
+    store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
+    assert!(store.employee(tenant, next.id).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(4));
+    let tenant = make.tenant();
+    let (dropped, next) = (make.employee(), make.employee());
+    let held = hold(&store);
+    assert!(store.commit(tenant, make.change(vec![new(&dropped)])).now_or_never().is_none());
+    drop(held);
+    store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
+    assert_eq!(store.employee(tenant, dropped.id).await.unwrap().map(|it| it.value), Some(dropped));
+}
+
+#[tokio::test]
+async fn a_store_that_closes_carries_out_what_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = crate::Options::file(folder.path().join("candor.db"));
+    let make = Fixtures::new(5);
+    let (tenant, person) = (make.tenant(), make.employee());
+    let store = SqliteStore::open(&options).unwrap();
+    let held = hold(&store);
+    assert!(store.commit(tenant, make.change(vec![new(&person)])).now_or_never().is_none());
+    drop(held);
+    drop(store);
+    let store = Arc::new(SqliteStore::open(&options).unwrap());
+    assert_eq!(store.employee(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+}

@@ -1,0 +1,175 @@
+//! Ways through lists.
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{AttributeId, EmployeeId};
+use candor_domain::observation::{Filter, Observation};
+use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
+use candor_domain::params::Archived;
+use candor_domain::people::Employee;
+use candor_domain::time::Date;
+use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::{Row, Write};
+use candor_store_testkit::Fixtures;
+use candor_store_testkit::fixtures::joins;
+
+use super::{database, save};
+use crate::lead::{self, Lead};
+use crate::list::led;
+use crate::sql::{Db, Sql};
+use crate::table::value;
+
+struct Team {
+    db: Db,
+    tenant: Tenant,
+    people: Vec<EmployeeId>,
+    tags: Vec<AttributeId>,
+}
+
+/// Thirty people, each one's manager a third of the way up, with twenty observations each on five days.
+fn team() -> Team {
+    let (mut db, make) = (database(), Fixtures::new(7));
+    let tenant = make.tenant();
+    let mut people: Vec<EmployeeId> = vec![];
+    for number in 0..30_usize {
+        let manager_id = number.checked_sub(1).map(|it| people[it / 3]);
+        let person = Employee { manager_id, ..make.employee() };
+        people.push(person.id);
+        save(&mut db, &make, tenant, vec![joins(person)]);
+    }
+    let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
+    let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
+    save(&mut db, &make, tenant, attributes.into_iter().map(|it| Write::Attribute(Row::new(it))).collect());
+    for number in 0..600_usize {
+        let plain = make.observation(people[number * 7 % 30]);
+        let it = Observation {
+            observation_date: Date::from_epoch_days(20_000 + i32::try_from(number * 11 % 5).unwrap()),
+            attribute_ids: tags.iter().copied().take(number % 4).collect(),
+            archived_at: (number % 3 == 0).then_some(plain.created_at),
+            ..plain
+        };
+        save(&mut db, &make, tenant, vec![Write::Observation(Row::new(it))]);
+    }
+    Team { db, tenant, people, tags }
+}
+
+fn ways(listing: &Listing) -> Vec<Lead<'_>> {
+    let mut ways = vec![Lead::Order];
+    for condition in &listing.conditions {
+        match condition {
+            Condition::Within(column, manager) => {
+                ways.extend([Lead::Crowd(condition), Lead::People(condition)]);
+                if listing.sort.name == "observation_date" {
+                    ways.push(Lead::Newest(condition, column.name, *manager));
+                }
+            }
+            Condition::Tagged(..) => ways.push(Lead::Tagged(condition)),
+            _ => {}
+        }
+    }
+    ways
+}
+
+#[test]
+fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
+    let Team { mut db, tenant, people, tags } = team();
+    let filters = [0, 1, 5, 29].into_iter().flat_map(|manager| {
+        let manager_id = Some(people[manager]);
+        [vec![], tags[2..].to_vec(), tags.clone()].into_iter().flat_map(move |attribute_ids| {
+            [Archived::No, Archived::All].map(|archived| Filter {
+                manager_id,
+                attribute_ids: attribute_ids.clone(),
+                archived,
+                ..Filter::default()
+            })
+        })
+    });
+    for (filter, (_, sort)) in filters.flat_map(|it| Observation::SORTS.iter().map(move |sort| (it.clone(), *sort))) {
+        let mut after = None;
+        // Three pages, so that most of them start behind a place.
+        for _ in 0..3 {
+            let listing = Listing::observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
+            let mut pages = ways(&listing).into_iter().map(|way| {
+                let rows = led(&mut db, tenant, &listing, way, value::<Observation>).unwrap();
+                (rows, way)
+            });
+            let (first, _) = pages.next().unwrap();
+            for (rows, way) in pages {
+                assert_eq!(rows, first, "{way:?} {filter:?} {sort:?}");
+            }
+            after = first.get(9).map(|it| Position { key: it.key(sort.by), id: it.id.to_bytes() });
+        }
+    }
+}
+
+#[test]
+fn the_number_of_people_decides_the_way() {
+    let Team { mut db, tenant, people, .. } = team();
+    let page = PageRequest { limit: 10, after: None };
+    let mut way = |sort| {
+        let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
+        let listing = Listing::observations(&filter, sort, &page);
+        format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
+    };
+    assert_eq!(way(Sort::down(SortBy::ObservationDate)), "Newest");
+    assert_eq!(way(Sort::down(SortBy::CreatedAt)), "People");
+    let crowd = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) \
+        INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+        SELECT tenant_id, ancestor_id, CAST(printf('%016d', i) AS BLOB), 1 FROM reporting_lines \
+        CROSS JOIN n WHERE ancestor_id = ?1 AND depth = 1 AND descendant_id = ?3";
+    db.batch("PRAGMA foreign_keys = off").unwrap();
+    let grow = |db: &mut Db, size: i64| {
+        db.execute(&Sql::new("DELETE FROM reporting_lines WHERE descendant_id >= x'30' AND descendant_id < x'31'"))
+            .unwrap();
+        db.execute(&Sql::new(crowd).bind(people[0]).bind(size).bind(people[1])).unwrap();
+    };
+    let mut way_among = |size: i64| {
+        grow(&mut db, size);
+        let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
+        let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
+        format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
+    };
+    assert_eq!([way_among(900), way_among(1_100), way_among(4_100)], ["Newest", "Crowd", "Order"]);
+}
+
+fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
+    let sql = crate::list::statement(db, tenant, listing, way).explained();
+    let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
+        let _ids = (row.int(), row.int(), row.int());
+        Ok(row.text().unwrap().unwrap())
+    };
+    db.rows(sql, step).unwrap()
+}
+
+#[test]
+fn a_page_of_observations_is_read_in_the_order_of_an_index() {
+    let Team { mut db, tenant, people, .. } = team();
+    let page = PageRequest {
+        limit: 50,
+        after: Some(Position { key: candor_domain::page::Key::Date(Date::from_epoch_days(20_002)), id: [7; 16] }),
+    };
+    let sort = Sort::down(SortBy::ObservationDate);
+    let all = Listing::observations(&Filter::default(), sort, &page);
+    assert_eq!(
+        plan(&mut db, tenant, &all, Lead::Order),
+        ["SEARCH t USING INDEX observations_by_date (tenant_id=? AND archived=? AND (observation_date,id)<(?,?))"]
+    );
+    let filter = Filter { employee_id: Some(people[3]), ..Filter::default() };
+    assert_eq!(
+        plan(&mut db, tenant, &Listing::observations(&filter, sort, &page), Lead::Order),
+        [
+            "SEARCH t USING INDEX observations_by_employee (tenant_id=? AND employee_id=? AND archived=? AND (observation_date,id)<(?,?))"
+        ]
+    );
+    let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
+    let below = Listing::observations(&filter, sort, &page);
+    for way in [Lead::Order, Lead::Crowd(&below.conditions[0])] {
+        let steps = plan(&mut db, tenant, &below, way);
+        assert!(steps[0].contains("observations_by_date"), "{steps:?}");
+        assert!(!steps.iter().any(|it| it.contains("TEMP B-TREE")), "{steps:?}");
+    }
+    for way in ways(&below).split_off(2) {
+        let steps = plan(&mut db, tenant, &below, way);
+        assert!(steps.iter().any(|it| it.contains("observations_by_employee")), "{way:?} {steps:?}");
+        assert!(!steps.iter().any(|it| it.contains("observations_by_date")), "{way:?} {steps:?}");
+    }
+}

@@ -1,0 +1,26 @@
+//! What is SQLite's own: ways through lists, plans, groups, migrations and the write-ahead log.
+
+mod groups;
+mod lists;
+mod places;
+mod schema;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::Write;
+use candor_store_testkit::Fixtures;
+
+use crate::open::{Place, Source};
+use crate::sql::Db;
+use crate::{commit, migrate};
+
+/// A migrated database in memory, without the threads of a store.
+fn database() -> Db {
+    let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+    migrate::apply(&mut db).unwrap();
+    db
+}
+
+/// Saves writes as one change set.
+fn save(db: &mut Db, make: &Fixtures, tenant: Tenant, writes: Vec<Write>) {
+    commit::carry_out(db, tenant, &make.change(writes)).unwrap();
+}

@@ -1,0 +1,81 @@
+//! Files, the write-ahead log, and databases in memory.
+
+use candor_domain::event::{EventType, FeedFilter};
+use candor_domain::page::{Key, Position};
+use candor_domain::time::Timestamp;
+use candor_port_storage::store::{People, Trail};
+use candor_port_storage::{ChangeSet, Row, Storage, Write};
+use candor_store_testkit::Fixtures;
+
+use crate::checkpoint::checkpoint;
+use crate::open::{Place, Source};
+use crate::sql::Sql;
+use crate::{Options, SqliteStore};
+
+#[tokio::test]
+async fn databases_in_memory_know_nothing_of_each_other() {
+    let (one, other, make) = (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
+    let (tenant, person) = (make.tenant(), make.employee());
+    one.commit(tenant, make.change(vec![Write::Employee(Row::new(person.clone()), None)])).await.unwrap();
+    assert!(one.employee(tenant, person.id).await.unwrap().is_some());
+    assert_eq!(other.employee(tenant, person.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_closed_store_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    // The folder in between is made.
+    let path = folder.path().join("data").join("candor.db");
+    let make = Fixtures::new(2);
+    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    store.commit(make.tenant(), make.change(vec![Write::Employee(Row::new(make.employee()), None)])).await.unwrap();
+    drop(store);
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path().join("data")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["candor.db"]);
+}
+
+#[test]
+fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = || std::fs::metadata(folder.path().join("candor.db-wal")).unwrap().len();
+    let source = Source::of(&Place::File(folder.path().join("candor.db"))).unwrap();
+    let (mut writer, mut reader) = (source.writer().unwrap(), source.reader().unwrap());
+    let mut other = source.checkpointer().unwrap();
+    writer.batch("CREATE TABLE filler (bytes BLOB) STRICT").unwrap();
+    let mut fill = || {
+        writer.execute(&Sql::new("INSERT INTO filler VALUES (zeroblob(1000000))")).unwrap();
+        log()
+    };
+    let first = fill();
+    reader.batch("BEGIN; SELECT count(*) FROM filler").unwrap();
+    let second = fill();
+    checkpoint(&mut other, i64::MAX).unwrap();
+    let third = fill();
+    assert!(first < second && second < third, "what a reader may need is not overwritten");
+    reader.batch("COMMIT").unwrap();
+    checkpoint(&mut other, 0).unwrap();
+    assert_eq!(fill(), third, "the log is written from its start");
+}
+
+#[tokio::test]
+async fn a_position_in_the_feed_is_never_used_again() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
+    let tenant = make.tenant();
+    let change = || {
+        let events = vec![make.event(EventType::EmployeeCreated), make.event(EventType::EmployeeUpdated)];
+        ChangeSet { events, ..ChangeSet::new(make.audit("test.change", "none")) }
+    };
+    let always = Timestamp::from_millis(0);
+    store.commit(tenant, change()).await.unwrap();
+    let before = store.feed(tenant, &FeedFilter::default(), always, None, 10).await.unwrap();
+    assert_eq!(store.sweep(always, make.tick(), 100).await.unwrap(), 2);
+    store.commit(tenant, change()).await.unwrap();
+    let after = store.feed(tenant, &FeedFilter::default(), always, before.next.as_ref(), 10).await.unwrap();
+    assert_eq!(after.events.len(), 2);
+    let rank = |it: Option<Position>| match it.unwrap().key {
+        Key::Rank(rank) => rank,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((rank(before.next), rank(after.next)), (2, 4));
+}

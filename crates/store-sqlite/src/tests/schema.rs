@@ -1,0 +1,112 @@
+//! Migrations, there and back.
+
+use diesel_migrations::MigrationHarness;
+
+use candor_port_storage::flat::Type;
+use candor_port_storage::flat::{Stored, Table};
+
+use super::database;
+use crate::migrate::{self, migrate, pending_migrations};
+use crate::open::{Place, Source};
+use crate::sql::{Db, Sql};
+
+fn schema(db: &mut Db) -> Vec<String> {
+    // The tables of diesel and of SQLite itself are not ours.
+    let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
+        AND name NOT LIKE '__diesel%' ORDER BY name";
+    db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap()
+}
+
+#[test]
+fn every_migration_can_be_taken_back_and_applied_again() {
+    let mut db = database();
+    let before = schema(&mut db);
+    assert!(before.len() > 20, "{before:?}");
+    db.connection().revert_all_migrations(migrate::MIGRATIONS).unwrap();
+    assert_eq!(schema(&mut db), [""; 0]);
+    assert!(!migrate::apply(&mut db).unwrap().is_empty());
+    assert_eq!(schema(&mut db), before);
+}
+
+#[test]
+fn what_is_pending_is_told_without_touching_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("candor.db");
+    let place = Place::File(path.clone());
+    let all = pending_migrations(&place).unwrap();
+    assert_eq!(all.first().map(String::as_str), Some("0001_foundation"));
+    assert!(!path.exists());
+    assert_eq!(migrate(&place).unwrap().len(), all.len());
+    assert_eq!(pending_migrations(&place).unwrap(), [""; 0]);
+    assert_eq!(migrate(&place).unwrap(), [""; 0]);
+}
+
+#[test]
+fn another_database_than_ours_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("candor.db");
+    std::fs::write(&path, "not a database, but text that is long enough to be looked at").unwrap();
+    let error = migrate(&Place::File(path)).unwrap_err().to_string();
+    assert!(error.contains("not a database"), "{error}");
+}
+
+fn declared(db: &mut Db, table: &str) -> Vec<(String, String)> {
+    let sql = Sql::new("SELECT name, type FROM pragma_table_info(?)").bind(table);
+    db.rows(sql, |row| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()))).unwrap()
+}
+
+fn stored_as(kind: Type) -> &'static str {
+    match kind {
+        Type::Id | Type::Ids | Type::Bytes => "BLOB",
+        Type::Text => "TEXT",
+        Type::Int | Type::Flag | Type::Time | Type::Date => "INTEGER",
+    }
+}
+
+#[test]
+fn tables_have_the_columns_of_their_rows() {
+    use candor_domain::{access, audit, event, library, observation, organization, people};
+    let tables: [&Table; 10] = [
+        observation::Observation::TABLE,
+        people::Employee::TABLE,
+        people::Invitation::TABLE,
+        people::Connector::TABLE,
+        library::Department::TABLE,
+        library::Attribute::TABLE,
+        organization::Organization::TABLE,
+        access::api_key::ApiKey::TABLE,
+        audit::AuditEntry::TABLE,
+        event::Event::TABLE,
+    ];
+    let mut db = database();
+    for table in tables {
+        let mut wanted: Vec<_> =
+            table.columns.iter().chain(table.derived).map(|it| (it.name, stored_as(it.kind))).collect();
+        wanted.push(("tenant_id", "BLOB"));
+        wanted.extend(table.versioned.then_some(("version", "INTEGER")));
+        wanted.extend((table.name == "events").then_some(("position", "INTEGER")));
+        wanted.sort_unstable();
+        let mut found = declared(&mut db, table.name);
+        found.sort_unstable();
+        let found: Vec<_> = found.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        assert_eq!(found, wanted, "{}", table.name);
+    }
+}
+
+#[test]
+fn every_connection_has_stable_plans_and_foreign_keys() {
+    let source = Source::of(&Place::Memory).unwrap();
+    let mut db = source.writer().unwrap();
+    assert_eq!(db.number(Sql::new("PRAGMA foreign_keys")).unwrap(), 1);
+    db.batch("CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT").unwrap();
+    let limited = || Sql::new("SELECT a FROM t LIMIT ?").bind(1);
+    for _ in 0..3 {
+        db.rows(limited(), |_| Ok(())).unwrap();
+    }
+    // A connection without the guarantee prepares a statement with a bound limit each time it runs.
+    let again = "SELECT reprep FROM sqlite_stmt WHERE sql LIKE 'SELECT a FROM t LIMIT%'";
+    match db.number(Sql::new(again)) {
+        Ok(count) => assert_eq!(count, 0),
+        Err(error) => assert!(error.to_string().contains("no such table"), "{error}"),
+    }
+}
