@@ -1,0 +1,98 @@
+//! One effect per idempotency key, and the same answer for every retry (§8, decision B2).
+
+use std::sync::Arc;
+
+use crate::support::{World, body, json, kind, member, params};
+use candor_domain::id::{EmployeeId, ObservationId};
+use candor_service::{events, observations};
+use candor_store_testkit::{Call as Stored, Fault};
+
+fn about(person: EmployeeId) -> String {
+    format!(r#"{{"employee_id":"{person}","type":"strength","observation":"Listens well."}}"#)
+}
+
+async fn events_of(world: &World, kind: &str) -> usize {
+    let feed = events::feed(&world.shell, &world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
+    json(&feed.unwrap())["data"].as_array().unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
+    let world = Arc::new(World::new().await);
+    let person = world.hire("ada", None).await;
+    let twin = |_| {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            let text = about(person);
+            observations::create(&world.shell, &world.once("key", &text), body(&text)).await.unwrap()
+        })
+    };
+    let mut bodies = vec![];
+    let mut replayed = 0;
+    for twin in (0..30).map(twin).collect::<Vec<_>>() {
+        let reply = twin.await.unwrap();
+        replayed += usize::from(reply.replayed);
+        bodies.push((reply.outcome, reply.version, reply.body));
+    }
+    assert_eq!(replayed, 29);
+    assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(events_of(&world, "observation.created").await, 1);
+}
+
+#[tokio::test]
+async fn another_request_with_the_same_key_is_refused() {
+    let world = World::new().await;
+    let text = about(world.hire("ada", None).await);
+    observations::create(&world.shell, &world.once("key", &text), body(&text)).await.unwrap();
+    let other = observations::create(&world.shell, &world.once("key", "other"), body(&text)).await;
+    assert_eq!(kind(other), "key reused");
+    let invalid = observations::create(&world.shell, &world.once("key", "third"), body("{}")).await;
+    assert_eq!(kind(invalid), "key reused", "the key is judged before the fields (decision A13)");
+}
+
+#[tokio::test]
+async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
+    let world = World::new().await;
+    let text = about(world.hire("ada", None).await);
+    let created = observations::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+    let id: ObservationId = member(&created, "id").parse().unwrap();
+    let call = world.once("archive", "archive");
+    let first = observations::archive(&world.shell, &call, id).await.unwrap();
+    let second = observations::archive(&world.shell, &call, id).await.unwrap();
+    assert_eq!((second.replayed, &second.body), (true, &first.body));
+    assert_eq!(kind(observations::archive(&world.shell, &world.admin(), id).await), "conflict");
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_given_to_the_retry() {
+    let world = World::new().await;
+    let text = about(world.hire("ada", None).await);
+    let call = world.once("key", &text);
+    world.store.fail(Stored::Commit, 1, Fault::After);
+    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "unavailable");
+    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "replayed");
+    assert_eq!(events_of(&world, "observation.created").await, 1);
+}
+
+#[tokio::test]
+async fn what_was_refused_is_not_kept() {
+    let world = World::new().await;
+    let person = world.hire("ada", None).await;
+    let refused = observations::create(&world.shell, &world.once("key", "a"), body("{}")).await;
+    assert_eq!(kind(refused), "invalid");
+    let text = about(person);
+    assert_eq!(kind(observations::create(&world.shell, &world.once("key", &text), body(&text)).await), "done");
+}
+
+#[tokio::test]
+async fn a_key_is_free_again_after_a_day() {
+    let world = World::new().await;
+    let text = about(world.hire("ada", None).await);
+    let call = world.once("key", &text);
+    observations::create(&world.shell, &call, body(&text)).await.unwrap();
+    world.clock.advance_seconds(24 * 3600 - 1);
+    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "replayed");
+    world.clock.advance_seconds(1);
+    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "done");
+    assert_eq!(events_of(&world, "observation.created").await, 2);
+}

@@ -1,0 +1,8 @@
+//! The use cases on SQLite in memory, with a clock that stands still.
+
+#![cfg(test)]
+
+mod access;
+mod idempotency;
+mod people;
+mod support;

@@ -1,0 +1,178 @@
+//! People through the service: reporting lines, invitations, and what an HR system owns (§2.3, §3.3, decisions D, G).
+
+use std::sync::Arc;
+
+use crate::support::{World, body, json, kind, member};
+use candor_domain::id::{ConnectorId, EmployeeId, RequestId};
+use candor_domain::people::invitation::VALID_SECONDS;
+use candor_port_storage::store::People;
+use candor_port_storage::{ChangeSet, Row, Storage, Write};
+use candor_service::{Precondition, connectors, employees, invitations};
+use ulid::Ulid;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
+    let world = Arc::new(World::new().await);
+    let mut people = vec![];
+    for number in 0..12 {
+        people.push(world.hire(&format!("p{number}"), None).await);
+    }
+    let people = Arc::new(people);
+    let moves = (0..48_usize).map(|step| {
+        let (world, people) = (Arc::clone(&world), Arc::clone(&people));
+        tokio::spawn(async move {
+            let (person, manager) = (people[step % 12], people[(step * 7 + 3) % 12]);
+            let text = format!(r#"{{"manager_id":"{manager}"}}"#);
+            kind(employees::update(&world.shell, &world.admin(), person, body(&text)).await)
+        })
+    });
+    let mut outcomes = vec![];
+    for it in moves.collect::<Vec<_>>() {
+        outcomes.push(it.await.unwrap());
+    }
+    assert!(outcomes.iter().all(|it| ["done", "unprocessable"].contains(it)), "{outcomes:?}");
+    let tenant = world.admin().caller.tenant;
+    for person in people.iter() {
+        let mut at = *person;
+        for _ in 0..=12 {
+            match world.store.employee(tenant, at).await.unwrap().unwrap().value.manager_id {
+                Some(manager) => at = manager,
+                None => break,
+            }
+            assert_ne!(at, *person, "a cycle");
+        }
+    }
+}
+
+async fn invited(world: &World) -> (EmployeeId, String) {
+    let text = r#"{"email":"new@example.com","first_name":"New","last_name":"Person","send_invite":true}"#;
+    let reply = employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    assert_eq!(json(&reply)["status"], "pending_invite");
+    let id = member(&reply, "id").parse().unwrap();
+    (id, invite(world, id).await)
+}
+
+async fn invite(world: &World, id: EmployeeId) -> String {
+    let reply = invitations::invite(&world.shell, &world.admin(), id).await.unwrap();
+    let url = member(&reply, "accept_url");
+    url.split_once("token=").unwrap().1.to_owned()
+}
+
+async fn accept(world: &World, token: &str) -> &'static str {
+    let text = format!(r#"{{"token":"{token}"}}"#);
+    let request = RequestId::from_ulid(Ulid(3));
+    kind(invitations::accept(&world.shell, request, Default::default(), body(&text)).await)
+}
+
+#[tokio::test]
+async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
+    let world = World::new().await;
+    let (id, first) = invited(&world).await;
+    let second = invite(&world, id).await;
+    assert_eq!(accept(&world, &first).await, "not found", "revoked by the second");
+    assert_eq!(accept(&world, "unknown").await, "not found");
+    assert_eq!(accept(&world, &second).await, "done");
+    assert_eq!(accept(&world, &second).await, "not found", "used");
+    let person = employees::get(&world.shell, &world.admin(), id, crate::support::params(&[])).await.unwrap();
+    assert_eq!(json(&person)["status"], "active");
+    assert_eq!(kind(invitations::invite(&world.shell, &world.admin(), id).await), "conflict");
+}
+
+#[tokio::test]
+async fn an_invitation_ends_with_time_and_with_a_deactivation() {
+    let world = World::new().await;
+    let (id, token) = invited(&world).await;
+    world.clock.advance_seconds(VALID_SECONDS);
+    assert_eq!(accept(&world, &token).await, "not found");
+    let shown = invitations::get(&world.shell, &world.admin(), id).await.unwrap();
+    assert_eq!(json(&shown)["status"], "expired");
+    let token = invite(&world, id).await;
+    employees::deactivate(&world.shell, &world.admin(), id).await.unwrap();
+    assert_eq!(accept(&world, &token).await, "not found");
+}
+
+#[tokio::test]
+async fn a_standard_key_sends_the_invitation_and_does_not_see_the_link() {
+    let world = World::new().await;
+    let (id, _) = invited(&world).await;
+    let mut caller = (*world.admin().caller).clone();
+    caller.level = candor_domain::access::AccessLevel::Standard;
+    let reply = invitations::invite(&world.shell, &world.call(caller), id).await.unwrap();
+    assert_eq!(json(&reply).get("accept_url"), None);
+}
+
+async fn connector(world: &World) -> ConnectorId {
+    let text = r#"{"type":"csv_feed","hris_source":"acme-hr","mapped_custom_field_keys":["grade"]}"#;
+    let reply = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    member(&reply, "id").parse().unwrap()
+}
+
+/// Puts a connector in charge of people, as its feed does when it matches them.
+async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
+    let call = world.admin();
+    let tenant = call.caller.tenant;
+    let connector = world.store.connector(tenant, connector).await.unwrap().unwrap().value;
+    for id in people {
+        let at = crate::support::NOON;
+        let stored = world.store.employee(tenant, *id).await.unwrap().unwrap();
+        let decision = connector.manage(&stored.value, at).unwrap();
+        let mut change = ChangeSet::new(call.audit(world.shell.id(at), decision.audit, at));
+        change.writes.push(Write::Employee(Row::seen(decision.state, stored.version), None));
+        world.store.commit(tenant, change).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_values() {
+    let world = World::new().await;
+    let person = world.hire("ada", None).await;
+    let connector = connector(&world).await;
+    manage(&world, connector, &[person]).await;
+    let patch = async |text: &str| employees::update(&world.shell, &world.admin(), person, body(text)).await;
+    for text in [r#"{"email":"x@example.com"}"#, r#"{"custom_fields":{"grade":1}}"#, r#"{"last_name":"X"}"#] {
+        assert_eq!(kind(patch(text).await), "unprocessable", "{text}");
+    }
+    for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
+        assert_eq!(kind(patch(text).await), "done", "{text}");
+    }
+    let released = connectors::release(&world.shell, &world.admin(), connector, vec![]).await.unwrap();
+    assert_eq!(json(&released)["released"], 1);
+    let after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
+    assert_eq!(
+        (&after["is_hris_managed"], &after["hris_source"], &after["first_name"]),
+        (&false.into(), &"manual".into(), &"ada".into())
+    );
+}
+
+#[tokio::test]
+async fn everybody_is_released_however_many_there_are_and_only_once() {
+    let world = World::new().await;
+    let connector = connector(&world).await;
+    let mut people = vec![];
+    for number in 0..405 {
+        people.push(world.hire(&format!("p{number}"), None).await);
+    }
+    manage(&world, connector, &people).await;
+    let call = world.once("release", "release");
+    let released = connectors::release(&world.shell, &call, connector, vec![]).await.unwrap();
+    assert_eq!(json(&released)["released"], 405);
+    let again = connectors::release(&world.shell, &call, connector, vec![]).await.unwrap();
+    assert_eq!((again.replayed, &again.body), (true, &released.body));
+    let more = connectors::release(&world.shell, &world.admin(), connector, vec![]).await.unwrap();
+    assert_eq!(json(&more)["released"], 0);
+}
+
+#[tokio::test]
+async fn a_change_is_made_on_the_version_that_was_seen() {
+    let world = World::new().await;
+    let person = world.hire("ada", None).await;
+    let seen = employees::get(&world.shell, &world.admin(), person, crate::support::params(&[])).await.unwrap().version;
+    let mut call = world.admin();
+    call.precondition = Some(Precondition::OneOf(seen.into_iter().collect()));
+    let rename = async |name: &str| {
+        let text = format!(r#"{{"first_name":"{name}"}}"#);
+        kind(employees::update(&world.shell, &call, person, body(&text)).await)
+    };
+    assert_eq!(rename("Grace").await, "done");
+    assert_eq!(rename("Edith").await, "precondition failed");
+}

@@ -1,0 +1,148 @@
+//! A service on SQLite in memory, with a clock that stands still and ids that are the same on every run.
+
+use std::sync::Arc;
+
+use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scopes, Tenant};
+use candor_domain::audit::Origin;
+use candor_domain::id::{EmployeeId, KeyId, OrganizationId, RequestId};
+use candor_domain::json::{Object, Value};
+use candor_domain::params::Params;
+use candor_domain::replay::{Fingerprint, IdempotencyKey};
+use candor_domain::time::Timestamp;
+use candor_port_clock::{ManualClock, SeededIds};
+use candor_service::operator::{self, KeyOrder};
+use candor_service::vault::Vault;
+use candor_service::{Call, Error, Idempotency, Reply, Settings, Shell, employees};
+use candor_store_sqlite::SqliteStore;
+use candor_store_testkit::Faulty;
+use ulid::Ulid;
+
+/// Noon on a Sunday in March.
+pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+/// A service with one organization.
+pub(crate) struct World {
+    /// The service.
+    pub(crate) shell: Arc<Shell>,
+    /// Its clock.
+    pub(crate) clock: Arc<ManualClock>,
+    /// Its store, which fails on demand.
+    pub(crate) store: Arc<Faulty<SqliteStore>>,
+    /// The organization.
+    pub(crate) organization: OrganizationId,
+}
+
+impl World {
+    /// A fresh one.
+    pub(crate) async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(NOON));
+        let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+        let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
+        let settings = Settings { public_url: "http://localhost:8080".to_owned() };
+        let ids = Arc::new(SeededIds::new(7));
+        let shell = Arc::new(Shell::new(Arc::clone(&store) as _, Arc::clone(&clock) as _, ids, vault, settings));
+        let organization = operator::create_organization(&shell, "Acme").await.unwrap();
+        Self { shell, clock, store, organization }
+    }
+
+    /// An admin of the live data set who may do everything.
+    pub(crate) fn admin(&self) -> Call {
+        self.call(Caller {
+            tenant: Tenant { organization: self.organization, environment: Environment::Live },
+            key: KeyId::from_ulid(Ulid(1)),
+            name: "Admin".to_owned(),
+            scopes: Scopes::ALL,
+            level: AccessLevel::Admin,
+            person: None,
+            expires_at: None,
+            quotas: Quotas::DEFAULT,
+        })
+    }
+
+    /// A call by anyone.
+    pub(crate) fn call(&self, caller: Caller) -> Call {
+        Call {
+            caller: Arc::new(caller),
+            request: RequestId::from_ulid(Ulid(9)),
+            origin: Origin::default(),
+            idempotency: None,
+            precondition: None,
+        }
+    }
+
+    /// The admin's call with an idempotency key for a certain request.
+    pub(crate) fn once(&self, key: &str, request: &str) -> Call {
+        let fingerprint = Fingerprint::of_bytes("POST", "/", "", request.as_bytes());
+        let idempotency = Some(Idempotency { key: IdempotencyKey::parse(key).unwrap(), fingerprint });
+        Call { idempotency, ..self.admin() }
+    }
+
+    /// A person, hired through the service.
+    pub(crate) async fn hire(&self, name: &str, manager: Option<EmployeeId>) -> EmployeeId {
+        let mut text = serde_json::json!({
+            "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
+        });
+        if let Some(manager) = manager {
+            text["manager_id"] = manager.to_string().into();
+        }
+        let reply = employees::create(&self.shell, &self.admin(), body(&text.to_string())).await.unwrap();
+        member(&reply, "id").parse().unwrap()
+    }
+
+    /// A key made by the operator.
+    pub(crate) fn order(&self) -> KeyOrder {
+        KeyOrder {
+            organization: self.organization,
+            name: "Key".to_owned(),
+            scopes: Scopes::ALL,
+            level: AccessLevel::Admin,
+            environment: Environment::Live,
+            employee: None,
+            expires_at: None,
+            reads_per_minute: None,
+            writes_per_minute: None,
+        }
+    }
+}
+
+/// The members of a JSON object.
+pub(crate) fn body(text: &str) -> Object {
+    match serde_json::from_str(text).unwrap() {
+        Value::Object(members) => members,
+        other => panic!("not an object: {other:?}"),
+    }
+}
+
+/// The parameters of a query.
+pub(crate) fn params(pairs: &[(&str, &str)]) -> Params {
+    Params::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+}
+
+/// The body of an answer.
+pub(crate) fn json(reply: &Reply) -> serde_json::Value {
+    serde_json::from_slice(&reply.body).unwrap()
+}
+
+/// A text member of an answer.
+pub(crate) fn member(reply: &Reply, name: &str) -> String {
+    json(reply)[name].as_str().unwrap_or_else(|| panic!("no text {name} in {}", json(reply))).to_owned()
+}
+
+/// The status-like word for an error, to compare.
+pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
+    use candor_domain::refusal::Refusal;
+    match result {
+        Ok(reply) if reply.replayed => "replayed",
+        Ok(_) => "done",
+        Err(Error::Refused(Refusal::Invalid(_))) => "invalid",
+        Err(Error::Refused(Refusal::Unprocessable(_))) => "unprocessable",
+        Err(Error::Refused(Refusal::NotFound)) => "not found",
+        Err(Error::Refused(Refusal::Denied(_))) => "denied",
+        Err(Error::Refused(Refusal::Conflict(_))) => "conflict",
+        Err(Error::PreconditionFailed) => "precondition failed",
+        Err(Error::KeyReused(_)) => "key reused",
+        Err(Error::Contended) => "contended",
+        Err(Error::Unavailable(_)) => "unavailable",
+        Err(Error::Bug(cause)) => panic!("{cause}"),
+    }
+}
