@@ -1,6 +1,7 @@
 DROP TABLE replays;
 DROP TABLE audit_entries;
 DROP TABLE events;
+DROP FUNCTION feed_offset();
 DROP TABLE observation_attributes;
 DROP TABLE observations;
 DROP TABLE api_keys;

@@ -127,7 +127,8 @@ CREATE TABLE reporting_lines (
     CONSTRAINT reporting_lines_ancestor FOREIGN KEY (tenant_id, ancestor_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT reporting_lines_descendant FOREIGN KEY (tenant_id, descendant_id) REFERENCES employees (tenant_id, id)
 );
-CREATE INDEX reporting_lines_by_descendant ON reporting_lines (tenant_id, descendant_id, ancestor_id, depth);
+-- Without the ancestor: a look at one line must go to the primary key, where a subtree stands together.
+CREATE INDEX reporting_lines_by_descendant ON reporting_lines (tenant_id, descendant_id);
 
 CREATE TABLE invitations (
     tenant_id uuid NOT NULL,
@@ -193,9 +194,10 @@ CREATE TABLE observations (
     CONSTRAINT observations_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT observations_author FOREIGN KEY (tenant_id, author_id) REFERENCES employees (tenant_id, id)
 );
-CREATE INDEX observations_by_date ON observations (tenant_id, archived, observation_date, id);
-CREATE INDEX observations_by_created_at ON observations (tenant_id, archived, created_at, id);
-CREATE INDEX observations_by_updated_at ON observations (tenant_id, archived, updated_at, id);
+-- The person stands behind the order, so that a list of a subtree's observations is read from the index alone.
+CREATE INDEX observations_by_date ON observations (tenant_id, archived, observation_date, id, employee_id);
+CREATE INDEX observations_by_created_at ON observations (tenant_id, archived, created_at, id, employee_id);
+CREATE INDEX observations_by_updated_at ON observations (tenant_id, archived, updated_at, id, employee_id);
 CREATE INDEX observations_by_employee ON observations (tenant_id, employee_id, archived, observation_date, id);
 
 -- Which observations have a certain attribute.
@@ -209,6 +211,10 @@ CREATE TABLE observation_attributes (
 );
 CREATE INDEX observation_attributes_by_observation ON observation_attributes (tenant_id, observation_id, attribute_id);
 
+-- Added to the id of a transaction it makes the position of its events. It is raised when a database was restored into a
+-- cluster whose transactions have lower ids than the restored events.
+CREATE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT 0::bigint';
+
 -- What happened, in commit order by `position`.
 CREATE TABLE events (
     tenant_id uuid NOT NULL,
@@ -216,7 +222,7 @@ CREATE TABLE events (
     type text NOT NULL,
     created_at timestamptz NOT NULL,
     data text NOT NULL,
-    position bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint),
+    position bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint + feed_offset()),
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX events_by_position ON events (tenant_id, position, id);

@@ -1,0 +1,38 @@
+//! The upkeep of the reporting tree's closure.
+
+use candor_domain::access::Tenant;
+
+use crate::sql::Sql;
+
+/// The deepest line that is followed; a tree that deep does not exist, but a broken one must not be followed for ever.
+const DEEPEST: u32 = 10_000;
+
+/// Brings the closure up to date after these people got another manager, whoever else moved with them. It runs behind
+/// the writes and under the lock of the tree: the lines of everyone below them are followed anew, and only what differs
+/// is written.
+pub(super) fn closure(tenant: Tenant, moved: impl Iterator<Item = [u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, moved) = (sql.id(tenant.to_bytes()), sql.ids(moved));
+    // OFFSET 0 makes each step one look into the primary key.
+    let manager_of =
+        |id: &str| format!("(SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = {id} OFFSET 0) AS e");
+    sql.push(&format!(
+        "WITH RECURSIVE moved AS MATERIALIZED (SELECT u.id FROM UNNEST({moved}) AS u (id)), \
+         below AS MATERIALIZED (SELECT id FROM moved UNION SELECT l.descendant_id FROM moved AS m CROSS JOIN LATERAL \
+         (SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = m.id OFFSET 0) AS l), \
+         line (descendant_id, ancestor_id, depth) AS (\
+         SELECT b.id, e.manager_id, 1::bigint FROM below AS b CROSS JOIN LATERAL {first} WHERE e.manager_id IS NOT NULL \
+         UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
+         WHERE e.manager_id IS NOT NULL AND s.depth < {DEEPEST}), \
+         gone AS (DELETE FROM reporting_lines AS l USING below AS b WHERE l.tenant_id = {tenant} \
+         AND l.descendant_id = b.id AND NOT EXISTS (SELECT 1 FROM line AS n \
+         WHERE n.descendant_id = l.descendant_id AND n.ancestor_id = l.ancestor_id)) \
+         INSERT INTO reporting_lines AS l (tenant_id, ancestor_id, descendant_id, depth) \
+         SELECT {tenant}, n.ancestor_id, n.descendant_id, n.depth FROM line AS n \
+         ON CONFLICT (tenant_id, ancestor_id, descendant_id) DO UPDATE SET depth = excluded.depth \
+         WHERE l.depth <> excluded.depth",
+        first = manager_of("b.id"),
+        next = manager_of("s.ancestor_id"),
+    ));
+    sql
+}

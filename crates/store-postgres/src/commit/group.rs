@@ -1,0 +1,205 @@
+//! Rows of a change set by table, so that any number of them takes one part of the statement.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::change::Row;
+use candor_port_storage::flat::{Cell, Column, MemberTable, Stored, Table, Type};
+
+use super::statement::{STALE, Statement};
+
+/// All rows to write.
+#[derive(Default)]
+pub(super) struct Groups(Vec<Group>);
+
+/// The rows of one table.
+struct Group {
+    table: &'static Table,
+    tenant: Option<Tenant>,
+    new: Vec<Entry>,
+    changed: Vec<Entry>,
+}
+
+/// One row: its cells, the version that was seen, its tags.
+struct Entry {
+    cells: Vec<Cell>,
+    seen: i64,
+    members: Vec<[u8; 16]>,
+}
+
+impl Entry {
+    fn id(&self) -> Cell {
+        self.cells.first().cloned().unwrap_or(Cell::Null(Type::Id))
+    }
+
+    fn id_bytes(&self) -> [u8; 16] {
+        if let Some(Cell::Id(it)) = self.cells.first() { *it } else { [0; 16] }
+    }
+}
+
+impl Groups {
+    /// Adds a row that is written under a tenant, or under the change set's own.
+    pub(super) fn row<T: Stored>(&mut self, tenant: Option<Tenant>, row: &Row<T>) {
+        let entry = |seen| Entry { cells: row.value.cells(), seen, members: row.value.members() };
+        let group = self.group(T::TABLE, tenant);
+        match row.seen {
+            Some(version) => group.changed.push(entry(version.0)),
+            None => group.new.push(entry(0)),
+        }
+    }
+
+    /// Adds a row that will never change.
+    pub(super) fn added<T: Stored>(&mut self, value: &T) {
+        let entry = Entry { cells: value.cells(), seen: 0, members: vec![] };
+        self.group(T::TABLE, None).new.push(entry);
+    }
+
+    fn group(&mut self, table: &'static Table, tenant: Option<Tenant>) -> &mut Group {
+        let at = self.0.iter().position(|it| it.table.name == table.name).unwrap_or_else(|| {
+            self.0.push(Group { table, tenant, new: vec![], changed: vec![] });
+            self.0.len() - 1
+        });
+        &mut self.0[at]
+    }
+
+    /// Adds the parts that write all rows.
+    pub(super) fn write(&self, statement: &mut Statement) {
+        for group in &self.0 {
+            let own = statement.tenant.clone();
+            let tenant = group.tenant.map_or(own, |it| statement.sql.id(it.to_bytes()));
+            match group.changed.as_slice() {
+                [] => {}
+                [one] => update_one(statement, group.table, &tenant, one),
+                many => update_many(statement, group.table, &tenant, many),
+            }
+            match group.new.as_slice() {
+                [] => {}
+                [one] => insert_one(statement, group.table, &tenant, one),
+                many => insert_many(statement, group.table, &tenant, many),
+            }
+            if let Some(members) = &group.table.members {
+                remove_members(statement, members, &tenant, &group.changed);
+                add_members(statement, members, &tenant, group.changed.iter().chain(&group.new));
+            }
+        }
+    }
+}
+
+fn all(table: &Table) -> impl Iterator<Item = &Column> {
+    table.columns.iter().chain(table.derived)
+}
+
+fn names(table: &Table) -> String {
+    all(table).map(|it| it.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns of an insert, and what the version's is to be.
+fn into(table: &Table) -> (String, &'static str) {
+    let (version, first) = if table.versioned { (", version", ", 1") } else { ("", "") };
+    (format!("{} (tenant_id, {}{version})", table.name, names(table)), first)
+}
+
+fn insert_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
+    let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+    let ((into, first), from) = (into(table), statement.from(""));
+    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
+}
+
+fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
+    let (source, ((into, first), values)) = (arrays(statement, table, rows), (into(table), unnested(table)));
+    let from = statement.from(&source);
+    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
+}
+
+fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
+    let values = row.cells.iter().zip(all(table)).skip(1);
+    let sets: Vec<_> = values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
+    let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(Cell::Int(row.seen)), statement.from(""));
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
+             WHERE t.tenant_id = {tenant} AND t.id = {id} AND t.version = {seen} RETURNING 1",
+            table.name,
+            sets.join(", ")
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
+    let source = arrays(statement, table, rows);
+    let sets: Vec<_> =
+        all(table).zip(unnested(table)).skip(1).map(|(it, value)| format!("{} = {value}", it.name)).collect();
+    let from = statement.from(&source);
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
+             WHERE t.tenant_id = {tenant} AND t.id = u.id AND t.version = u.seen RETURNING 1",
+            table.name,
+            sets.join(", ")
+        ),
+    );
+    // A number in the text would make another statement of every count.
+    let count = statement.sql.bind(Cell::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
+    statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
+}
+
+/// The rows, column by column, as a table named `u`.
+fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
+    let mut arrays: Vec<_> = all(table)
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = rows.iter().map(|row| row.cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+            statement.sql.many(column.kind, cells)
+        })
+        .collect();
+    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.seen))));
+    format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table))
+}
+
+/// The columns of `u`; arrays travel as texts.
+fn unnested(table: &Table) -> Vec<String> {
+    let cast = |kind| if kind == Type::Ids { "::uuid[]" } else { "" };
+    all(table).map(|it| format!("u.{}{}", it.name, cast(it.kind))).collect()
+}
+
+/// Each tag with the row that has it.
+fn pairs<'a>(rows: impl Iterator<Item = &'a Entry> + Clone) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
+    rows.flat_map(|row| row.members.iter().map(move |it| (row.id_bytes(), *it))).unzip()
+}
+
+fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str, changed: &[Entry]) {
+    if changed.is_empty() {
+        return;
+    }
+    let rows = statement.sql.ids(changed.iter().map(Entry::id_bytes));
+    let (owners, tags) = pairs(changed.iter());
+    let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
+    let (MemberTable { name, owner, member }, using) = (members, statement.using());
+    statement.part(
+        "",
+        &format!(
+            "DELETE FROM {name} AS m {using} WHERE m.tenant_id = {tenant} AND m.{owner} = ANY({rows}) AND NOT EXISTS \
+             (SELECT 1 FROM UNNEST({owners}, {tags}) AS u (owner, tag) WHERE u.owner = m.{owner} AND u.tag = m.{member})"
+        ),
+    );
+}
+
+fn add_members<'a>(
+    statement: &mut Statement,
+    members: &MemberTable,
+    tenant: &str,
+    rows: impl Iterator<Item = &'a Entry> + Clone,
+) {
+    let (owners, tags) = pairs(rows);
+    if tags.is_empty() {
+        return;
+    }
+    let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
+    let from = statement.from(&format!("UNNEST({owners}, {tags}) AS u (owner, tag)"));
+    let MemberTable { name, owner, member } = members;
+    statement.part(
+        "",
+        &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) SELECT {tenant}, u.owner, u.tag {from} ON CONFLICT DO NOTHING"),
+    );
+}

@@ -1,0 +1,72 @@
+//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does.
+
+use candor_domain::id::DepartmentId;
+use candor_port_storage::change::Require;
+use candor_port_storage::flat::{Cell, Type};
+
+use super::statement::Statement;
+use crate::failure::MARK;
+use crate::reads::present_statuses;
+
+/// Stands before the number of the requirement that does not hold.
+pub(super) const WORD: &str = "require:";
+
+/// Adds the checks of all requirements. Those of one kind are looked up together.
+pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
+    let (mut departments, mut attributes, mut people) = (vec![], vec![], vec![]);
+    for (at, require) in requires.iter().enumerate() {
+        match require {
+            Require::DepartmentOpen(id) => departments.push((at, id.to_bytes(), 0)),
+            Require::AttributeOpen(id) => attributes.push((at, id.to_bytes(), 0)),
+            Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
+            Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
+        }
+    }
+    check_rows(statement, "departments", "0::bigint", "AND NOT archived", &departments);
+    check_rows(statement, "attributes", "0::bigint", "AND NOT archived", &attributes);
+    check_rows(statement, "employees", "version", "", &people);
+}
+
+/// Checks that rows are there with a certain number. A row that somebody is changing is waited for and judged anew.
+fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, wanted: &[(usize, [u8; 16], i64)]) {
+    if wanted.is_empty() {
+        return;
+    }
+    let ids = statement.sql.ids(wanted.iter().map(|(_, id, _)| *id));
+    let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, it)| Cell::Int(*it)));
+    let places = wanted.iter().map(|(at, _, _)| Cell::Int(i64::try_from(*at).unwrap_or_default()));
+    let places = statement.sql.many(Type::Int, places);
+    let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("{table} AS t")));
+    let found = statement.part(
+        "MATERIALIZED ",
+        &format!(
+            "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and} FOR SHARE OF t"
+        ),
+    );
+    statement.checked(format!(
+        "COALESCE((SELECT '{MARK}{WORD}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
+         WHERE NOT EXISTS (SELECT 1 FROM {found} AS f WHERE f.id = w.id AND f.number = w.number)), '1')::int"
+    ));
+}
+
+/// Locks a department against those who would join it: both a requirement that it is open and a reference to it wait.
+pub(super) fn lock_department(statement: &mut Statement, id: DepartmentId) {
+    let id = statement.sql.id(id.to_bytes());
+    let (tenant, from) = (statement.tenant.clone(), statement.from("departments AS t"));
+    let locked = statement.part(
+        "MATERIALIZED ",
+        &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"),
+    );
+    statement.checked(format!("(SELECT count(*) FROM {locked})::int"));
+}
+
+fn check_vacant(statement: &mut Statement, at: usize, id: DepartmentId) {
+    let id = statement.sql.id(id.to_bytes());
+    let (statuses, tenant) = (present_statuses(&mut statement.sql), statement.tenant.clone());
+    statement.check(
+        &format!(
+            "NOT EXISTS (SELECT 1 FROM employees WHERE tenant_id = {tenant} AND department_id = {id} AND status = ANY({statuses}))"
+        ),
+        &format!("{WORD}{at}"),
+    );
+}

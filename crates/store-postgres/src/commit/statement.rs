@@ -1,0 +1,209 @@
+//! Puts the statements of a change set together.
+//!
+//! Everything is written by one statement whose parts (CTEs) see the same state. A part that must touch a row, or a
+//! requirement that must hold, is checked in the final SELECT, where a word that is no number is cast to one: the
+//! statement fails as a whole, and the server's message quotes the word.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::replay::Replay;
+use candor_port_storage::change::{ChangeSet, Lines, Require, Write, key_tenant};
+use candor_port_storage::flat::{Cell, Type};
+
+use super::closure::closure;
+use super::group::Groups;
+use super::requires;
+use crate::failure::MARK;
+use crate::sql::Sql;
+
+/// A row, or the reporting tree, has another version.
+pub(super) const STALE: &str = "stale";
+/// The idempotency key was used.
+pub(super) const REPLAYED: &str = "replayed";
+
+/// A statement in the making.
+pub(super) struct Statement {
+    /// Its parameters, and in the end its text.
+    pub(super) sql: Sql,
+    /// The tenant's placeholder.
+    pub(super) tenant: String,
+    parts: Vec<String>,
+    checks: Vec<String>,
+    gated: bool,
+}
+
+impl Statement {
+    pub(super) fn new(tenant: Tenant) -> Self {
+        let mut sql = Sql::default();
+        let tenant = sql.id(tenant.to_bytes());
+        Self { sql, tenant, parts: vec![], checks: vec![], gated: false }
+    }
+
+    /// Adds a part and answers its name.
+    pub(super) fn part(&mut self, form: &str, text: &str) -> String {
+        let name = format!("p{}", self.parts.len());
+        self.parts.push(format!("{name} AS {form}({text})"));
+        name
+    }
+
+    /// Adds a check: where the condition does not hold, the statement fails with the word.
+    pub(super) fn check(&mut self, condition: &str, word: &str) {
+        self.checks.push(raise(condition, word));
+    }
+
+    /// Adds an expression that fails by itself.
+    pub(super) fn checked(&mut self, expression: String) {
+        self.checks.push(expression);
+    }
+
+    /// What a part has to have behind its FROM so that it begins only when the idempotency key is ours: an answer to a
+    /// retry comes before any other refusal. `others` is what it reads from besides.
+    pub(super) fn from(&self, others: &str) -> String {
+        match (others, self.gated) {
+            ("", false) => String::new(),
+            ("", true) => "FROM go".to_owned(),
+            (others, false) => format!("FROM {others}"),
+            (others, true) => format!("FROM go, {others}"),
+        }
+    }
+
+    /// The same for DELETE.
+    pub(super) fn using(&self) -> &'static str {
+        if self.gated { "USING go" } else { "" }
+    }
+
+    /// Takes the idempotency key, before anything else. A twin that is under way is waited for.
+    fn take_key(&mut self, replay: &Replay) {
+        let key = self.sql.bind(Cell::Text(replay.key.as_str().to_owned()));
+        let fingerprint = self.sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
+        let status = self.sql.bind(Cell::Int(i64::from(replay.status)));
+        let sealed = self.sql.bind(Cell::Bytes(replay.sealed.clone()));
+        let (at, until) =
+            (self.sql.bind(Cell::Time(replay.created_at)), self.sql.bind(Cell::Time(replay.expires_at())));
+        let tenant = &self.tenant;
+        self.parts.push(format!(
+            "replay AS (INSERT INTO replays AS r (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
+             VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until}) \
+             ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, \
+             sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at \
+             WHERE r.expires_at <= {at} RETURNING 1)"
+        ));
+        let mine = raise("(SELECT count(*) FROM replay) = 1", REPLAYED);
+        self.parts.push(format!("go AS MATERIALIZED (SELECT {mine} AS ok)"));
+        self.checks.push("(SELECT ok FROM go)".to_owned());
+        self.gated = true;
+    }
+
+    fn finish(mut self) -> Sql {
+        let checks = if self.checks.is_empty() { "1".to_owned() } else { self.checks.join(", ") };
+        let with = if self.parts.is_empty() { String::new() } else { format!("WITH {} ", self.parts.join(", ")) };
+        self.sql.push(&format!("{with}SELECT {checks}"));
+        self.sql
+    }
+}
+
+/// Nothing here is a constant for the planner: it would cast the word beforehand.
+fn raise(condition: &str, word: &str) -> String {
+    format!("(CASE WHEN {condition} THEN '1'::text ELSE '{MARK}{word}'::text END)::int")
+}
+
+/// The statements of a change set, in the order in which they are sent.
+pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
+    let lines = lines(change);
+    let vacant = change.requires.iter().any(|it| matches!(it, Require::DepartmentVacant(_)));
+    if lines.is_empty() && !vacant {
+        let mut all = Statement::new(tenant);
+        if let Some(replay) = &change.replay {
+            all.take_key(replay);
+        }
+        write(&mut all, tenant, change);
+        return vec![all.finish()];
+    }
+    let mut rest = Statement::new(tenant);
+    write(&mut rest, tenant, change);
+    let mut flight = vec![Sql::plain("BEGIN"), locks(tenant, change, &lines), rest.finish()];
+    if !lines.is_empty() {
+        flight.push(closure(tenant, moved(change)));
+    }
+    flight.push(Sql::plain("COMMIT"));
+    flight
+}
+
+/// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
+/// come in one of their own, before the others.
+fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines]) -> Sql {
+    let mut first = Statement::new(tenant);
+    if let Some(replay) = &change.replay {
+        first.take_key(replay);
+    }
+    if !lines.is_empty() {
+        lock_tree(&mut first, lines);
+    }
+    for require in &change.requires {
+        if let Require::DepartmentVacant(id) = require {
+            requires::lock_department(&mut first, *id);
+        }
+    }
+    first.finish()
+}
+
+/// Counts the tree's version up, which holds its row until the end. Who saw no version has seen none of a tree that is
+/// not there.
+fn lock_tree(first: &mut Statement, lines: &[Lines]) {
+    let seen = lines.iter().find_map(|it| it.seen).map(|it| it.0);
+    let same = lines.iter().filter_map(|it| it.seen).all(|it| Some(it.0) == seen);
+    let seen = first.sql.bind(seen.map_or(Cell::Null(Type::Int), Cell::Int));
+    let (tenant, from) = (first.tenant.clone(), first.from(""));
+    let tree = first.part(
+        "",
+        &format!(
+            "INSERT INTO reporting_trees AS t (tenant_id, version) SELECT {tenant}, 1 {from} \
+             ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1 \
+             WHERE {seen} IS NULL OR t.version = {seen} RETURNING t.version"
+        ),
+    );
+    let counted = format!("(SELECT version FROM {tree})");
+    let met = format!("COALESCE({counted} = {seen} + 1, {seen} IS NULL)");
+    let never = format!("{counted} IS NULL AND {counted} IS NOT NULL");
+    first.check(if same { &met } else { &never }, STALE);
+}
+
+fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
+    requires::check_all(statement, &change.requires);
+    let mut groups = Groups::default();
+    for it in &change.writes {
+        match it {
+            Write::Observation(row) => groups.row(None, row),
+            Write::Employee(row, _) => groups.row(None, row),
+            Write::Department(row) => groups.row(None, row),
+            Write::Attribute(row) => groups.row(None, row),
+            Write::Organization(row) => groups.row(None, row),
+            Write::ApiKey(row) => groups.row(Some(key_tenant(tenant)), row),
+            Write::Invitation(row) => groups.row(None, row),
+            Write::Connector(row) => groups.row(None, row),
+        }
+    }
+    for event in &change.events {
+        groups.added::<Event>(event);
+    }
+    for entry in change.audit_entries() {
+        groups.added(entry);
+    }
+    groups.write(statement);
+}
+
+fn lines(change: &ChangeSet) -> Vec<Lines> {
+    let lines = change.writes.iter().map(|it| match it {
+        Write::Employee(_, lines) => *lines,
+        _ => None,
+    });
+    lines.flatten().collect()
+}
+
+/// The people whose reporting line changes.
+fn moved(change: &ChangeSet) -> impl Iterator<Item = [u8; 16]> {
+    change.writes.iter().filter_map(|it| match it {
+        Write::Employee(row, Some(_)) => Some(row.value.id.to_bytes()),
+        _ => None,
+    })
+}

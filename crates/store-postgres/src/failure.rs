@@ -1,0 +1,187 @@
+//! What went wrong with a statement, sorted by what is to be done about it.
+
+use candor_port_storage::change::{CommitError, Unique};
+use candor_port_storage::rows::UNIQUES;
+use candor_port_storage::store::StorageError;
+use diesel::ConnectionError;
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
+
+/// Our own checks fail by casting such a word to a number: the server then quotes it back.
+pub(crate) const MARK: &str = "candor:";
+
+/// Why a statement failed. The text is for the log.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The connection is gone; what it last did is not known.
+    Lost(String),
+    /// It may work again soon.
+    Busy(String),
+    /// Two transactions got in each other's way, and this one was given up whole.
+    Collided(String),
+    /// A value is taken.
+    Unique { constraint: String, text: String },
+    /// A referenced row is missing.
+    Missing,
+    /// One of our own checks, by its word.
+    Check(String),
+    /// A row could not be read.
+    Corrupt(StorageError),
+    /// Anything else.
+    Other(String),
+}
+
+/// How the server words what has no kind of its own. Its language is set to English where that is allowed.
+const LOST: [&str; 2] = ["terminating connection", "the database system is"];
+const BUSY: [&str; 3] = ["canceling statement due to", "too many", "remaining connection slots"];
+const COLLIDED: &str = "deadlock detected";
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::DatabaseError(kind, info) => Self::from_database(&kind, info.as_ref()),
+            Error::BrokenTransactionManager => Self::Lost("an earlier error left the connection unusable".to_owned()),
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+impl Failure {
+    fn from_database(kind: &DatabaseErrorKind, info: &dyn DatabaseErrorInformation) -> Self {
+        let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        match kind {
+            DatabaseErrorKind::UniqueViolation => {
+                Self::Unique { constraint: info.constraint_name().unwrap_or_default().to_owned(), text }
+            }
+            DatabaseErrorKind::ForeignKeyViolation => Self::Missing,
+            DatabaseErrorKind::SerializationFailure => Self::Collided(text),
+            DatabaseErrorKind::ReadOnlyTransaction => Self::Busy(text),
+            DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => Self::Lost(text),
+            _ => Self::from_words(text),
+        }
+    }
+
+    fn from_words(text: String) -> Self {
+        let says = |words: &[&str]| words.iter().any(|it| text.contains(it));
+        if let Some(at) = text.find(MARK) {
+            let word = |it: &char| it.is_ascii_alphanumeric() || *it == ':';
+            return Self::Check(text[at + MARK.len()..].chars().take_while(word).collect());
+        }
+        if says(&LOST) {
+            Self::Lost(text)
+        } else if says(&BUSY) {
+            Self::Busy(text)
+        } else if says(&[COLLIDED]) {
+            Self::Collided(text)
+        } else {
+            Self::Other(text)
+        }
+    }
+
+    /// The text for the log.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Lost(text)
+            | Self::Busy(text)
+            | Self::Collided(text)
+            | Self::Unique { text, .. }
+            | Self::Other(text) => text,
+            Self::Missing => "a referenced row is missing".to_owned(),
+            Self::Check(word) => format!("unexpected check {word:?}"),
+            Self::Corrupt(error) => error.to_string(),
+        }
+    }
+
+    /// What a read answers.
+    pub(crate) fn into_storage(self) -> StorageError {
+        match self {
+            Self::Lost(text) | Self::Busy(text) | Self::Collided(text) => StorageError::Unavailable(text),
+            Self::Corrupt(error) => error,
+            other => StorageError::Failed(other.text()),
+        }
+    }
+
+    /// What a commit answers where no check of ours failed.
+    pub(crate) fn into_commit(self) -> CommitError {
+        match self {
+            Self::Unique { constraint, text } => match unique(&constraint) {
+                Some(it) => CommitError::Taken(it),
+                None => CommitError::Storage(StorageError::Failed(text)),
+            },
+            Self::Missing => CommitError::Missing,
+            other => CommitError::Storage(other.into_storage()),
+        }
+    }
+}
+
+fn unique(constraint: &str) -> Option<Unique> {
+    let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, it)| *it);
+    named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
+}
+
+/// The text of an error with its causes: the driver's own message is only a category such as `db error`.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        let more = it.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = it.source();
+    }
+    text
+}
+
+/// A connection that could not be made.
+pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
+    let cause = match error {
+        ConnectionError::BadConnection(text) => text.clone(),
+        other => with_causes(other),
+    };
+    Failure::Busy(format!("cannot connect: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_is_known_by_its_word_whatever_the_server_says_around_it() {
+        for text in [
+            "invalid input syntax for type integer: \"candor:require:3\"",
+            "ungültige Eingabesyntax für Typ integer: »candor:require:3«",
+        ] {
+            let Failure::Check(word) = Failure::from_words(text.to_owned()) else { panic!("{text}") };
+            assert_eq!(word, "require:3");
+        }
+    }
+
+    #[test]
+    fn what_may_work_again_soon_is_told_from_what_is_wrong() {
+        let kinds = |text: &str| match Failure::from_words(text.to_owned()) {
+            Failure::Lost(_) => "lost",
+            Failure::Busy(_) => "busy",
+            Failure::Collided(_) => "collided",
+            _ => "other",
+        };
+        let table = [
+            ("terminating connection due to administrator command", "lost"),
+            ("the database system is shutting down", "lost"),
+            ("canceling statement due to lock timeout", "busy"),
+            ("canceling statement due to statement timeout", "busy"),
+            ("sorry, too many clients already", "busy"),
+            ("deadlock detected", "collided"),
+            ("column \"x\" does not exist", "other"),
+        ];
+        for (text, kind) in table {
+            assert_eq!(kinds(text), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_taken_id_is_known_by_the_name_of_its_primary_key() {
+        assert_eq!(unique("employees_email"), Some(Unique::EmployeeEmail));
+        assert_eq!(unique("observations_pkey"), Some(Unique::Id));
+        assert_eq!(unique("api_keys_by_hash"), None);
+    }
+}

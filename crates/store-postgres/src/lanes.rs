@@ -1,0 +1,123 @@
+//! The connections that reads share: statements of many requests travel on one connection without waiting for each
+//! other's answers.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use candor_port_storage::flat::Fetch;
+use diesel_async::AsyncPgConnection;
+use tokio::time::timeout;
+
+use crate::failure::Failure;
+use crate::session::{Session, run};
+use crate::sql::Sql;
+
+/// No shared statement takes that long: behind it the connection is given up, and with it whatever blocks it.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The shared connections.
+pub(crate) struct Lanes {
+    session: Session,
+    lanes: Vec<Lane>,
+}
+
+/// One of them; replaced when it breaks.
+#[derive(Default)]
+struct Lane {
+    current: Mutex<Option<Arc<AsyncPgConnection>>>,
+    connecting: tokio::sync::Mutex<()>,
+    waiting: AtomicUsize,
+}
+
+/// Counts a statement for as long as it waits.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn on(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lane {
+    fn current(&self) -> Option<Arc<AsyncPgConnection>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn replace(&self, with: Option<Arc<AsyncPgConnection>>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = with;
+    }
+
+    /// Forgets a broken connection, unless it was replaced already.
+    fn forget(&self, broken: &Arc<AsyncPgConnection>) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_some_and(|it| Arc::ptr_eq(it, broken)) {
+            *current = None;
+        }
+    }
+
+    async fn connection(&self, session: &Session) -> Result<Arc<AsyncPgConnection>, Failure> {
+        if let Some(it) = self.current() {
+            return Ok(it);
+        }
+        let _one_at_a_time = self.connecting.lock().await;
+        if let Some(it) = self.current() {
+            return Ok(it);
+        }
+        let made = Arc::new(session.connect().await?);
+        self.replace(Some(Arc::clone(&made)));
+        Ok(made)
+    }
+}
+
+impl Lanes {
+    /// This many shared connections; each is made when it is first needed.
+    pub(crate) fn new(session: Session, count: usize) -> Self {
+        Self { session, lanes: (0..count.max(1)).map(|_| Lane::default()).collect() }
+    }
+
+    /// Runs a read on the connection where the fewest wait. A read that loses its connection is run once more.
+    pub(crate) async fn read<T>(
+        &self,
+        sql: &Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        match self.attempt(sql, &read).await {
+            Err(Failure::Lost(text)) => {
+                tracing::info!(reason = text, "a shared database connection was lost; reading again on a new one");
+                self.attempt(sql, &read).await
+            }
+            other => other,
+        }
+    }
+
+    async fn attempt<T>(
+        &self,
+        sql: &Sql,
+        read: &impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let Some(lane) = self.lanes.iter().min_by_key(|it| it.waiting.load(Ordering::Relaxed)) else {
+            return Err(Failure::Other("there are no shared connections".to_owned()));
+        };
+        let _waiting = Waiting::on(&lane.waiting);
+        let connection = lane.connection(&self.session).await?;
+        match timeout(PATIENCE, run(&connection, sql, read)).await {
+            Ok(Err(Failure::Lost(text))) => {
+                lane.forget(&connection);
+                Err(Failure::Lost(text))
+            }
+            Ok(other) => other,
+            Err(_) => {
+                lane.forget(&connection);
+                Err(Failure::Busy("a shared connection did not answer in time".to_owned()))
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Observations, and what the organization has in common.
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::id::{AttributeId, DepartmentId, Id, ObservationId};
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Organization;
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_port_storage::Versioned;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::store::{Library, Observations, Read};
+
+use super::people::present_statuses;
+use crate::PostgresStore;
+use crate::select::flag;
+use crate::sql::Sql;
+
+#[async_trait]
+impl Observations for PostgresStore {
+    async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>> {
+        self.get(tenant, id.to_bytes()).await
+    }
+
+    async fn observations(
+        &self,
+        tenant: Tenant,
+        filter: &observation::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Observation>> {
+        self.list(tenant, Listing::observations(filter, sort, page)).await
+    }
+}
+
+#[async_trait]
+impl Library for PostgresStore {
+    async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
+        self.get(tenant, tenant.organization.to_bytes()).await
+    }
+
+    async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>> {
+        self.get(tenant, id.to_bytes()).await
+    }
+
+    async fn departments(
+        &self,
+        tenant: Tenant,
+        filter: &department::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Department>> {
+        self.list(tenant, Listing::departments(filter, sort, page)).await
+    }
+
+    async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>> {
+        self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
+    }
+
+    async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
+        let found = self.id_by_text(tenant, Department::TABLE.name, "name_key", name).await?;
+        Ok(found.map(Id::from_bytes))
+    }
+
+    async fn department_has_members(&self, tenant: Tenant, id: DepartmentId) -> Read<bool> {
+        let mut sql = Sql::default();
+        let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
+        let statuses = present_statuses(&mut sql);
+        sql.push(&format!(
+            "SELECT EXISTS (SELECT 1 FROM employees WHERE tenant_id = {tenant} AND department_id = {id} AND status = ANY({statuses}))"
+        ));
+        Ok(self.find(&sql, flag).await? == Some(true))
+    }
+
+    async fn attribute(&self, tenant: Tenant, id: AttributeId) -> Read<Option<Versioned<Attribute>>> {
+        self.get(tenant, id.to_bytes()).await
+    }
+
+    async fn attributes(
+        &self,
+        tenant: Tenant,
+        filter: &attribute::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Attribute>> {
+        self.list(tenant, Listing::attributes(filter, sort, page)).await
+    }
+
+    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>> {
+        self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
+    }
+
+    async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {
+        let found = self.id_by_text(tenant, Attribute::TABLE.name, "name_key", name).await?;
+        Ok(found.map(Id::from_bytes))
+    }
+}

@@ -1,0 +1,8 @@
+//! The typed reads of the port.
+
+mod keys;
+mod library;
+mod people;
+mod trail;
+
+pub(crate) use people::present_statuses;

@@ -1,0 +1,129 @@
+//! People and the lines between them.
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::fields::Word;
+use candor_domain::id::{ConnectorId, EmployeeId, Id};
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::people::{self, Connector, Employee, Invitation, Status};
+use candor_port_storage::flat::{Cell, Stored, Type};
+use candor_port_storage::listing::Listing;
+use candor_port_storage::store::{People, Read, Reporting};
+use candor_port_storage::{Version, Versioned};
+
+use crate::PostgresStore;
+use crate::select::{columns, flag, id, int, versioned};
+use crate::sql::Sql;
+
+/// The words for everyone who has not left.
+fn present() -> impl Iterator<Item = Cell> {
+    let words = Status::WORDS.iter().filter(|(_, it)| *it != Status::Deactivated);
+    words.map(|(word, _)| Cell::Text((*word).to_owned()))
+}
+
+/// Binds the statuses of everyone who has not left.
+pub(crate) fn present_statuses(sql: &mut Sql) -> String {
+    sql.many(Type::Text, present())
+}
+
+#[async_trait]
+impl People for PostgresStore {
+    async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>> {
+        self.get(tenant, id.to_bytes()).await
+    }
+
+    async fn employees(
+        &self,
+        tenant: Tenant,
+        filter: &people::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Employee>> {
+        self.list(tenant, Listing::employees(filter, sort, page)).await
+    }
+
+    async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
+        self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
+    }
+
+    async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
+        Ok(self.id_by_text(tenant, Employee::TABLE.name, "email_key", email).await?.map(Id::from_bytes))
+    }
+
+    async fn employee_by_external_id(&self, tenant: Tenant, external_id: &str) -> Read<Option<EmployeeId>> {
+        Ok(self.id_by_text(tenant, Employee::TABLE.name, "external_id", external_id).await?.map(Id::from_bytes))
+    }
+
+    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
+        let mut sql = Sql::default();
+        let (tenant, managers) = (sql.id(tenant.to_bytes()), sql.ids(managers.iter().map(|it| it.to_bytes())));
+        let most = sql.bind(Cell::Int(i64::from(most)));
+        let order = "ORDER BY last_name_key, first_name_key, id";
+        let runs: Vec<_> = present()
+            .map(|status| {
+                let status = sql.bind(status);
+                format!(
+                    "(SELECT * FROM employees WHERE tenant_id = {tenant} AND manager_id = m.id AND status = {status} {order} LIMIT {most})"
+                )
+            })
+            .collect();
+        sql.push(&format!(
+            "SELECT {} FROM UNNEST({managers}) AS m (id) CROSS JOIN LATERAL (SELECT * FROM ({}) AS r {order} LIMIT {most}) AS e",
+            columns(Employee::TABLE, "e."),
+            runs.join(" UNION ALL "),
+        ));
+        let found = self.read(&sql, versioned::<Employee>).await?;
+        Ok(found.into_iter().map(|it| it.value).collect())
+    }
+
+    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
+        let mut sql = Sql::default();
+        let (tenant, above, below) =
+            (sql.id(tenant.to_bytes()), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));
+        sql.push(&format!(
+            "SELECT (SELECT version FROM reporting_trees WHERE tenant_id = {tenant}), \
+             EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {above} AND descendant_id = {below})"
+        ));
+        let found = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
+        let (tree, reports) = found.unwrap_or_default();
+        Ok(Reporting { tree: Version(tree), is_below: reports || employee == manager })
+    }
+
+    async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>> {
+        let mut sql = Sql::default();
+        let (tenant, employee) = (sql.id(tenant.to_bytes()), sql.id(employee.to_bytes()));
+        sql.push(&format!(
+            "SELECT {} FROM invitations WHERE tenant_id = {tenant} AND employee_id = {employee} ORDER BY created_at DESC, id DESC LIMIT 1",
+            columns(Invitation::TABLE, "")
+        ));
+        self.find(&sql, versioned).await
+    }
+
+    async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {
+        let mut sql = Sql::default();
+        let hash = sql.bind(Cell::Bytes(token_hash.to_vec()));
+        let columns = columns(Invitation::TABLE, "");
+        sql.push(&format!("SELECT tenant_id, {columns} FROM invitations WHERE token_hash = {hash}"));
+        self.find(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?))).await
+    }
+
+    async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>> {
+        self.get(tenant, id.to_bytes()).await
+    }
+
+    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>> {
+        self.list(tenant, Listing::all::<Connector>(sort, page)).await
+    }
+
+    async fn managed_by(
+        &self,
+        tenant: Tenant,
+        connector: ConnectorId,
+        after: Option<EmployeeId>,
+        limit: u16,
+    ) -> Read<Vec<Versioned<Employee>>> {
+        let mut found = self.rows(tenant, &Listing::managed_by(connector, after, limit)).await?;
+        found.truncate(usize::from(limit));
+        Ok(found)
+    }
+}

@@ -1,0 +1,129 @@
+//! How a connection is made, and the settings that every one of them has.
+
+use std::time::Duration;
+
+use diesel::{ConnectionError, ConnectionResult};
+use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection};
+use futures_util::TryStreamExt;
+use tokio::runtime::Handle;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::failure::{Failure, unconnected, with_causes};
+use crate::sql::Sql;
+use crate::wire::Columns;
+use crate::{ConnectError, tls};
+use candor_port_storage::flat::Fetch;
+
+/// The longest wait for a new connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A peer that is silent for so long is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// Sent data that nobody confirms for so long breaks the connection.
+const UNCONFIRMED: Duration = Duration::from_secs(20);
+
+/// Plans must not depend on the values of one request. Locks wait as long as a retry of the same request may wait for
+/// its twin (decision B2); the other times are far above what any statement needs.
+const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; \
+    SET default_transaction_isolation = 'read committed'; \
+    SET lock_timeout = '10s'; \
+    SET statement_timeout = '30s'; \
+    SET idle_in_transaction_session_timeout = '60s'; \
+    SET jit = off";
+
+/// Makes connections.
+#[derive(Clone)]
+pub(crate) struct Session {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+    home: Handle,
+}
+
+impl Session {
+    /// Reads a database URL. Connections will live on the runtime this is called on, not on those of requests, which
+    /// may end earlier.
+    pub(crate) fn new(url: &str, application: &str) -> Result<Self, ConnectError> {
+        let (url, wanted) = tls::take(url)?;
+        let mut config: Config = url.parse().map_err(|it| ConnectError::Url(with_causes(&it)))?;
+        let over_network = config.get_hosts().iter().any(|it| matches!(it, Host::Tcp(_)));
+        let mode = if over_network { wanted.mode } else { SslMode::Disable };
+        config.ssl_mode(mode);
+        if config.get_application_name().is_none() {
+            config.application_name(application);
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(UNCONFIRMED);
+        }
+        config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
+        let tls = if mode == SslMode::Disable { None } else { Some(MakeRustlsConnect::new(wanted.client()?)) };
+        Ok(Self { config, tls, home: Handle::current() })
+    }
+
+    /// The runtime that connections live on.
+    pub(crate) const fn home(&self) -> &Handle {
+        &self.home
+    }
+
+    /// Makes a connection, on the runtime where it is to live.
+    pub(crate) async fn connect(&self) -> Result<AsyncPgConnection, Failure> {
+        let session = self.clone();
+        let made = self.home.spawn(async move { session.establish().await });
+        match tokio::time::timeout(CONNECT_TIMEOUT * 2, made).await {
+            Ok(Ok(connection)) => connection.map_err(|it| unconnected(&it)),
+            Ok(Err(stopped)) => Err(Failure::Busy(format!("cannot connect: {stopped}"))),
+            Err(_) => Err(Failure::Busy("cannot connect: no answer in time".to_owned())),
+        }
+    }
+
+    pub(crate) async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
+        let refused = |it: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&it));
+        let made = match &self.tls {
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await
+            }
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await
+            }
+        };
+        let mut connection = made?;
+        connection.batch_execute(SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+        speak_english(&mut connection).await;
+        Ok(connection)
+    }
+}
+
+/// Errors without a kind of their own are told apart by their words. A server may be set to another language, and only
+/// some roles may change that; without it a lock timeout is reported as a defect instead of as a passing trouble.
+async fn speak_english(connection: &mut AsyncPgConnection) {
+    let asked = "SELECT current_setting('lc_messages') ~ '^(C|POSIX|en)' OR current_setting('lc_messages') = ''";
+    let understood = run(connection, &Sql::plain(asked), |row| row.flag().map_err(Failure::Other)).await;
+    let settled = match understood.as_deref() {
+        Ok([Some(true)]) => true,
+        _ => connection.batch_execute("SET lc_messages = 'C'").await.is_ok(),
+    };
+    if !settled {
+        tracing::warn!(
+            "the server's messages are not in English and lc_messages may not be set: some passing troubles will be reported as defects"
+        );
+    }
+}
+
+/// Runs a statement and reads its rows.
+pub(crate) async fn run<T>(
+    mut connection: &AsyncPgConnection,
+    sql: &Sql,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let mut stream = connection.load(sql).await?;
+    let mut rows = vec![];
+    while let Some(row) = stream.try_next().await? {
+        rows.push(read(&mut Columns::of(&row))?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,107 @@
+//! A statement and its parameters: prepared once per connection, known by its text.
+
+use candor_port_storage::flat::{Cell, Type};
+use diesel::pg::Pg;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Text, Timestamptz, Untyped, Uuid};
+
+use crate::wire::{Value, element, ids_as_text};
+
+/// A statement. The shapes of its text are few, so that each is prepared once and kept: values never enter it.
+#[derive(Debug, Default)]
+pub(crate) struct Sql {
+    text: String,
+    binds: Vec<Bind>,
+}
+
+#[derive(Debug)]
+enum Bind {
+    One(Value),
+    Many(Type, Vec<Value>),
+}
+
+impl Sql {
+    /// A statement without parameters.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), binds: vec![] }
+    }
+
+    /// Adds to the text.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a parameter and answers its placeholder.
+    pub(crate) fn bind(&mut self, cell: Cell) -> String {
+        self.binds.push(Bind::One(Value(cell)));
+        format!("${}", self.binds.len())
+    }
+
+    /// Adds an id and answers its placeholder.
+    pub(crate) fn id(&mut self, bytes: [u8; 16]) -> String {
+        self.bind(Cell::Id(bytes))
+    }
+
+    /// Adds an array of parameters of one type and answers its placeholder. Arrays of ids become texts of the form
+    /// `{…}`, because an array of arrays would lose its inner bounds.
+    pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = Cell>) -> String {
+        let value = |cell| match cell {
+            Cell::Ids(ids) => Value(Cell::Text(ids_as_text(&ids))),
+            other => Value(other),
+        };
+        self.binds.push(Bind::Many(element(kind), cells.into_iter().map(value).collect()));
+        format!("${}", self.binds.len())
+    }
+
+    /// Adds an array of ids and answers its placeholder.
+    pub(crate) fn ids(&mut self, ids: impl IntoIterator<Item = [u8; 16]>) -> String {
+        self.many(Type::Id, ids.into_iter().map(Cell::Id))
+    }
+}
+
+impl QueryFragment<Pg> for Sql {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(&self.text);
+        self.binds.iter().try_for_each(|bind| match bind {
+            Bind::One(value) => one(value, &mut out),
+            Bind::Many(kind, values) => many(*kind, values, &mut out),
+        })
+    }
+}
+
+fn one<'b>(value: &'b Value, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+    match value.0.kind() {
+        Type::Id => out.push_bind_param_value_only::<Uuid, _>(value),
+        Type::Text => out.push_bind_param_value_only::<Text, _>(value),
+        Type::Int => out.push_bind_param_value_only::<BigInt, _>(value),
+        Type::Flag => out.push_bind_param_value_only::<Bool, _>(value),
+        Type::Time => out.push_bind_param_value_only::<Timestamptz, _>(value),
+        Type::Date => out.push_bind_param_value_only::<Date, _>(value),
+        Type::Ids => out.push_bind_param_value_only::<Array<Uuid>, _>(value),
+        Type::Bytes => out.push_bind_param_value_only::<Binary, _>(value),
+    }
+}
+
+fn many<'b>(kind: Type, values: &'b Vec<Value>, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+    match kind {
+        Type::Id => out.push_bind_param_value_only::<Array<Uuid>, _>(values),
+        Type::Text | Type::Ids => out.push_bind_param_value_only::<Array<Text>, _>(values),
+        Type::Int => out.push_bind_param_value_only::<Array<BigInt>, _>(values),
+        Type::Flag => out.push_bind_param_value_only::<Array<Bool>, _>(values),
+        Type::Time => out.push_bind_param_value_only::<Array<Timestamptz>, _>(values),
+        Type::Date => out.push_bind_param_value_only::<Array<Date>, _>(values),
+        Type::Bytes => out.push_bind_param_value_only::<Array<Binary>, _>(values),
+    }
+}
+
+/// Known by its text and the types of its parameters, which is what the statement cache falls back to.
+impl QueryId for Sql {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+/// Its rows are read by position.
+impl Query for Sql {
+    type SqlType = Untyped;
+}

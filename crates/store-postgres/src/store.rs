@@ -1,0 +1,105 @@
+//! The store itself: what its parts share.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_port_storage::change::{ChangeSet, CommitError};
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::store::{Read, Storage};
+
+use crate::commit::Committer;
+use crate::failure::Failure;
+use crate::lanes::Lanes;
+use crate::pool::{Held, Pool};
+use crate::session::{Session, run};
+use crate::sql::Sql;
+use crate::{ConnectError, Options};
+
+/// Connections that reads share. Two keep a server of a few cores busy; what is slow runs apart from them.
+const LANES: usize = 2;
+
+/// The storage port on PostgreSQL. Clones share their connections, which live on the runtime that
+/// [`PostgresStore::connect`] ran on.
+#[derive(Clone)]
+pub struct PostgresStore {
+    lanes: Arc<Lanes>,
+    pool: Pool,
+    committer: Committer,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// Connects. The schema is neither changed nor judged: see [`crate::migrate`] and [`crate::pending`].
+    ///
+    /// # Errors
+    /// [`ConnectError`], also when the server does not answer now.
+    pub async fn connect(options: &Options) -> Result<Self, ConnectError> {
+        let session = Session::new(&options.url, &options.application_name)?;
+        let pool = Pool::new(&session, options.pool.saturating_sub(LANES))?;
+        let committer = Committer::new(pool.clone(), session.home().clone());
+        let store = Self { lanes: Arc::new(Lanes::new(session, LANES)), pool, committer };
+        store.ping().await.map_err(|it| ConnectError::Unreachable(it.to_string()))?;
+        Ok(store)
+    }
+
+    /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.
+    pub(crate) async fn read<T>(
+        &self,
+        sql: &Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    ) -> Read<Vec<T>> {
+        self.lanes.read(sql, read).await.map_err(Failure::into_storage)
+    }
+
+    /// Reads at most one row on a shared connection.
+    pub(crate) async fn find<T>(
+        &self,
+        sql: &Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    ) -> Read<Option<T>> {
+        Ok(self.read(sql, read).await?.into_iter().next())
+    }
+
+    /// Runs a statement on a connection of its own: nobody waits behind it.
+    pub(crate) async fn apart<T>(
+        &self,
+        sql: &Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    ) -> Read<Vec<T>> {
+        match self.attempt(sql, &read).await {
+            Err(Failure::Lost(_)) => self.attempt(sql, &read).await,
+            other => other,
+        }
+        .map_err(Failure::into_storage)
+    }
+
+    async fn attempt<T>(
+        &self,
+        sql: &Sql,
+        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+    ) -> Result<Vec<T>, Failure> {
+        let held = Held::new(self.pool.get().await?);
+        let rows = run(held.get()?, sql, read).await;
+        if !matches!(rows, Err(Failure::Lost(_))) {
+            held.give_back();
+        }
+        rows
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStore {
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+        self.committer.commit(tenant, change).await
+    }
+
+    async fn ping(&self) -> Read<()> {
+        self.read(&Sql::plain("SELECT 1"), |_| Ok(())).await.map(drop)
+    }
+}

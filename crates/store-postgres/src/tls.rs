@@ -1,0 +1,214 @@
+//! What `sslmode` and `sslrootcert` of a database URL ask for, with the meanings that libpq gave them.
+//!
+//! | `sslmode` | encrypted | certificate |
+//! |---|---|---|
+//! | `disable` | no | |
+//! | `prefer` (default) | if the server offers it | not checked |
+//! | `require` | yes | not checked; with `sslrootcert` like `verify-ca` |
+//! | `verify-ca` | yes | issued by an authority of the system or of `sslrootcert` |
+//! | `verify-full` | yes | and made out to the host's name |
+//!
+//! On a Unix socket there is no TLS, whatever is asked.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio_postgres::config::SslMode;
+
+use crate::ConnectError;
+
+/// How much of a server is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Check {
+    Nothing,
+    Chain,
+    ChainAndName,
+}
+
+/// The TLS part of a database URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Whether to encrypt.
+    pub(crate) mode: SslMode,
+    check: Check,
+    root: Option<String>,
+}
+
+/// Takes the TLS parameters out of a database URL; the driver knows only some of their values.
+pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut mode, mut root, mut rest) = ("prefer".to_owned(), None, vec![]);
+    for pair in query.split('&').filter(|it| !it.is_empty()) {
+        match pair.split_once('=') {
+            Some(("sslmode", value)) => mode = decoded(value),
+            Some(("sslrootcert", value)) => root = Some(decoded(value)),
+            _ => rest.push(pair),
+        }
+    }
+    let (mode, check) = match (mode.as_str(), root.is_some()) {
+        ("disable", _) => (SslMode::Disable, Check::Nothing),
+        ("prefer", _) => (SslMode::Prefer, Check::Nothing),
+        ("require", false) => (SslMode::Require, Check::Nothing),
+        ("require" | "verify-ca", _) => (SslMode::Require, Check::Chain),
+        ("verify-full", _) => (SslMode::Require, Check::ChainAndName),
+        (other, _) => {
+            return Err(ConnectError::Url(format!(
+                "sslmode={other} is not one of disable, prefer, require, verify-ca, verify-full"
+            )));
+        }
+    };
+    let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+    Ok((url, Wanted { mode, check, root }))
+}
+
+/// Undoes percent-encoding; what is not encoded right stays as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let hex = behind.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        match hex.filter(|_| *first == b'%').and_then(|it| u8::from_str_radix(it, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Wanted {
+    /// The client side of TLS.
+    pub(crate) fn client(&self) -> Result<ClientConfig, ConnectError> {
+        let provider = Arc::new(ring::default_provider());
+        let verifier = Verifier {
+            algorithms: provider.signature_verification_algorithms,
+            chain: if self.check == Check::Nothing { None } else { Some(self.chain(&provider)?) },
+            check_name: self.check == Check::ChainAndName,
+        };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|it| ConnectError::Tls(it.to_string()))?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(config)
+    }
+
+    fn chain(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, ConnectError> {
+        let mut roots = RootCertStore::empty();
+        match &self.root {
+            Some(path) => {
+                let unreadable = |it| ConnectError::Tls(format!("cannot read sslrootcert {path}: {it}"));
+                for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+                    let added = roots.add(certificate.map_err(unreadable)?);
+                    added.map_err(|it| ConnectError::Tls(format!("{path} holds no authority: {it}")))?;
+                }
+            }
+            None => {
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        if roots.is_empty() {
+            return Err(ConnectError::Tls("no certificate authorities found; name a file with sslrootcert".to_owned()));
+        }
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+            .build()
+            .map_err(|it| ConnectError::Tls(it.to_string()))
+    }
+}
+
+/// Checks what was asked for. Signatures are always checked: whoever answers holds the certificate's key.
+#[derive(Debug)]
+struct Verifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    chain: Option<Arc<WebPkiServerVerifier>>,
+    check_name: bool,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
+        match chain.verify_server_cert(end_entity, intermediates, name, ocsp_response, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.check_name => Ok(ServerCertVerified::assertion()),
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_says_how_much_of_the_server_is_checked() {
+        let table = [
+            ("postgres://h/d", SslMode::Prefer, Check::Nothing),
+            ("postgres://h/d?sslmode=disable", SslMode::Disable, Check::Nothing),
+            ("postgres://h/d?sslmode=require", SslMode::Require, Check::Nothing),
+            ("postgres://h/d?sslmode=require&sslrootcert=%2Fca.pem", SslMode::Require, Check::Chain),
+            ("postgres://h/d?sslmode=verify-ca", SslMode::Require, Check::Chain),
+            ("postgres://h/d?sslmode=verify-full", SslMode::Require, Check::ChainAndName),
+        ];
+        for (url, mode, check) in table {
+            let (rest, wanted) = take(url).unwrap();
+            assert_eq!((wanted.mode, wanted.check), (mode, check), "{url}");
+            assert_eq!(rest, "postgres://h/d");
+        }
+        let (rest, wanted) = take("postgres:///d?host=%2Frun&sslmode=verify-ca&port=1&sslrootcert=%2Fa%20b").unwrap();
+        assert_eq!((rest.as_str(), wanted.root.as_deref()), ("postgres:///d?host=%2Frun&port=1", Some("/a b")));
+    }
+
+    #[test]
+    fn an_unknown_mode_is_refused_with_the_known_ones() {
+        let refusal = take("postgres://h/d?sslmode=allow").unwrap_err().to_string();
+        assert!(refusal.contains("sslmode=allow") && refusal.contains("verify-full"), "{refusal}");
+    }
+
+    #[test]
+    fn an_authority_file_that_is_missing_is_named() {
+        let (_, wanted) = take("postgres://h/d?sslmode=verify-full&sslrootcert=/nowhere.pem").unwrap();
+        let refusal = wanted.client().unwrap_err().to_string();
+        assert!(refusal.contains("/nowhere.pem"), "{refusal}");
+    }
+}

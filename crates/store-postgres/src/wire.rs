@@ -1,0 +1,214 @@
+//! Values in the binary form of the protocol: cells on their way in, columns on their way out.
+
+use std::io::Write;
+
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::flat::{Cell, Fetch, Type};
+use diesel::deserialize::Result as Decoded;
+use diesel::pg::{Pg, PgValue};
+use diesel::row::{Field, Row, RowIndex};
+use diesel::serialize::{self, IsNull, Output, ToSql};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Date as SqlDate, Text, Timestamptz, Uuid};
+
+/// The server counts from 2000-01-01.
+const EPOCH_DAYS: i32 = 10_957;
+const EPOCH_MILLIS: i64 = EPOCH_DAYS as i64 * 86_400_000;
+/// What `timestamptz` holds, in microseconds from the server's epoch: 4713 BC to 294276 AD.
+const MICROS: std::ops::RangeInclusive<i64> = -211_813_488_000_000_000..=9_223_371_331_199_999_999;
+/// The first day that `date` holds.
+const FIRST_DAY: i32 = -2_451_545;
+/// The object id of `uuid`, which the binary form of an array names.
+const UUID_OID: u32 = 2950;
+
+/// A cell that can be bound.
+#[derive(Debug, Clone)]
+pub(crate) struct Value(pub(crate) Cell);
+
+/// The types that cells are bound as.
+pub(crate) trait Bound {}
+impl Bound for Uuid {}
+impl Bound for Text {}
+impl Bound for BigInt {}
+impl Bound for Bool {}
+impl Bound for Timestamptz {}
+impl Bound for SqlDate {}
+impl Bound for Array<Uuid> {}
+impl Bound for Binary {}
+
+impl<T: Bound> ToSql<T, Pg> for Value {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+        match &self.0 {
+            Cell::Null(_) => return Ok(IsNull::Yes),
+            Cell::Id(it) => out.write_all(it)?,
+            Cell::Text(it) => out.write_all(it.as_bytes())?,
+            Cell::Int(it) => out.write_all(&it.to_be_bytes())?,
+            Cell::Flag(it) => out.write_all(&[u8::from(*it)])?,
+            Cell::Time(it) => out.write_all(&micros(*it).to_be_bytes())?,
+            Cell::Date(it) => out.write_all(&days(*it).to_be_bytes())?,
+            Cell::Ids(it) => write_ids(it, out)?,
+            Cell::Bytes(it) => out.write_all(it)?,
+        }
+        Ok(IsNull::No)
+    }
+}
+
+/// The nearest instant that the server can hold: a forged cursor may carry any number.
+fn micros(at: Timestamp) -> i64 {
+    let micros = at.millis().saturating_sub(EPOCH_MILLIS).saturating_mul(1000);
+    micros.clamp(*MICROS.start(), *MICROS.end())
+}
+
+fn days(date: Date) -> i32 {
+    date.epoch_days().saturating_sub(EPOCH_DAYS).max(FIRST_DAY)
+}
+
+fn write_ids(ids: &[[u8; 16]], out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let dimensions = i32::from(!ids.is_empty());
+    out.write_all(&dimensions.to_be_bytes())?;
+    out.write_all(&0_i32.to_be_bytes())?;
+    out.write_all(&UUID_OID.to_be_bytes())?;
+    if dimensions == 1 {
+        out.write_all(&i32::try_from(ids.len())?.to_be_bytes())?;
+        out.write_all(&1_i32.to_be_bytes())?;
+    }
+    for id in ids {
+        out.write_all(&16_i32.to_be_bytes())?;
+        out.write_all(id)?;
+    }
+    Ok(())
+}
+
+/// An array of ids as a text, for where an array of arrays would be needed.
+pub(crate) fn ids_as_text(ids: &[[u8; 16]]) -> String {
+    let ids: Vec<_> = ids.iter().map(|it| format!("{:032x}", u128::from_be_bytes(*it))).collect();
+    format!("{{{}}}", ids.join(","))
+}
+
+/// What an element of an array of such cells is bound as.
+pub(crate) const fn element(kind: Type) -> Type {
+    match kind {
+        Type::Ids => Type::Text,
+        Type::Id | Type::Text | Type::Int | Type::Flag | Type::Time | Type::Date | Type::Bytes => kind,
+    }
+}
+
+/// Fetches the columns of a row from the first to the last.
+pub(crate) struct Columns<'a, R> {
+    row: &'a R,
+    at: usize,
+}
+
+impl<'a, R> Columns<'a, R> {
+    pub(crate) const fn of(row: &'a R) -> Self {
+        Self { row, at: 0 }
+    }
+}
+
+impl<'a, R> Columns<'a, R>
+where
+    R: Row<'a, Pg> + RowIndex<usize>,
+{
+    fn next<T>(&mut self, decode: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<Option<T>, String> {
+        let field = self.row.get(self.at).ok_or("no such column")?;
+        self.at += 1;
+        let value: Option<PgValue<'_>> = field.value();
+        value.map(|it| decode(it.as_bytes())).transpose()
+    }
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
+    <[u8; N]>::try_from(bytes).map_err(|_| format!("{} bytes instead of {N}", bytes.len()))
+}
+
+impl<'a, R> Fetch for Columns<'a, R>
+where
+    R: Row<'a, Pg> + RowIndex<usize>,
+{
+    fn id(&mut self) -> Result<Option<[u8; 16]>, String> {
+        self.next(fixed)
+    }
+    fn text(&mut self) -> Result<Option<String>, String> {
+        self.next(|bytes| String::from_utf8(bytes.to_vec()).map_err(|it| it.to_string()))
+    }
+    fn int(&mut self) -> Result<Option<i64>, String> {
+        self.next(|bytes| fixed(bytes).map(i64::from_be_bytes))
+    }
+    fn flag(&mut self) -> Result<Option<bool>, String> {
+        self.next(|bytes| fixed(bytes).map(|it: [u8; 1]| it != [0]))
+    }
+    fn time(&mut self) -> Result<Option<Timestamp>, String> {
+        self.next(|bytes| {
+            let micros = i64::from_be_bytes(fixed(bytes)?);
+            if !MICROS.contains(&micros) {
+                return Err("not a finite instant".to_owned());
+            }
+            Ok(Timestamp::from_millis(micros.div_euclid(1000) + EPOCH_MILLIS))
+        })
+    }
+    fn date(&mut self) -> Result<Option<Date>, String> {
+        self.next(|bytes| {
+            let days = i32::from_be_bytes(fixed(bytes)?);
+            let days = days.checked_add(EPOCH_DAYS).filter(|_| days >= FIRST_DAY);
+            days.map(Date::from_epoch_days).ok_or_else(|| "not a finite day".to_owned())
+        })
+    }
+    fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String> {
+        self.next(|bytes| read_ids(bytes).map_err(|it| it.to_string()))
+    }
+    fn bytes(&mut self) -> Result<Option<Vec<u8>>, String> {
+        self.next(|bytes| Ok(bytes.to_vec()))
+    }
+}
+
+fn read_ids(bytes: &[u8]) -> Decoded<Vec<[u8; 16]>> {
+    let (dimensions, rest) = bytes.split_first_chunk().ok_or("no dimensions")?;
+    // Behind the dimensions: whether there are nulls, the type; behind those, per dimension: its size, its lower bound.
+    let rest = rest.get(8..).ok_or("no element type")?;
+    let mut rest = match i32::from_be_bytes(*dimensions) {
+        0 => return Ok(vec![]),
+        1 => rest.get(8..).ok_or("no size")?,
+        other => return Err(format!("{other} dimensions").into()),
+    };
+    let mut ids = vec![];
+    while let Some((length, behind)) = rest.split_first_chunk() {
+        if i32::from_be_bytes(*length) != 16 {
+            return Err("an element is not an id".into());
+        }
+        let (id, behind) = behind.split_first_chunk().ok_or("an element is cut off")?;
+        ids.push(*id);
+        rest = behind;
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_read_back_from_the_binary_form_of_an_array() {
+        for ids in [vec![], vec![[1; 16]], vec![[1; 16], [2; 16], [1; 16]]] {
+            let mut bytes = vec![];
+            write_ids(&ids, &mut bytes).unwrap();
+            assert_eq!(read_ids(&bytes).unwrap(), ids);
+        }
+        for broken in [&[][..], &[0, 0, 0, 2], &[0; 5], &[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]] {
+            assert!(read_ids(broken).is_err(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn an_instant_that_the_server_cannot_hold_becomes_the_nearest_one() {
+        assert_eq!(micros(Timestamp::from_millis(EPOCH_MILLIS + 5)), 5000);
+        assert_eq!(micros(Timestamp::from_millis(i64::MIN)), *MICROS.start());
+        assert_eq!(micros(Timestamp::from_millis(i64::MAX)), *MICROS.end());
+        assert_eq!(days(Date::from_epoch_days(EPOCH_DAYS + 1)), 1);
+        assert_eq!(days(Date::from_epoch_days(i32::MIN)), FIRST_DAY);
+    }
+
+    #[test]
+    fn ids_as_text_are_an_array_literal() {
+        assert_eq!(ids_as_text(&[]), "{}");
+        assert_eq!(ids_as_text(&[[0; 16], [255; 16]]), format!("{{{},{}}}", "0".repeat(32), "f".repeat(32)));
+    }
+}

@@ -1,0 +1,50 @@
+//! A migrated database for a test.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
+use candor_test_postgres::TestDatabase;
+use tokio_postgres::{Client, NoTls};
+
+/// Connections of a store under test.
+pub(crate) const POOL: usize = 12;
+
+/// A migrated database; `None` on a machine without PostgreSQL, after saying so.
+pub(crate) fn database() -> Option<TestDatabase> {
+    TestDatabase::create(&template(), migrated).expect("a database")
+}
+
+fn migrated(url: &str) -> Result<(), SchemaError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(migrate(&Options::new(url, 1))).map(drop)
+}
+
+/// The template's name changes with the migrations.
+fn template() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
+    let mut files = vec![];
+    for migration in std::fs::read_dir(folder).expect("migrations") {
+        for file in std::fs::read_dir(migration.expect("a migration").path()).expect("a migration") {
+            files.push(file.expect("a file").path());
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        std::fs::read(file).expect("a file").hash(&mut hasher);
+    }
+    format!("candor_{:016x}", hasher.finish())
+}
+
+/// A store on a database.
+pub(crate) async fn store(database: &TestDatabase) -> PostgresStore {
+    PostgresStore::connect(&Options::new(database.url(), POOL)).await.expect("a store")
+}
+
+/// A connection past the store.
+pub(crate) async fn client(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+    tokio::spawn(connection);
+    client
+}
