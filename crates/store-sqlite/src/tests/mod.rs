@@ -2,6 +2,7 @@
 
 mod groups;
 mod lists;
+mod migrations;
 mod places;
 mod schema;
 

@@ -9,7 +9,7 @@ use diesel::sqlite::SqliteConnection;
 
 /// An empty store, in memory or in a file.
 #[expect(clippy::expect_used, clippy::unused_async, reason = "a test without a store has failed; the suite awaits it")]
-pub async fn fresh(in_memory: bool) -> Option<Fresh> {
+pub(crate) async fn fresh(in_memory: bool) -> Option<Fresh> {
     let folder = tempfile::tempdir().expect("a folder");
     let options = if in_memory { Options::memory() } else { Options::file(folder.path().join("candor.db")) };
     let store = SqliteStore::open(&options).expect("a store");

@@ -1,0 +1,141 @@
+//! Both stores have the same schema, each in the words of its database.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the migrations of one store make.
+#[derive(Debug, Default)]
+struct Schema {
+    /// Table and column: the type, in SQLite's words, and whether it may be null.
+    columns: BTreeMap<(String, String), (&'static str, bool)>,
+    /// Table and constraint.
+    constraints: BTreeSet<(String, String)>,
+    /// Name: `UNIQUE` or not, table and columns.
+    indexes: BTreeMap<String, (bool, String, Vec<String>)>,
+}
+
+fn read(store: &str) -> Schema {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
+    let mut migrations: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    migrations.sort();
+    let mut schema = Schema::default();
+    for migration in migrations {
+        let text = std::fs::read_to_string(migration.join("up.sql")).unwrap();
+        let lines = text.lines().map(str::trim).filter(|it| !it.starts_with("--"));
+        for statement in lines.collect::<Vec<_>>().join(" ").split(';') {
+            schema.add(statement.trim());
+        }
+    }
+    schema
+}
+
+impl Schema {
+    fn add(&mut self, statement: &str) {
+        if let Some(rest) = statement.strip_prefix("CREATE TABLE ") {
+            let (table, rest) = rest.split_once(" (").unwrap();
+            let body = &rest[..rest.rfind(')').unwrap()];
+            // What follows the columns may have brackets of its own.
+            let body = body.split(") WITH").next().unwrap();
+            parts(body).into_iter().for_each(|it| self.part(table, it));
+        } else if let Some(rest) = statement.strip_prefix("ALTER TABLE ") {
+            if let Some((table, column)) = rest.split_once(" ADD COLUMN ") {
+                self.part(table, column);
+            }
+        } else if let Some((before, rest)) = statement.split_once("INDEX ") {
+            let (name, rest) = rest.split_once(" ON ").unwrap();
+            let (table, rest) = rest.split_once(" (").unwrap();
+            let columns = rest.split(')').next().unwrap().split(',').map(|it| it.trim().to_owned()).collect();
+            let unique = before.contains("UNIQUE");
+            let known = self.indexes.insert(name.to_owned(), (unique, table.to_owned(), columns));
+            assert_eq!(known, None, "{name} is there twice");
+        }
+    }
+
+    fn part(&mut self, table: &str, part: &str) {
+        if ["CONSTRAINT ", "PRIMARY KEY ", "UNIQUE "].iter().any(|it| part.starts_with(it)) {
+            self.constraints.insert((table.to_owned(), part.to_owned()));
+            return;
+        }
+        let (name, rest) = part.split_once(' ').unwrap();
+        let kind = match rest.split(' ').next().unwrap() {
+            "uuid" | "bytea" | "uuid[]" | "BLOB" => "BLOB",
+            "text" | "TEXT" => "TEXT",
+            "bigint" | "timestamptz" | "date" | "boolean" | "INTEGER" => "INTEGER",
+            other => panic!("{table}.{name} is {other}, which has no counterpart"),
+        };
+        let nullable = !rest.contains("NOT NULL") && !rest.contains("PRIMARY KEY");
+        self.columns.insert((table.to_owned(), name.to_owned()), (kind, nullable));
+    }
+}
+
+/// Splits at the commas that are outside of brackets.
+fn parts(body: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, vec![]);
+    for (at, byte) in body.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            b',' if depth == 0 => {
+                parts.push(body[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(body[start..].trim());
+    parts
+}
+
+#[test]
+fn both_stores_have_the_same_columns() {
+    let (sqlite, postgres) = (read("sqlite"), read("postgres"));
+    assert!(sqlite.columns.len() > 50, "{sqlite:?}");
+    assert_eq!(sqlite.columns, postgres.columns);
+}
+
+#[test]
+fn both_stores_have_the_same_constraints() {
+    let (mut sqlite, postgres) = (read("sqlite"), read("postgres"));
+    // Where commit order is a key, the id is merely unique.
+    let unique = ("events".to_owned(), "UNIQUE (tenant_id, id)".to_owned());
+    assert!(sqlite.constraints.remove(&unique));
+    sqlite.constraints.insert((unique.0, "PRIMARY KEY (tenant_id, id)".to_owned()));
+    assert!(sqlite.constraints.len() > 20, "{sqlite:?}");
+    assert_eq!(sqlite.constraints, postgres.constraints);
+}
+
+#[test]
+fn both_stores_have_the_same_indexes() {
+    let (sqlite, postgres) = (read("sqlite"), read("postgres"));
+    assert!(sqlite.indexes.len() > 20, "{sqlite:?}");
+    let names = |it: &Schema| it.indexes.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&sqlite), names(&postgres));
+    for (name, (unique, table, columns)) in &sqlite.indexes {
+        let (other_unique, other_table, others) = &postgres.indexes[name];
+        assert_eq!((unique, table), (other_unique, other_table), "{name}");
+        // One of them may carry more columns, so that the table need not be read.
+        let both = columns.len().min(others.len());
+        assert_eq!(columns[..both], others[..both], "{name}");
+    }
+}
+
+#[test]
+fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
+    /// What is looked up before the tenant is known, or across all of them by a sweep.
+    const WITHOUT: [&str; 6] = [
+        "api_keys_by_hash",
+        "api_keys_by_id",
+        "api_keys_by_previous_hash",
+        "events_by_created_at",
+        "invitations_by_token",
+        "replays_by_expiry",
+    ];
+    let schema = read("sqlite");
+    let without: Vec<_> =
+        schema.indexes.iter().filter(|(_, (_, _, columns))| columns[0] != "tenant_id").map(|(name, _)| name).collect();
+    assert_eq!(without, WITHOUT);
+    for (table, constraint) in &schema.constraints {
+        let columns = constraint.split_once('(').unwrap().1;
+        assert!(columns.starts_with("tenant_id"), "{table}: {constraint}");
+    }
+}
