@@ -118,3 +118,54 @@ impl Organization {
         Some(Decision::changed(self, state, "organization.update", vec![]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Value;
+    use crate::problem::Code;
+    use ulid::Ulid;
+
+    const AT: Timestamp = Timestamp::from_millis(1_000);
+
+    fn organization() -> Organization {
+        Organization::new(OrganizationId::from_ulid(Ulid(1)), "Acme".to_owned(), AT)
+    }
+
+    fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
+        let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
+        Patch::parse(body, &organization())
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    #[test]
+    fn each_bad_field_of_a_change_is_named() {
+        assert!(patch(&format!(r#"{{"name":"{}"}}"#, "é".repeat(NAME_CHARS))).is_ok());
+        let table = [
+            (format!(r#"{{"name":"{}"}}"#, "é".repeat(NAME_CHARS + 1)), "name", Code::TooLong),
+            (r#"{"name":""}"#.to_owned(), "name", Code::TooShort),
+            (r#"{"name":null}"#.to_owned(), "name", Code::Required),
+            (r#"{"name":1}"#.to_owned(), "name", Code::InvalidFormat),
+            (r#"{"objective_review":"never"}"#.to_owned(), "objective_review", Code::InvalidEnum),
+            (r#"{"objective_review":null}"#.to_owned(), "objective_review", Code::Required),
+            (r#"{"summary_review":true}"#.to_owned(), "summary_review", Code::InvalidFormat),
+            (r#"{"id":"org_2"}"#.to_owned(), "id", Code::ReadOnly),
+            (r#"{"plan":"free"}"#.to_owned(), "plan", Code::UnknownField),
+        ];
+        for (body, field, code) in table {
+            assert_eq!(patch(&body).unwrap_err(), [(field.to_owned(), code)], "{body:.60}");
+        }
+    }
+
+    #[test]
+    fn a_change_says_what_it_changed_and_an_equal_one_is_none() {
+        let body = r#"{"name":"Acme Ltd","objective_review":"required","summary_review":"disabled"}"#;
+        let change = patch(body).unwrap();
+        let decision = organization().update(&change, AT).unwrap();
+        let changed: Vec<_> = decision.audit.changes.keys().collect();
+        assert_eq!(changed, ["name", "objective_review", "summary_review"]);
+        assert_eq!((decision.events.len(), decision.audit.action), (0, "organization.update"));
+        assert!(decision.state.updated_at > AT, "also within one millisecond");
+        assert_eq!(decision.state.update(&change, AT), None);
+    }
+}

@@ -81,3 +81,105 @@ impl Listed for Observation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::observation;
+    use super::*;
+    use crate::page::PageRequest;
+    use crate::problem::Code;
+
+    fn parse(query: &[(&str, &str)]) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
+        let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Filter::parse(Params::new(pairs))
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    #[test]
+    fn unless_asked_otherwise_the_newest_fifty_that_are_not_archived_are_wanted() {
+        let request = parse(&[]).unwrap();
+        assert_eq!(request.filter, Filter::default());
+        assert_eq!(request.filter.archived, Archived::No);
+        assert_eq!(request.sort, Sort::down(SortBy::ObservationDate));
+        assert_eq!(request.page, PageRequest { limit: 50, after: None });
+    }
+
+    #[test]
+    fn every_filter_is_read() {
+        let (employee, manager) = ("emp_00000000000000000000000001", "emp_00000000000000000000000002");
+        let (one, two) = ("attr_00000000000000000000000003", "attr_00000000000000000000000004");
+        let request = parse(&[
+            ("filter[employee_id]", employee),
+            ("filter[manager_id]", manager),
+            ("filter[type]", "opportunity"),
+            ("filter[archived]", "all"),
+            ("filter[attribute_id]", one),
+            ("filter[attribute_id]", two),
+            ("filter[observation_date][gte]", "2026-01-01"),
+            ("filter[observation_date][lte]", "2026-01-31"),
+            ("filter[created_at][gte]", "2026-01-01T00:00:00Z"),
+            ("filter[updated_at][lte]", "2026-01-01T01:00:00+01:00"),
+            ("expand", "attributes,employee,attributes"),
+            ("sort", "-updated_at"),
+        ])
+        .unwrap();
+        let new_year = "2026-01-01T00:00:00Z".parse().ok();
+        let wanted = Filter {
+            employee_id: employee.parse().ok(),
+            manager_id: manager.parse().ok(),
+            kind: Some(Type::Opportunity),
+            archived: Archived::All,
+            attribute_ids: vec![one.parse().unwrap(), two.parse().unwrap()],
+            observation_date: Bounds { gte: "2026-01-01".parse().ok(), lte: "2026-01-31".parse().ok() },
+            created_at: Bounds { gte: new_year, lte: None },
+            updated_at: Bounds { gte: None, lte: new_year },
+        };
+        assert_eq!(request.filter, wanted);
+        assert_eq!(request.expand, [Expand::Attributes, Expand::Employee]);
+        assert_eq!(request.sort, Sort::down(SortBy::UpdatedAt));
+    }
+
+    #[test]
+    fn an_id_that_is_none_matches_nothing_and_is_no_mistake() {
+        let nobody = EmployeeId::from_bytes([0; 16]);
+        for text in ["", "obs_00000000000000000000000001", "emp_1", "'; --"] {
+            assert_eq!(parse(&[("filter[employee_id]", text)]).unwrap().filter.employee_id, Some(nobody), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_bad_parameter_is_named() {
+        let table: &[(&[(&str, &str)], &str, Code)] = &[
+            (&[("filter[type]", "praise")], "filter[type]", Code::InvalidEnum),
+            (&[("filter[archived]", "yes")], "filter[archived]", Code::InvalidEnum),
+            (&[("filter[type]", "strength"), ("filter[type]", "strength")], "filter[type]", Code::InvalidFormat),
+            (&[("filter[observation_date]", "2026-01-01")], "filter[observation_date]", Code::UnknownField),
+            (&[("filter[created_at][gte]", "2026-01-01")], "filter[created_at][gte]", Code::InvalidFormat),
+            (&[("filter[status]", "active")], "filter[status]", Code::UnknownField),
+            (&[("sort", "type")], "sort", Code::InvalidEnum),
+            (&[("expand", "author")], "expand", Code::InvalidEnum),
+        ];
+        for (query, field, code) in table {
+            assert_eq!(parse(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
+        }
+    }
+
+    #[test]
+    fn every_order_has_its_own_key() {
+        let at = |millis| Timestamp::from_millis(millis);
+        let it = Observation {
+            observation_date: Date::from_epoch_days(3),
+            created_at: at(1),
+            updated_at: at(2),
+            ..observation()
+        };
+        for (word, sort) in Observation::SORTS {
+            let wanted = match word.trim_start_matches('-') {
+                "observation_date" => Key::Date(Date::from_epoch_days(3)),
+                "created_at" => Key::Time(at(1)),
+                _ => Key::Time(at(2)),
+            };
+            assert_eq!((it.key(sort.by), sort.descending), (wanted, word.starts_with('-')), "{word}");
+        }
+    }
+}

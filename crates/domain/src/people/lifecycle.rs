@@ -144,4 +144,47 @@ mod tests {
         let rehired = left.state.rehire(&Rehire::default(), &References::default(), at).unwrap();
         assert_eq!(rehired.events, [EventType::EmployeeRehired]);
     }
+
+    #[test]
+    fn a_rehire_changes_three_things_and_knows_no_others() {
+        use crate::json::Value;
+        use crate::problem::Code;
+        let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
+        let parse = |body: &str| {
+            let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
+            let problems =
+                |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>();
+            Rehire::parse(body, &left).map_err(problems)
+        };
+        assert_eq!(parse("{}"), Ok(Rehire::default()));
+        let body = r#"{"manager_id":null,"department_id":null,"custom_fields":{"grade":3}}"#;
+        let at = Timestamp::from_millis(6_000);
+        let state = left.rehire(&parse(body).unwrap(), &References::default(), at).unwrap().state;
+        assert_eq!(serde_json::to_string(&state.custom_fields).unwrap(), r#"{"grade":3}"#);
+        for unknown in ["email", "first_name", "role", "status", "id", "send_invite"] {
+            let result = parse(&format!(r#"{{"{unknown}":"x"}}"#));
+            assert_eq!(result.unwrap_err(), [(unknown.to_owned(), Code::UnknownField)], "{unknown}");
+        }
+        let both = parse(r#"{"manager_id":1,"email":"x"}"#).unwrap_err();
+        let wanted = [("manager_id", Code::InvalidFormat), ("email", Code::UnknownField)];
+        assert_eq!(both, wanted.map(|(field, code)| (field.to_owned(), code)));
+    }
+
+    #[test]
+    fn a_rehire_below_ones_own_reports_is_a_cycle() {
+        use super::super::ReportingLine;
+        use crate::fields::Reference;
+        use crate::id::EmployeeId;
+        let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
+        let manager = EmployeeId::from_ulid(ulid::Ulid(2));
+        let wanted = Some(Some(Reference { text: manager.to_string(), id: Some(manager) }));
+        let body = Rehire(Patch { manager: wanted, ..Patch::default() });
+        let found = |is_below| References {
+            manager: Some(ReportingLine { status: Active, is_below }),
+            ..References::default()
+        };
+        let at = Timestamp::from_millis(6_000);
+        assert!(matches!(left.rehire(&body, &found(true), at), Err(Refusal::Unprocessable(_))));
+        assert_eq!(left.rehire(&body, &found(false), at).unwrap().state.manager_id, Some(manager));
+    }
 }

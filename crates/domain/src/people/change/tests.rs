@@ -1,0 +1,251 @@
+//! Drafts and changes of records, their bounds and their references.
+
+use super::super::tests::employee;
+use super::*;
+use crate::json::Value;
+use ulid::Ulid;
+
+const NOW: Timestamp = Timestamp::from_millis(2_000);
+
+fn patch(body: &str, stored: &Employee) -> Patch {
+    let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
+    Patch::parse(members, stored).unwrap()
+}
+
+fn refused(result: Result<Option<Decision<Employee>>, Refusal>) -> Vec<(String, Code)> {
+    match result {
+        Err(Refusal::Unprocessable(problems)) => {
+            problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nobody_becomes_their_own_manager() {
+    let it = employee(1);
+    let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
+    let found =
+        |is_below, status| References { manager: Some(ReportingLine { status, is_below }), ..References::default() };
+    let patch = patch(&body, &it);
+    assert_eq!(
+        refused(it.update(&patch, &found(true, Status::Active), NOW)),
+        [("manager_id".to_owned(), Code::ReportingCycle)]
+    );
+    assert_eq!(
+        refused(it.update(&patch, &found(false, Status::Deactivated), NOW)),
+        [("manager_id".to_owned(), Code::InvalidState)]
+    );
+    assert_eq!(
+        refused(it.update(&patch, &References::default(), NOW)),
+        [("manager_id".to_owned(), Code::NotFoundInOrganization)]
+    );
+    for status in [Status::Active, Status::PendingInvite] {
+        assert!(it.update(&patch, &found(false, status), NOW).unwrap().is_some());
+    }
+}
+
+#[test]
+fn what_an_hr_system_owns_is_not_written_but_equal_values_are_no_write() {
+    let it = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
+    let found = References { managed_keys: vec!["grade".to_owned()], ..References::default() };
+    let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
+    let fields: Vec<_> = refused(it.update(&patch(body, &it), &found, NOW))
+        .into_iter()
+        .filter(|it| it.1 == Code::FieldManagedExternally)
+        .map(|it| it.0)
+        .collect();
+    assert_eq!(fields, ["email", "first_name", "last_name", "manager_id", "department_id", "custom_fields.grade"]);
+    let equal = format!(r#"{{"email":"{}","manager_id":null,"first_name":"Ada"}}"#, it.email);
+    assert_eq!(it.update(&patch(&equal, &it), &found, NOW), Ok(None));
+    let own = r#"{"role":"manager","custom_fields":{"team":"a"}}"#;
+    assert!(it.update(&patch(own, &it), &found, NOW).unwrap().is_some());
+}
+
+#[test]
+fn an_address_is_held_by_one_person_whatever_its_case() {
+    let it = employee(1);
+    let other = EmployeeId::from_ulid(Ulid(9));
+    let found = References { email_holder: Some(other), ..References::default() };
+    let change = patch(r#"{"email":"TAKEN@example.com"}"#, &it);
+    assert_eq!(it.update(&change, &found, NOW), Err(Refusal::taken("email", "taken@example.com", other)));
+    let own = References { email_holder: Some(it.id), ..References::default() };
+    assert!(it.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
+}
+
+/// A creation with one member replaced, or added; and what is wrong with it.
+fn drafted(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
+    let plain = [("email", r#""ada@example.com""#), ("first_name", r#""Ada""#), ("last_name", r#""Lovelace""#)];
+    let mut members: Vec<_> = plain.into_iter().filter(|(name, _)| *name != field).collect();
+    members.push((field, value));
+    let members: Vec<_> = members.into_iter().map(|(name, value)| format!("{name:?}:{value}")).collect();
+    let Ok(Value::Object(body)) = serde_json::from_str(&format!("{{{}}}", members.join(","))) else {
+        panic!("{field}: {value}")
+    };
+    Draft::parse(body).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+}
+
+fn text(unit: &str, count: usize) -> String {
+    format!("{:?}", unit.repeat(count))
+}
+
+#[test]
+fn each_field_of_a_draft_is_accepted_up_to_its_edge() {
+    let table = [
+        ("email", "Ada.Lovelace+x@exämple.com".to_owned()),
+        ("first_name", "é".repeat(80)),
+        ("last_name", "👍".repeat(80)),
+        ("external_id", "漢".repeat(128)),
+        ("role", "org_admin".to_owned()),
+        ("manager_id", "not an id, which is found out later".to_owned()),
+        ("department_id", String::new()),
+    ];
+    for (field, value) in table {
+        assert!(drafted(field, &format!("{value:?}")).is_ok(), "{field}: {value}");
+    }
+    for (field, value) in [("send_invite", "true"), ("send_invite", "false"), ("custom_fields", "{}")] {
+        assert!(drafted(field, value).is_ok(), "{field}: {value}");
+    }
+    // Where nothing is the default, null says the same.
+    for field in ["external_id", "manager_id", "department_id"] {
+        assert_eq!(drafted(field, "null"), drafted("role", r#""employee""#), "{field}");
+    }
+    let plain = drafted("send_invite", "false").unwrap();
+    assert_eq!((plain.role, plain.send_invite, plain.manager, plain.department), (Role::Employee, false, None, None));
+}
+
+#[test]
+fn each_field_of_a_draft_is_refused_past_its_edge() {
+    use Code::{InvalidEnum, InvalidFormat, ReadOnly, Required, TooLong, TooShort, UnknownField};
+    let table = [
+        ("email", "null".to_owned(), Required),
+        ("email", "7".to_owned(), InvalidFormat),
+        ("email", r#""""#.to_owned(), TooShort),
+        ("email", r#""ada""#.to_owned(), InvalidFormat),
+        ("email", r#""ada\n@example.com""#.to_owned(), InvalidFormat),
+        ("email", text("é", 255), TooLong),
+        ("first_name", "null".to_owned(), Required),
+        ("first_name", "[\"Ada\"]".to_owned(), InvalidFormat),
+        ("first_name", r#"" ""#.to_owned(), TooShort),
+        ("first_name", text("é", 81), TooLong),
+        ("first_name", r#""A\u0000""#.to_owned(), InvalidFormat),
+        ("last_name", "null".to_owned(), Required),
+        ("last_name", "{}".to_owned(), InvalidFormat),
+        ("last_name", r#""""#.to_owned(), TooShort),
+        ("last_name", text("👍", 81), TooLong),
+        ("external_id", "1".to_owned(), InvalidFormat),
+        ("external_id", r#""""#.to_owned(), TooShort),
+        ("external_id", text("漢", 129), TooLong),
+        ("role", "null".to_owned(), Required),
+        ("role", "1".to_owned(), InvalidFormat),
+        ("role", r#""Manager""#.to_owned(), InvalidEnum),
+        ("manager_id", "1".to_owned(), InvalidFormat),
+        ("department_id", "[]".to_owned(), InvalidFormat),
+        ("send_invite", r#""true""#.to_owned(), InvalidFormat),
+        ("send_invite", "null".to_owned(), Required),
+        ("send_invite", "1".to_owned(), InvalidFormat),
+        ("custom_fields", "null".to_owned(), Required),
+        ("custom_fields", "[]".to_owned(), InvalidFormat),
+        ("status", r#""active""#.to_owned(), ReadOnly),
+        ("is_hris_managed", "false".to_owned(), ReadOnly),
+        ("hris_source", r#""manual""#.to_owned(), ReadOnly),
+        ("deactivated_at", "null".to_owned(), ReadOnly),
+        ("connector_id", "null".to_owned(), UnknownField),
+        ("manager", "null".to_owned(), UnknownField),
+    ];
+    for (field, value, code) in table {
+        assert_eq!(drafted(field, &value).unwrap_err(), [(field.to_owned(), code)], "{field}: {value:.40}");
+    }
+}
+
+#[test]
+fn a_draft_has_at_most_32_custom_fields_and_null_is_none_of_them() {
+    let fields = |count: usize, more: &str| {
+        let members: Vec<_> = (0..count).map(|it| format!(r#""k{it}":{it}"#)).collect();
+        drafted("custom_fields", &format!("{{{}{more}}}", members.join(",")))
+    };
+    assert_eq!(fields(32, r#","gone":null"#).unwrap().custom_fields.0.len(), 32);
+    assert_eq!(fields(33, "").unwrap_err(), [("custom_fields".to_owned(), Code::TooLong)]);
+}
+
+#[test]
+fn a_change_is_bounded_on_its_result() {
+    let members = |range: std::ops::Range<usize>, value: &str| {
+        let members: Vec<_> = range.map(|it| format!(r#""k{it}":{value}"#)).collect();
+        members.join(",")
+    };
+    let full = employee(1);
+    let full = Employee {
+        custom_fields: full
+            .custom_fields
+            .merged(&patch(&format!(r#"{{"custom_fields":{{{}}}}}"#, members(0..32, "1")), &full).custom_fields),
+        ..full
+    };
+    let parse = |body: String| {
+        let Ok(Value::Object(body)) = serde_json::from_str(&body) else { panic!("{body}") };
+        Patch::parse(body, &full)
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>())
+    };
+    assert!(parse(format!(r#"{{"custom_fields":{{{},"new":1}}}}"#, members(0..1, "null"))).is_ok(), "one for one");
+    let one_more = parse(r#"{"custom_fields":{"new":1}}"#.to_owned());
+    assert_eq!(one_more.unwrap_err(), [("custom_fields".to_owned(), Code::TooLong)]);
+    for field in ["email", "first_name", "last_name", "role", "custom_fields"] {
+        let cleared = parse(format!(r#"{{"{field}":null}}"#));
+        assert_eq!(cleared.unwrap_err(), [(field.to_owned(), Code::Required)], "{field} cannot be cleared");
+    }
+    for field in ["external_id", "manager_id", "department_id"] {
+        assert!(parse(format!(r#"{{"{field}":null}}"#)).is_ok(), "{field} can be cleared");
+    }
+    assert_eq!(
+        parse(r#"{"send_invite":true}"#.to_owned()).unwrap_err(),
+        [("send_invite".to_owned(), Code::UnknownField)]
+    );
+}
+
+#[test]
+fn everything_that_does_not_hold_is_said_at_once() {
+    let Ok(Value::Object(body)) = serde_json::from_str(
+        r#"{"email":"a@example.com","first_name":"A","last_name":"B","manager_id":"x","department_id":"y"}"#,
+    ) else {
+        panic!("not an object")
+    };
+    let draft = Draft::parse(body).unwrap();
+    let holder = EmployeeId::from_ulid(Ulid(9));
+    let found = References { email_holder: Some(holder), ..References::default() };
+    let id = EmployeeId::from_ulid(Ulid(1));
+    let result = Employee::create(id, draft.clone(), &found, NOW).map(Some);
+    let missing = ["manager_id", "department_id"].map(|it| (it.to_owned(), Code::NotFoundInOrganization));
+    assert_eq!(refused(result), missing, "references come before uniqueness");
+    let lone = Draft { manager: None, department: None, ..draft };
+    let refusal = Employee::create(id, lone.clone(), &found, NOW).unwrap_err();
+    assert_eq!(refusal, Refusal::taken("email", "a@example.com", holder));
+    let invited = Draft { send_invite: true, ..lone };
+    let state = Employee::create(id, invited, &References::default(), NOW).unwrap().state;
+    assert_eq!(
+        (state.status, state.hris_source.as_str(), state.is_hris_managed),
+        (Status::PendingInvite, MANUAL, false)
+    );
+}
+
+#[test]
+fn a_new_manager_is_active_and_a_department_is_in_use() {
+    let id = EmployeeId::from_ulid(Ulid(1));
+    let (manager, department) = (EmployeeId::from_ulid(Ulid(2)), DepartmentId::from_ulid(Ulid(3)));
+    let plain = drafted("send_invite", "false").unwrap();
+    let draft = Draft {
+        manager: Some(Reference { text: manager.to_string(), id: Some(manager) }),
+        department: Some(Reference { text: department.to_string(), id: Some(department) }),
+        ..plain
+    };
+    let create = |status, archived| {
+        let manager = Some(ReportingLine { status, is_below: false });
+        let found = References { manager, department_archived: Some(archived), ..References::default() };
+        Employee::create(id, draft.clone(), &found, NOW).map(Some)
+    };
+    let state = create(Status::Active, false).unwrap().unwrap().state;
+    assert_eq!((state.manager_id, state.department_id), (Some(manager), Some(department)));
+    for status in [Status::PendingInvite, Status::Deactivated] {
+        assert_eq!(refused(create(status, false)), [("manager_id".to_owned(), Code::InvalidState)], "{status:?}");
+    }
+    assert_eq!(refused(create(Status::Active, true)), [("department_id".to_owned(), Code::InvalidState)]);
+}
