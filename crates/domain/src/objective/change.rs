@@ -50,6 +50,8 @@ pub struct Patch {
 pub struct OwnerFound {
     /// What they may do.
     pub role: Role,
+    /// Whether the caller may set goals for them (decision B5).
+    pub in_reach: bool,
 }
 
 /// A status that a new objective can have (decision C4).
@@ -144,6 +146,10 @@ impl Objective {
     ) -> Result<Decision<Self>, Refusal> {
         let not_found = || Refusal::unprocessable("owner_id", draft.owner.not_found());
         let (Some(owner_id), Some(owner)) = (draft.owner.id, owner) else { return Err(not_found()) };
+        if !owner.in_reach {
+            let flaw = Flaw::new(Code::InvalidState, "is neither the key's person nor reports to them");
+            return Err(Refusal::unprocessable("owner_id", flaw));
+        }
         if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
             return Err(Denied::OwnerNotAdmin.into());
         }
@@ -259,11 +265,19 @@ mod tests {
         let text = r#"{"scope":"org","owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31"}"#;
         let draft = Draft::parse(Family::Managers, body(text)).unwrap();
         let create = |role: Option<Role>| {
-            Objective::create(objective(Proposed, false).id, draft.clone(), role.map(|role| OwnerFound { role }), NOON)
+            Objective::create(
+                objective(Proposed, false).id,
+                draft.clone(),
+                role.map(|role| OwnerFound { role, in_reach: true }),
+                NOON,
+            )
         };
         assert!(create(Some(Role::OrgAdmin)).is_ok());
         assert_eq!(create(Some(Role::Manager)).unwrap_err(), Denied::OwnerNotAdmin.into());
         assert!(matches!(create(None), Err(Refusal::Unprocessable(_))));
+        let beyond = Some(OwnerFound { role: Role::OrgAdmin, in_reach: false });
+        let refused = Objective::create(objective(Proposed, false).id, draft.clone(), beyond, NOON);
+        assert!(matches!(refused, Err(Refusal::Unprocessable(_))));
     }
 
     #[test]
@@ -275,7 +289,7 @@ mod tests {
             Draft::parse(Family::Employees, body(&text))
         };
         for status in ["approved", "in_progress"] {
-            let owner = Some(OwnerFound { role: Role::Employee });
+            let owner = Some(OwnerFound { role: Role::Employee, in_reach: true });
             let it =
                 Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON).unwrap().state;
             assert_eq!(it.approved_at, Some(NOON));

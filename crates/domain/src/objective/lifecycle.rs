@@ -1,12 +1,14 @@
 //! The lifecycle of an objective: one table of transitions, and what each of them does besides (§3.1).
 
-use super::{Objective, Status};
+use super::{Objective, REMARK_CHARS, Status};
 use crate::audit::{AuditDraft, Change, Changes, Target, difference};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::Word;
+use crate::fields::{self, Fields, Word};
+use crate::json::Object;
 use crate::notification::{Audience, Notice, Type};
 use crate::organization::Review;
+use crate::problem::Problems;
 use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
 
@@ -90,6 +92,30 @@ pub(super) fn transition(from: Status, in_review: bool, what: Move, review: Revi
 }
 
 impl Action {
+    /// Reads the body of an action's endpoint (§4.2, decision C9).
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(what: Move, body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        let action = match what {
+            Move::Approve => {
+                Some(Self::Approve { comment: fields.optional("comment", fields::text(0..=REMARK_CHARS)) })
+            }
+            Move::Reject => {
+                fields.required("reason", fields::text(1..=REMARK_CHARS)).map(|reason| Self::Reject { reason })
+            }
+            Move::Complete => {
+                Some(Self::Complete { outcome: fields.optional("outcome", fields::text(0..=REMARK_CHARS)) })
+            }
+            Move::Miss => Some(Self::Miss { reason: fields.optional("reason", fields::text(0..=REMARK_CHARS)) }),
+            Move::Archive => Some(Self::Archive),
+            // Starting and holding back are no actions but changes of the status, which PATCH makes.
+            Move::Submit | Move::Start | Move::HoldBack => Some(Self::Submit),
+        };
+        fields.finish(action)
+    }
+
     /// The action without its words.
     #[must_use]
     pub const fn what(&self) -> Move {
@@ -173,12 +199,16 @@ impl Objective {
         Ok(Decision { state, events, audit, notices })
     }
 
+    /// The day on which it starts by itself; none if it does not.
+    #[must_use]
+    pub fn starts_on(&self) -> Option<Date> {
+        (self.status == Status::Approved && !self.held_back).then_some(self.period_start)
+    }
+
     /// Starts it because its period has begun (decision C3); `None` if it is not due.
     #[must_use]
     pub fn start_if_due(&self, today: Date, at: Timestamp) -> Option<Decision<Self>> {
-        if self.status != Status::Approved || self.held_back || self.period_start > today {
-            return None;
-        }
+        self.starts_on().filter(|day| *day <= today)?;
         let state = self.moved(Move::Start, Review::Optional, at).ok()?;
         Some(Decision::changed(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
     }
