@@ -1,1 +1,68 @@
 //! The candor binary: configuration, wiring, lifecycle, commands.
+
+mod cli;
+mod commands;
+mod config;
+mod error;
+mod lifecycle;
+mod output;
+mod private_file;
+mod store;
+mod telemetry;
+mod wiring;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use cli::{Cli, Command, KeyCommand, OrgCommand};
+use config::Config;
+use error::Error;
+use output::Output;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long threads of the runtime may go on after the work is done.
+const RUNTIME_GRACE: Duration = Duration::from_millis(500);
+
+/// Runs the command that the command line names, and tells how it went: 0 done, 1 failed, 2 wrong usage.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match start(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One line, whatever a database put into its answer.
+            let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(std::io::stderr(), "candor: {line}");
+            error.exit_code()
+        }
+    }
+}
+
+fn start(cli: Cli) -> Result<(), Error> {
+    let output = Output { json: cli.json };
+    let config = Config::load(cli.config, std::env::vars_os(), cli.settings.given())?;
+    telemetry::start_logs(&config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
+    let done = runtime.block_on(run(cli.command, &config, output));
+    runtime.shutdown_timeout(RUNTIME_GRACE);
+    done
+}
+
+async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {
+    match command {
+        Command::Dev => commands::dev::run(config, output).await,
+        Command::Serve { role } => commands::serve::run(config, role, output).await,
+        Command::Migrate { check } => commands::migrate::run(config, check, output).await,
+        Command::Org(OrgCommand::Create { name }) => commands::org::create(config, &name, output).await,
+        Command::Key(KeyCommand::Create(new)) => commands::key::create(config, *new, output).await,
+        Command::Key(KeyCommand::List { org }) => commands::key::list(config, org, output).await,
+        Command::Key(KeyCommand::Revoke { key_id }) => commands::key::revoke(config, key_id, output).await,
+        Command::Config => commands::config::run(config, output),
+    }
+}

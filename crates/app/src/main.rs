@@ -1,6 +1,7 @@
 //! The `candor` binary.
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+use std::process::ExitCode;
 
-fn main() {}
+fn main() -> ExitCode {
+    candor_app::main()
+}

@@ -1,0 +1,31 @@
+//! `candor config`: the effective settings and where each came from.
+
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::output::{Output, table};
+
+/// Shows the configuration, secrets masked.
+///
+/// # Errors
+/// [`Error::Io`] if nobody takes the answer.
+pub(crate) fn run(config: &Config, output: Output) -> Result<(), Error> {
+    let object: Map<String, Value> = config
+        .shown
+        .iter()
+        .map(|it| {
+            let entry = json!({"value": it.value, "origin": it.origin.to_string(), "variable": it.setting.variable()});
+            (it.setting.name().to_owned(), entry)
+        })
+        .collect();
+    let rows: Vec<Vec<String>> = config
+        .shown
+        .iter()
+        .map(|it| {
+            let value = it.value.clone().unwrap_or_else(|| "(not set)".to_owned());
+            vec![it.setting.variable(), value, it.origin.to_string()]
+        })
+        .collect();
+    output.say(&Value::Object(object), &table(&rows))
+}

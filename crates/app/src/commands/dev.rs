@@ -1,0 +1,140 @@
+//! `candor dev`: everything a newcomer needs, with one command.
+
+use std::path::PathBuf;
+
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::id::OrganizationId;
+use candor_domain::secret::Secret;
+use candor_service::Shell;
+use candor_service::operator::{self, KeyOrder};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::sample;
+use crate::cli::Role;
+use crate::config::{Config, DatabaseUrl};
+use crate::error::Error;
+use crate::lifecycle::Running;
+use crate::output::Output;
+use crate::private_file;
+
+/// The organization that the first start makes.
+const ORGANIZATION: &str = "Demo";
+/// Where the key is kept, in the data folder, so that every start prints the same.
+const KEY_FILE: &str = "dev-key.json";
+
+/// What the key file holds.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    organization_id: String,
+    key: String,
+}
+
+/// Starts on the embedded database with something to try.
+///
+/// # Errors
+/// [`Error::DevOnServer`] with Postgres, and whatever keeps a service from starting.
+pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
+    if matches!(config.database, DatabaseUrl::Postgres(_)) {
+        return Err(Error::DevOnServer(config.database.masked()));
+    }
+    let running = Running::start(config, Role::All).await?;
+    let key = key(config, &running.shell).await?;
+    let url = running.url.clone().unwrap_or_default();
+    let curl = curl_lines(&url, key.reveal());
+    let object = json!({
+        "base_url": format!("{url}/v1"),
+        "key": key.reveal(),
+        "docs_url": format!("{url}/docs"),
+        "curl": curl,
+    });
+    output.say(&object, &banner(&url, key.reveal(), &curl))?;
+    running.until_told_to_stop().await
+}
+
+/// The key of the first start, or a new one if that is not good any more.
+async fn key(config: &Config, shell: &Shell) -> Result<Secret, Error> {
+    let path = config.data_dir.join(KEY_FILE);
+    let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
+    let kept: Option<Kept> = kept.and_then(|text| serde_json::from_str(&text).ok());
+    if let Some(kept) = &kept {
+        let caller = shell.auth.authenticate(&kept.key).await;
+        if caller.map_err(|it| Error::refused("read the key")(it.into()))?.is_some() {
+            return Ok(Secret::new(kept.key.clone()));
+        }
+    }
+    let known = kept.and_then(|it| it.organization_id.parse().ok());
+    let (organization, key) = match known {
+        Some(organization) if exists(shell, organization).await? => {
+            (organization, make_key(shell, organization).await?)
+        }
+        Some(_) | None => first_start(shell).await?,
+    };
+    keep(&path, organization, &key)?;
+    Ok(key)
+}
+
+async fn exists(shell: &Shell, organization: OrganizationId) -> Result<bool, Error> {
+    let found = shell.store.organization(candor_domain::access::Tenant::live(organization)).await;
+    found.map(|it| it.is_some()).map_err(|it| Error::refused("read the organization")(it.into()))
+}
+
+async fn first_start(shell: &Shell) -> Result<(OrganizationId, Secret), Error> {
+    let made = operator::create_organization(shell, ORGANIZATION).await;
+    let organization = made.map_err(Error::refused("create the organization"))?;
+    let key = make_key(shell, organization).await?;
+    sample::put(shell, &key).await?;
+    Ok((organization, key))
+}
+
+async fn make_key(shell: &Shell, organization: OrganizationId) -> Result<Secret, Error> {
+    let order = KeyOrder {
+        organization,
+        name: "candor dev".to_owned(),
+        scopes: Scopes::ALL,
+        level: AccessLevel::Admin,
+        environment: Environment::Live,
+        employee: None,
+        expires_at: None,
+        reads_per_minute: None,
+        writes_per_minute: None,
+    };
+    let made = operator::create_key(shell, order).await;
+    Ok(made.map_err(Error::refused("create the key"))?.1)
+}
+
+fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), Error> {
+    let kept = Kept { organization_id: organization.to_string(), key: key.reveal().to_owned() };
+    let text = serde_json::to_string(&kept).unwrap_or_default();
+    private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
+}
+
+/// Lines to paste into a shell: the second uses the id that the first answered, without any tool but `sed`.
+fn curl_lines(url: &str, key: &str) -> [String; 3] {
+    let headers = format!("-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'");
+    [
+        format!(
+            "EMPLOYEE=$(curl -sS {url}/v1/employees {headers} -d '{{\"email\": \"ada.'$(date +%s)'@example.com\", \
+             \"first_name\": \"Ada\", \"last_name\": \"Moreau\"}}' | sed -n 's/.*\"id\":\"\\(emp_[^\"]*\\)\".*/\\1/p'); \
+             echo \"$EMPLOYEE\""
+        ),
+        format!(
+            "curl -sS {url}/v1/observations {headers} -d '{{\"employee_id\": \"'$EMPLOYEE'\", \"type\": \"strength\", \
+             \"observation\": \"Explained the new release to the whole team, and everybody got it.\"}}'"
+        ),
+        format!("curl -sS '{url}/v1/observations?expand=employee,attributes&limit=5' -H 'Authorization: Bearer {key}'"),
+    ]
+}
+
+fn banner(url: &str, key: &str, curl: &[String; 3]) -> String {
+    let [employee, observation, list] = curl;
+    format!(
+        "Candor is ready. Stop it with Ctrl-C; the data stays.\n\n\
+         Base URL   {url}/v1\n\
+         API key    {key}\n\
+         Reference  {url}/docs\n\n\
+         Create an employee:\n\n{employee}\n\n\
+         Record an observation about them:\n\n{observation}\n\n\
+         List observations with their people and attributes:\n\n{list}\n"
+    )
+}

@@ -1,0 +1,111 @@
+//! `candor key`: the keys of an organization.
+
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::fields::Word;
+use candor_domain::id::{KeyId, OrganizationId};
+use candor_service::operator::{self, KeyOrder};
+use serde_json::json;
+
+use crate::cli::NewKey;
+use crate::config::Config;
+use crate::error::Error;
+use crate::output::{Output, table};
+use crate::wiring;
+
+/// Makes a key and shows it this once.
+///
+/// # Errors
+/// An unknown scope, organization or person, or a database that does not answer.
+pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Result<(), Error> {
+    let scopes = scopes(&new.scopes)?;
+    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let order = KeyOrder {
+        organization: new.org,
+        name: new.name,
+        scopes,
+        level: if new.admin { AccessLevel::Admin } else { AccessLevel::Standard },
+        environment: if new.test { Environment::Test } else { Environment::Live },
+        employee: new.employee.map(|it| it.to_string()),
+        expires_at: new.expires,
+        reads_per_minute: new.reads_per_minute,
+        writes_per_minute: new.writes_per_minute,
+    };
+    let made = operator::create_key(&shell, order).await;
+    let (id, key) = made.map_err(Error::refused("create the key"))?;
+    let people = format!("Created {id}. The key, which is shown this once:\n{}", key.reveal());
+    output.say(&json!({"id": id, "key": key.reveal()}), &people)
+}
+
+/// Lists the keys of an organization.
+///
+/// # Errors
+/// An unknown organization, or a database that does not answer.
+pub(crate) async fn list(config: &Config, organization: OrganizationId, output: Output) -> Result<(), Error> {
+    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let listed = operator::list_keys(&shell, organization).await;
+    let keys = listed.map_err(Error::refused("list the keys"))?;
+    let heading = ["ID", "NAME", "ENVIRONMENT", "LEVEL", "ENDS WITH", "SCOPES", "LAST USED", "STATE"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(keys.iter().map(row));
+    output.say(&json!({"data": keys}), &table(&rows))
+}
+
+/// Ends a key.
+///
+/// # Errors
+/// An unknown key, one that was revoked before, or a database that does not answer.
+pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
+    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let revoked = operator::revoke_key(&shell, key).await;
+    revoked.map_err(Error::refused("revoke the key"))?;
+    output.say(
+        &json!({"id": key, "revoked": true}),
+        &format!("Revoked {key}. Every instance refuses it within a second."),
+    )
+}
+
+fn row(key: &ApiKey) -> Vec<String> {
+    let or_never = |at: Option<candor_domain::time::Timestamp>| at.map_or("never".to_owned(), |it| it.to_string());
+    let state = match (key.revoked_at, key.expires_at) {
+        (Some(at), _) => format!("revoked {at}"),
+        (None, Some(at)) => format!("expires {at}"),
+        (None, None) => "good".to_owned(),
+    };
+    vec![
+        key.id.to_string(),
+        key.name.clone(),
+        key.environment.word().to_owned(),
+        key.access_level.word().to_owned(),
+        key.last4.clone(),
+        key.scopes.words().join(","),
+        or_never(key.last_used_at),
+        state,
+    ]
+}
+
+/// Reads a list of scopes as it is typed.
+fn scopes(text: &str) -> Result<Scopes, Error> {
+    let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let known = || {
+        let names: Vec<&str> = Scope::WORDS.iter().map(|(word, _)| *word).collect();
+        format!("expected * or some of {}", names.join(", "))
+    };
+    let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: known() };
+    Scopes::from_words(words).filter(|it| *it != Scopes::NONE).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_words_with_commas_between_them() {
+        let two = Scopes::NONE.with(Scope::ObservationsRead).with(Scope::EmployeesWrite);
+        assert_eq!(scopes("observations:read, employees:write").unwrap(), two);
+        assert_eq!(scopes("*").unwrap(), Scopes::ALL);
+        for bad in ["", ",", "observations", "observations:read;employees:write"] {
+            assert!(scopes(bad).unwrap_err().to_string().contains("observations:read"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! `candor migrate`: brings the schema up to date.
+
+use serde_json::json;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::output::Output;
+use crate::store;
+
+/// Applies the pending migrations, or only names them.
+///
+/// # Errors
+/// [`Error::SchemaOld`] if some are pending and this only looks; a database that does not answer.
+pub(crate) async fn run(config: &Config, check: bool, output: Output) -> Result<(), Error> {
+    let database = config.database.masked();
+    if check {
+        let pending = store::pending(config).await?;
+        let people = match pending.as_slice() {
+            [] => format!("{database} is up to date."),
+            names => format!("{database} lacks:\n{}", names.join("\n")),
+        };
+        return output.say(&json!({"database": database, "pending": pending}), &people);
+    }
+    let applied = store::migrate(config).await?;
+    let people = match applied.as_slice() {
+        [] => format!("{database} was up to date."),
+        names => format!("Applied to {database}:\n{}", names.join("\n")),
+    };
+    output.say(&json!({"database": database, "applied": applied}), &people)
+}

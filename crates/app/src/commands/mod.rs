@@ -1,0 +1,9 @@
+//! What the commands do.
+
+pub(crate) mod config;
+pub(crate) mod dev;
+pub(crate) mod key;
+pub(crate) mod migrate;
+pub(crate) mod org;
+pub(crate) mod sample;
+pub(crate) mod serve;

@@ -1,0 +1,25 @@
+//! `candor serve`: the service, until it is told to stop.
+
+use serde_json::json;
+
+use crate::cli::Role;
+use crate::config::Config;
+use crate::error::Error;
+use crate::lifecycle::Running;
+use crate::output::Output;
+
+/// Serves until a signal says to stop.
+///
+/// # Errors
+/// Whatever keeps it from starting: a taken address, an old schema, a database that does not answer.
+pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(), Error> {
+    let running = Running::start(config, role).await?;
+    let url = running.url.clone();
+    let metrics = running.metrics_url.clone();
+    let people = match &url {
+        Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
+        None => "Candor works on what falls due".to_owned(),
+    };
+    output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
+    running.until_told_to_stop().await
+}

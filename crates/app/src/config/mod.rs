@@ -1,0 +1,222 @@
+//! The configuration: defaults, then a file, then the environment, then flags.
+
+mod gather;
+mod parse;
+mod setting;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use candor_domain::secret::Secret;
+use candor_http::Network;
+use candor_service::vault::Vault;
+
+use crate::error::Error;
+use gather::Given;
+use parse::Parsed;
+
+pub(crate) use parse::{DatabaseUrl, LogFormat};
+pub(crate) use setting::{Origin, Setting};
+
+/// What the process runs with, every value understood.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    /// Address of the API.
+    pub(crate) listen: SocketAddr,
+    /// Address of the metrics, when they have one of their own.
+    pub(crate) admin_listen: Option<SocketAddr>,
+    /// Where the data is.
+    pub(crate) database: DatabaseUrl,
+    /// Connections to it.
+    pub(crate) database_pool: usize,
+    /// Folder of the embedded database and of the generated master key.
+    pub(crate) data_dir: PathBuf,
+    /// Ring of keys for secrets at rest.
+    pub(crate) master_key: Option<Secret>,
+    /// Base of links, when it is not the listener's address.
+    pub(crate) public_url: Option<String>,
+    /// How often due work is looked for.
+    pub(crate) sweep_interval: Duration,
+    /// Origins of web pages that may call the API.
+    pub(crate) cors_origins: Vec<String>,
+    /// Proxies whose word about a client's address is taken.
+    pub(crate) trusted_proxies: Vec<Network>,
+    /// What is logged.
+    pub(crate) log: String,
+    /// How log lines look.
+    pub(crate) log_format: LogFormat,
+    /// What is shown of it.
+    pub(crate) shown: Vec<Shown>,
+}
+
+/// One line of `candor config`: a value that may be seen, and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Which setting.
+    pub(crate) setting: Setting,
+    /// The effective value, secrets masked; `None` if it is not set.
+    pub(crate) value: Option<String>,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+}
+
+/// What to show in place of a secret.
+const MASK: &str = "***";
+
+impl Config {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// [`Error`] naming the first setting that does not exist or is malformed.
+    pub(crate) fn load(
+        file: Option<PathBuf>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        flags: Vec<(Setting, String)>,
+    ) -> Result<Self, Error> {
+        let mut reader = Reader { given: Given::gather(file, environment, flags)?, shown: Vec::new() };
+        let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
+        let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
+        let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + 2;
+        let mut config = Self {
+            listen: reader.needed(Setting::Listen, parse::address)?,
+            admin_listen: reader.optional(Setting::AdminListen, parse::address)?,
+            database: reader.or(Setting::DatabaseUrl, parse::database_url, &embedded)?,
+            database_pool: reader.or(Setting::DatabasePool, parse::count, &connections.to_string())?,
+            data_dir,
+            master_key: reader.optional(Setting::MasterKey, master_key)?,
+            public_url: reader.optional(Setting::PublicUrl, parse::public_url)?,
+            sweep_interval: reader.needed(Setting::SweepInterval, parse::duration)?,
+            cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
+            trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
+            log: reader.needed(Setting::Log, crate::telemetry::filter)?,
+            log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
+            shown: Vec::new(),
+        };
+        reader.shown.sort_by_key(|it| Setting::ALL.iter().position(|(_, setting)| *setting == it.setting));
+        config.shown = reader.shown;
+        Ok(config)
+    }
+}
+
+/// Understands one value after the other and notes how each is shown.
+struct Reader {
+    given: Given,
+    shown: Vec<Shown>,
+}
+
+impl Reader {
+    fn optional<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<T>, Error> {
+        let (text, origin) = self.given.of(setting);
+        let text = text.map(str::to_owned);
+        self.understand(setting, text, origin, parse)
+    }
+
+    /// For settings whose default follows from others.
+    fn or<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>, default: &str) -> Result<T, Error> {
+        let (text, origin) = self.given.of(setting);
+        let text = text.unwrap_or(default).to_owned();
+        let value = self.understand(setting, Some(text), origin, parse)?;
+        value.ok_or_else(|| Error::malformed(setting, &Origin::Default, None, "there is no default"))
+    }
+
+    /// For settings whose default is in the table.
+    fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, Error> {
+        self.or(setting, parse, "")
+    }
+
+    fn understand<T>(
+        &mut self,
+        setting: Setting,
+        text: Option<String>,
+        origin: Origin,
+        parse: impl Fn(&str) -> Parsed<T>,
+    ) -> Result<Option<T>, Error> {
+        let shown = text.as_deref().map(|it| printable(setting, it));
+        let malformed = |reason: String| Error::malformed(setting, &origin, shown.clone(), &reason);
+        let value = text.as_deref().map(parse).transpose().map_err(malformed)?;
+        self.shown.push(Shown { setting, value: shown, origin });
+        Ok(value)
+    }
+}
+
+/// The text of a value as it may be seen.
+fn printable(setting: Setting, text: &str) -> String {
+    match setting {
+        Setting::MasterKey => MASK.to_owned(),
+        Setting::DatabaseUrl => parse::masked(text),
+        Setting::Listen
+        | Setting::AdminListen
+        | Setting::DatabasePool
+        | Setting::DataDir
+        | Setting::PublicUrl
+        | Setting::SweepInterval
+        | Setting::CorsOrigins
+        | Setting::TrustedProxies
+        | Setting::Log
+        | Setting::LogFormat => text.to_owned(),
+    }
+}
+
+fn master_key(text: &str) -> Parsed<Secret> {
+    Vault::parse(text).map(|_| Secret::new(text.to_owned())).map_err(|it| it.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(pairs: &[(&str, &str)]) -> Result<Config, Error> {
+        let environment: Vec<(OsString, OsString)> = pairs.iter().map(|(a, b)| (a.into(), b.into())).collect();
+        Config::load(None, environment, Vec::new())
+    }
+
+    #[test]
+    fn without_anything_given_the_embedded_database_is_used() {
+        let config = load(&[]).unwrap();
+        assert_eq!(config.database, DatabaseUrl::Sqlite("data/candor.db".into()));
+        assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 8080)));
+        let names: Vec<Setting> = config.shown.iter().map(|it| it.setting).collect();
+        assert_eq!(names, Setting::ALL.iter().map(|(_, it)| *it).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_embedded_database_follows_the_data_folder() {
+        let config = load(&[("CANDOR_DATA_DIR", "elsewhere")]).unwrap();
+        assert_eq!(config.database, DatabaseUrl::Sqlite("elsewhere/candor.db".into()));
+    }
+
+    #[test]
+    fn what_is_shown_holds_no_secret() {
+        let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+        let url = "postgres://app:hunter2@db/candor";
+        let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]).unwrap();
+        let shown = |setting| config.shown.iter().find(|it| it.setting == setting).cloned();
+        let expected =
+            |setting, value: &str| Some(Shown { setting, value: Some(value.to_owned()), origin: Origin::Environment });
+        assert_eq!(shown(Setting::MasterKey), expected(Setting::MasterKey, "***"));
+        assert_eq!(shown(Setting::DatabaseUrl), expected(Setting::DatabaseUrl, "postgres://app:***@db/candor"));
+        assert!(!format!("{config:?}").contains("hunter2") && !format!("{config:?}").contains("AAAA"));
+    }
+
+    #[test]
+    fn a_malformed_value_is_named_without_its_secret() {
+        for (variable, value) in [
+            ("CANDOR_LISTEN", "nowhere"),
+            ("CANDOR_ADMIN_LISTEN", "8080"),
+            ("CANDOR_DATABASE_URL", "mysql://app:hunter2@db"),
+            ("CANDOR_DATABASE_POOL", "0"),
+            ("CANDOR_MASTER_KEY", "hunter2"),
+            ("CANDOR_PUBLIC_URL", "x"),
+            ("CANDOR_SWEEP_INTERVAL", "soon"),
+            ("CANDOR_CORS_ORIGINS", "*"),
+            ("CANDOR_TRUSTED_PROXIES", "all"),
+            ("CANDOR_LOG", "candor=loud"),
+            ("CANDOR_LOG_FORMAT", "yaml"),
+        ] {
+            let problem = load(&[(variable, value)]).unwrap_err().to_string();
+            assert!(problem.contains(variable) && !problem.contains("hunter2"), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The forms that values have: addresses, durations, database URLs, networks, lists.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use candor_domain::secret::Secret;
+use candor_http::Network;
+
+/// A value that is not of the form wanted, with what would be.
+pub(crate) type Parsed<T> = Result<T, String>;
+
+/// Where the data is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DatabaseUrl {
+    /// A file of the embedded database.
+    Sqlite(PathBuf),
+    /// A server; the URL may hold a password.
+    Postgres(Secret),
+}
+
+impl DatabaseUrl {
+    /// The URL as it may be shown.
+    #[must_use]
+    pub(crate) fn masked(&self) -> String {
+        match self {
+            Self::Sqlite(path) => format!("sqlite://{}", path.display()),
+            Self::Postgres(url) => masked(url.reveal()),
+        }
+    }
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for collectors.
+    Json,
+}
+
+pub(crate) fn address(text: &str) -> Parsed<SocketAddr> {
+    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080".to_owned())
+}
+
+pub(crate) fn database_url(text: &str) -> Parsed<DatabaseUrl> {
+    if let Some(path) = text.strip_prefix("sqlite://").filter(|it| !it.is_empty()) {
+        return Ok(DatabaseUrl::Sqlite(path.into()));
+    }
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return Ok(DatabaseUrl::Postgres(Secret::new(text.to_owned())));
+    }
+    Err("expected sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE".to_owned())
+}
+
+/// A URL of a database whose password, if it has one, is replaced: in front of the host, or among the parameters.
+pub(crate) fn masked(url: &str) -> String {
+    const MASK: &str = "***";
+    let Some((scheme, rest)) = url.split_once("://") else { return MASK.to_owned() };
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    // A password that is not percent-encoded may contain `/` or `@`: everything up to the last `@` is hidden.
+    let shown = match rest.rsplit_once('@') {
+        None => rest.to_owned(),
+        Some((userinfo, place)) => match userinfo.split_once(':') {
+            None => format!("{userinfo}@{place}"),
+            Some((user, _)) => format!("{user}:{MASK}@{place}"),
+        },
+    };
+    let secret = |name: &str| name.eq_ignore_ascii_case("password") || name.eq_ignore_ascii_case("sslpassword");
+    let parameters = query.into_iter().flat_map(|it| it.split('&')).map(|pair| match pair.split_once('=') {
+        Some((name, _)) if secret(name) => format!("{name}={MASK}"),
+        _ => pair.to_owned(),
+    });
+    let parameters: Vec<String> = parameters.collect();
+    let mark = if parameters.is_empty() { "" } else { "?" };
+    format!("{scheme}://{shown}{mark}{}", parameters.join("&"))
+}
+
+pub(crate) fn count(text: &str) -> Parsed<usize> {
+    const MOST: usize = 1000;
+    let number = text.parse().ok().filter(|it| (1..=MOST).contains(it));
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+}
+
+pub(crate) fn duration(text: &str) -> Parsed<Duration> {
+    let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let millis: Option<u64> = match unit {
+        "ms" => Some(1),
+        "s" => Some(1000),
+        "m" => Some(60 * 1000),
+        "h" => Some(60 * 60 * 1000),
+        _ => None,
+    };
+    let total = number.parse::<u64>().ok().zip(millis).and_then(|(number, unit)| number.checked_mul(unit));
+    let positive = total.filter(|it| *it > 0).map(Duration::from_millis);
+    positive.ok_or_else(|| "expected a duration such as 500ms, 30s, 2m or 1h".to_owned())
+}
+
+pub(crate) fn public_url(text: &str) -> Parsed<String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let good = rest.is_some_and(|it| {
+        !it.is_empty() && !it.starts_with('/') && !it.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
+    });
+    let url = text.trim_end_matches('/');
+    if good && !url.ends_with("/v1") {
+        return Ok(url.to_owned());
+    }
+    Err("expected http:// or https:// and a host, ending before /v1".to_owned())
+}
+
+pub(crate) fn origins(text: &str) -> Parsed<Vec<String>> {
+    let wanted = || "expected origins such as https://app.example.com with commas between them, or *".to_owned();
+    let origin = |it: &str| {
+        if it == "*" {
+            return Ok(it.to_owned());
+        }
+        let host = it.strip_prefix("https://").or_else(|| it.strip_prefix("http://")).ok_or_else(wanted)?;
+        let bare = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "/?#@*".contains(c));
+        if bare { Ok(it.to_owned()) } else { Err(wanted()) }
+    };
+    text.split(',').map(|it| origin(it.trim())).collect()
+}
+
+pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
+    let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
+    text.split(',').map(|it| it.trim().parse().map_err(|_| wanted())).collect()
+}
+
+pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("expected text or json".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let table = [
+            ("postgres://app:secret@db.example/candor", "postgres://app:***@db.example/candor"),
+            ("postgres://app:sec@ret/x@db/candor?sslmode=require", "postgres://app:***@db/candor?sslmode=require"),
+            ("postgres://app@db/candor", "postgres://app@db/candor"),
+            ("postgres://db/candor?user=app&password=secret", "postgres://db/candor?user=app&password=***"),
+            ("postgres:///candor?host=/run/pg&sslpassword=secret", "postgres:///candor?host=/run/pg&sslpassword=***"),
+            ("nonsense:secret", "***"),
+        ];
+        for (url, shown) in table {
+            assert_eq!(masked(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_database_is_a_file_or_a_server() {
+        assert_eq!(database_url("sqlite://data/candor.db"), Ok(DatabaseUrl::Sqlite("data/candor.db".into())));
+        assert_eq!(database_url("sqlite:///var/candor.db"), Ok(DatabaseUrl::Sqlite("/var/candor.db".into())));
+        assert!(matches!(database_url("postgresql://db/x"), Ok(DatabaseUrl::Postgres(_))));
+        for bad in ["", "sqlite://", "mysql://x", "candor.db", "postgres:x"] {
+            assert!(database_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        let table = [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000)];
+        for (text, millis) in table {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
+        }
+        for bad in ["", "30", "s", "0s", "-1s", "1.5s", "30 s", "99999999999999999999s", "18446744073709551615h"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn networks_are_a_list() {
+        let one = |text: &str| text.parse::<Network>().unwrap();
+        assert_eq!(networks("10.0.0.0/8, ::1"), Ok(vec![one("10.0.0.0/8"), one("::1")]));
+        for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "all"] {
+            assert!(networks(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn public_urls_end_before_the_version() {
+        assert_eq!(public_url("https://feedback.example.com/"), Ok("https://feedback.example.com".to_owned()));
+        assert_eq!(public_url("http://localhost:8080/api"), Ok("http://localhost:8080/api".to_owned()));
+        for bad in ["", "localhost", "https://", "https:///x", "https://a b", "https://a?b", "https://a/v1/"] {
+            assert!(public_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_have_no_path_and_no_pattern() {
+        assert_eq!(origins("https://a.example,http://localhost:3000").map(|it| it.len()), Ok(2));
+        assert_eq!(origins("*"), Ok(vec!["*".to_owned()]));
+        for bad in ["", "https://a.example/x", "a.example", "https://*.example"] {
+            assert!(origins(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pools_and_formats_are_bounded() {
+        assert_eq!((count("1"), count("1000")), (Ok(1), Ok(1000)));
+        assert!(count("0").is_err() && count("1001").is_err() && count("many").is_err());
+        assert!(log_format("text").is_ok() && log_format("yaml").is_err());
+        assert!(address("0.0.0.0:80").is_ok() && address("localhost:80").is_err() && address("8080").is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! The life of a serving process: start, loops, signals, and an orderly end.
+
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, metrics_server, server};
+use candor_service::{Shell, sweep};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::cli::Role;
+use crate::config::{Config, Setting};
+use crate::error::Error;
+use crate::{telemetry, wiring};
+
+/// How long requests that are under way may take to finish once the process is told to stop.
+const REQUESTS_GRACE: Duration = Duration::from_secs(15);
+/// How long the loops may take after that. Together they stay below the 20 seconds that an operator is promised.
+const LOOPS_GRACE: Duration = Duration::from_secs(3);
+/// How often measured durations are moved from the lists they arrive in to their histograms.
+const METRICS_UPKEEP: Duration = Duration::from_secs(10);
+
+/// A process that serves.
+pub(crate) struct Running {
+    /// Where the API is, if this process has it.
+    pub(crate) url: Option<String>,
+    /// Where the metrics are, if they have a listener of their own.
+    pub(crate) metrics_url: Option<String>,
+    /// What use cases need.
+    pub(crate) shell: Arc<Shell>,
+    readiness: Readiness,
+    servers: JoinSet<io::Result<()>>,
+    loops: JoinSet<()>,
+    stop: watch::Sender<bool>,
+    signals: Signals,
+}
+
+impl Running {
+    /// Listens, opens the store and starts the loops.
+    ///
+    /// # Errors
+    /// A taken address, an old schema, a database that does not answer.
+    pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
+        // First of all, so that a signal that comes early is not lost.
+        let signals = Signals::listen()?;
+        let metrics = telemetry::start_metrics()?;
+        let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
+        let admin = config.admin_listen.map(|it| bind(it, Setting::AdminListen)).transpose()?;
+        let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
+        let shell = wiring::shell(config, wiring::link_base(config, listening)).await?;
+        let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
+        let mut running = Self {
+            url: url_of(&api),
+            metrics_url: url_of(&admin).map(|it| format!("{it}/metrics")),
+            shell,
+            readiness: Readiness::starting(),
+            servers: JoinSet::new(),
+            loops: JoinSet::new(),
+            stop: watch::Sender::new(false),
+            signals,
+        };
+        let text: MetricsText = {
+            let metrics = metrics.clone();
+            Arc::new(move || metrics.render())
+        };
+        let own_listener = admin.is_some();
+        if let Some((listener, _)) = admin {
+            running.serve_metrics(listener, Arc::clone(&text))?;
+        }
+        if let Some((listener, _)) = api {
+            running.serve_api(config, listener, (!own_listener).then_some(text))?;
+        }
+        running.start_loops(config, role, metrics);
+        running.readiness.set_ready();
+        tracing::info!(url = running.url, metrics_url = running.metrics_url, ?role, "ready");
+        Ok(running)
+    }
+
+    fn serve_api(&mut self, config: &Config, listener: TcpListener, metrics: Option<MetricsText>) -> Result<(), Error> {
+        let settings = Settings {
+            cors_origins: config.cors_origins.clone(),
+            trusted_proxies: config.trusted_proxies.clone(),
+            metrics,
+            ..Settings::default()
+        };
+        let api = Arc::new(Api::new(Arc::clone(&self.shell), settings, self.readiness.clone()));
+        let options = ServerOptions { drain_seconds: REQUESTS_GRACE.as_secs(), ..ServerOptions::default() };
+        let server = server(&api, vec![listener], options).map_err(Error::io("serve", "the API"))?;
+        let handle = server.handle();
+        self.servers.spawn(until_stopped(server, async move { handle.stop(true).await }, self.stop.subscribe()));
+        Ok(())
+    }
+
+    fn serve_metrics(&mut self, listener: TcpListener, text: MetricsText) -> Result<(), Error> {
+        let server = metrics_server(text, listener).map_err(Error::io("serve", "the metrics"))?;
+        let handle = server.handle();
+        // Nobody minds a metrics request that is cut off, and a scraper keeps its connection open.
+        self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
+        Ok(())
+    }
+
+    fn start_loops(&mut self, config: &Config, role: Role, metrics: PrometheusHandle) {
+        let (shell, sweeps) = (Arc::clone(&self.shell), role != Role::Api);
+        self.loops.spawn(every(config.sweep_interval, self.stop.subscribe(), move || {
+            let shell = Arc::clone(&shell);
+            async move { due_work(&shell, sweeps).await }
+        }));
+        self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
+            metrics.run_upkeep();
+            std::future::ready(())
+        }));
+    }
+
+    /// Works until a signal comes, then lets requests finish and ends.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a server ended without having been told to.
+    pub(crate) async fn until_told_to_stop(mut self) -> Result<(), Error> {
+        let ended_early = tokio::select! {
+            name = self.signals.next() => {
+                tracing::info!(signal = name, "stopping: requests that are under way finish first");
+                None
+            }
+            Some(ended) = self.servers.join_next() => Some(ended),
+        };
+        self.readiness.set_draining();
+        self.stop.send_replace(true);
+        let servers = &mut self.servers;
+        // The servers keep to their own grace; this is for one that does not.
+        let drained =
+            timeout(REQUESTS_GRACE + Duration::from_secs(1), async { while servers.join_next().await.is_some() {} });
+        if drained.await.is_err() {
+            tracing::warn!("some requests did not finish in time");
+        }
+        let (loops, shell) = (&mut self.loops, &self.shell);
+        let quiet = timeout(LOOPS_GRACE, async {
+            while loops.join_next().await.is_some() {}
+            flush(shell).await;
+        });
+        if quiet.await.is_err() {
+            tracing::warn!("some work that was due did not finish in time; it is taken up at the next start");
+        }
+        tracing::info!("stopped");
+        match ended_early {
+            None => Ok(()),
+            Some(ended) => Err(failed(ended)),
+        }
+    }
+}
+
+fn failed(ended: Result<io::Result<()>, tokio::task::JoinError>) -> Error {
+    let source = match ended {
+        Ok(Err(error)) => error,
+        Ok(Ok(())) => io::Error::other("it ended without a reason"),
+        Err(error) => io::Error::other(error),
+    };
+    Error::io("keep", "serving")(source)
+}
+
+fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), Error> {
+    let bound = TcpListener::bind(address).and_then(|it| Ok((it.local_addr()?, it)));
+    let (local, listener) = bound.map_err(|source| Error::Listen { address, setting, source })?;
+    Ok((listener, local))
+}
+
+/// Runs a server to its end, which comes by itself or after it is told to stop.
+async fn until_stopped(
+    server: impl Future<Output = io::Result<()>>,
+    tell: impl Future<Output = ()>,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let mut server = std::pin::pin!(server);
+    tokio::select! {
+        ended = &mut server => return ended,
+        _ = stop.wait_for(|it| *it) => {}
+    }
+    tokio::join!(server, tell).0
+}
+
+/// Does something again and again until it is time to stop.
+async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Receiver<bool>, work: impl Fn() -> Fut) {
+    while timeout(interval, stop.wait_for(|it| *it)).await.is_err() {
+        work().await;
+    }
+}
+
+/// What falls due: key uses that are not written down yet; on a worker, what has expired.
+async fn due_work(shell: &Shell, sweeps: bool) {
+    flush(shell).await;
+    if sweeps {
+        match sweep::run_once(shell).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::debug!(removed, "swept what had expired"),
+            Err(error) => tracing::warn!(%error, "could not sweep; tried again at the next interval"),
+        }
+    }
+}
+
+async fn flush(shell: &Shell) {
+    if let Err(error) = shell.auth.flush_uses().await {
+        tracing::warn!(%error, "could not note when keys were last used");
+    }
+}
+
+/// The signals that end the process.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Error> {
+        let of = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+        Ok(Self { terminate: of(SignalKind::terminate())?, interrupt: of(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

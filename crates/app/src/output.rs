@@ -1,0 +1,50 @@
+//! The answers of commands: for people, or one JSON object.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// How a command answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    /// One JSON object on standard output and nothing else there.
+    pub(crate) json: bool,
+}
+
+impl Output {
+    /// Gives the one answer of a command.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if nobody takes it.
+    pub(crate) fn say(self, object: &Value, people: &str) -> Result<(), Error> {
+        let mut out = std::io::stdout().lock();
+        let written = if self.json { writeln!(out, "{object}") } else { writeln!(out, "{}", people.trim_end()) };
+        written.and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
+    }
+}
+
+/// Columns as wide as their widest cell, two blanks apart.
+#[must_use]
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let wide = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["a", "long", "x"], ["wider", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "a      long  x\nwider  b");
+    }
+}

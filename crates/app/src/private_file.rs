@@ -1,0 +1,84 @@
+//! Files that only their owner may read: the generated master key, the key of `candor dev`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Read and written by its owner, by nobody else.
+const OWNER_ONLY: u32 = 0o600;
+
+/// The text of a file; `None` if there is no such file.
+///
+/// # Errors
+/// The system's answer for a file that is there and cannot be read.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a file whole, on the disk, unless another process has just made it; answers the text that is there then.
+///
+/// # Errors
+/// The system's answer.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
+    let unfinished = write_beside(path, text)?;
+    let linked = fs::hard_link(&unfinished, path);
+    fs::remove_file(&unfinished)?;
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(()) | Err(_) => {
+            sync_folder(path)?;
+            fs::read_to_string(path)
+        }
+    }
+}
+
+/// Makes a file, or replaces it whole.
+///
+/// # Errors
+/// The system's answer.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = write_beside(path, text)?;
+    fs::rename(&unfinished, path)?;
+    sync_folder(path)
+}
+
+fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
+    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&unfinished)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    Ok(unfinished)
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn only_the_owner_reads_it_and_whoever_comes_second_gets_the_first_text() {
+        let path = std::env::temp_dir().join(format!("candor-private-{}", std::process::id()));
+        assert_eq!(read(&path).unwrap(), None);
+        assert_eq!(create(&path, "one").unwrap(), "one");
+        assert_eq!(create(&path, "two").unwrap(), "one");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        replace(&path, "three").unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some("three"));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_file(&path).unwrap();
+    }
+}

@@ -1,0 +1,98 @@
+//! What the process tells about itself: log lines on standard error, metrics on demand.
+
+use std::io::IsTerminal;
+
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, LogFormat};
+use crate::error::Error;
+
+/// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
+const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// What kind of number a metric is.
+enum Shape {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// Every metric, with what it says.
+const METRICS: [(Shape, &str, &str); 10] = [
+    (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
+    (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
+    (Shape::Gauge, "candor_http_requests_in_flight", "Requests that are being answered."),
+    (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up."),
+    (Shape::Histogram, "candor_store_commit_seconds", "Time to save a change, waiting included."),
+    (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
+    (Shape::Counter, "candor_store_groups_total", "Transactions of the embedded database."),
+    (Shape::Counter, "candor_store_grouped_changes_total", "Changes that those transactions saved."),
+    (Shape::Gauge, "candor_store_pool_in_use", "Database connections at work, of candor_store_pool_size."),
+    (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a database connection."),
+];
+
+/// What others say about starting and stopping threads; a filter that names them wins.
+const QUIET: &str = "actix_server=warn";
+
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Judges a log filter, such as `info` or `warn,candor_http=debug`.
+pub(crate) fn filter(text: &str) -> Result<String, String> {
+    let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
+    // A single word that is no level would otherwise count as the name of a module, and silence everything else.
+    let plain = |part: &str| part.contains(['=', '[']) || LEVELS.contains(&part.to_ascii_lowercase().as_str());
+    if !text.split(',').all(|part| plain(part.trim())) {
+        return Err(wanted());
+    }
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|_| wanted())
+}
+
+/// Starts logging. Standard output belongs to the commands' answers.
+///
+/// # Errors
+/// [`Error::Defect`] if it was started before.
+pub(crate) fn start_logs(config: &Config) -> Result<(), Error> {
+    let defect = |reason: String| Error::Defect { what: "start the log", reason };
+    let filter = EnvFilter::try_new(format!("{QUIET},{}", config.log)).map_err(|it| defect(it.to_string()))?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log_format {
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+    }
+    .map_err(|it| defect(it.to_string()))
+}
+
+/// Starts collecting metrics; the handle renders them.
+///
+/// # Errors
+/// [`Error::Defect`] if it was started before.
+pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
+    let defect = |reason: String| Error::Defect { what: "start the metrics", reason };
+    let seconds = Matcher::Suffix("_seconds".to_owned());
+    let builder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &SECONDS);
+    let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|it| defect(it.to_string()))?;
+    for (shape, name, says) in METRICS {
+        match shape {
+            Shape::Counter => metrics::describe_counter!(name, says),
+            Shape::Gauge => metrics::describe_gauge!(name, says),
+            Shape::Histogram => metrics::describe_histogram!(name, says),
+        }
+    }
+    Ok(handle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_level_or_names_its_modules() {
+        for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service[change]=trace"] {
+            assert!(filter(good).is_ok(), "{good}");
+        }
+        for bad in ["", "loud", "inof", "candor_http=loud", "info,,"] {
+            assert!(filter(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A power cut during writes: what was acknowledged is there afterwards, whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Place, Service, wait_until};
+
+const ROUNDS: usize = 4;
+const WRITERS: usize = 8;
+/// Writes that are acknowledged in a round before the cut comes, in the middle of others.
+const WRITES: usize = 120;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_kill_during_writes_loses_nothing_acknowledged_on_sqlite() {
+    a_kill_loses_nothing(&Place::sqlite());
+}
+
+#[test]
+fn a_kill_during_writes_loses_nothing_acknowledged_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        a_kill_loses_nothing(&place);
+    }
+}
+
+fn a_kill_loses_nothing(place: &Place) {
+    let key = place.key("*", &["--admin"]).secret;
+    let mut acknowledged = BTreeMap::new();
+    for round in 0..ROUNDS {
+        let service = Service::serve(place);
+        let employee = employee(&mut service.client(&key), round);
+        let (known, unanswered) = write_until_killed(service, &key, &employee, round);
+        acknowledged.extend(known);
+        let service = Service::serve(place);
+        let mut client = service.client(&key);
+        repeat(&mut client, &employee, &unanswered, &mut acknowledged);
+        everything_is_there(&mut client, &acknowledged);
+        service.stop();
+    }
+}
+
+fn employee(client: &mut Client, round: usize) -> String {
+    let body = json!({"email": format!("{round}@example.com"), "first_name": "A", "last_name": "B"});
+    let answer = client.post("/v1/employees", &body).unwrap();
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    answer.json()["id"].as_str().unwrap().to_owned()
+}
+
+fn body(employee: &str, text: &str) -> Value {
+    json!({"employee_id": employee, "type": "strength", "observation": text})
+}
+
+/// Writers write without pause until the service is killed. Answers the texts by id that were acknowledged, and the
+/// texts whose answers never came.
+fn write_until_killed(
+    service: Service,
+    key: &str,
+    employee: &str,
+    round: usize,
+) -> (BTreeMap<String, String>, Vec<String>) {
+    let (known, unanswered, count) = (Mutex::default(), Mutex::default(), AtomicUsize::new(0));
+    let address = service.address;
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (known, unanswered, count) = (&known, &unanswered, &count);
+            scope.spawn(move || {
+                let Ok(mut client) = Client::connect(address, key) else { return };
+                for number in 0.. {
+                    let text = format!("{round}-{writer}-{number}");
+                    let sent = write(&mut client, employee, &text);
+                    let Ok(id) = sent else {
+                        let unanswered: &Mutex<Vec<String>> = unanswered;
+                        unanswered.lock().unwrap().push(text);
+                        return;
+                    };
+                    let known: &Mutex<BTreeMap<String, String>> = known;
+                    known.lock().unwrap().insert(id, text);
+                    count.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        let enough = wait_until(PATIENCE, || count.load(Ordering::SeqCst) >= WRITES);
+        service.kill();
+        assert!(enough.is_some(), "only {count:?} writes");
+    });
+    (known.into_inner().unwrap(), unanswered.into_inner().unwrap())
+}
+
+/// Writes with the text as the idempotency key, so that it may be sent again.
+fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<String> {
+    let headers = [("Idempotency-Key", text)];
+    let answer = client.request("POST", "/v1/observations", &headers, Some(&body(employee, text)))?;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    Ok(answer.json()["id"].as_str().unwrap().to_owned())
+}
+
+/// Sends again what was not answered: whether or not it was done before, it is done once now.
+fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &mut BTreeMap<String, String>) {
+    for text in texts {
+        let id = write(client, employee, text).unwrap();
+        assert_eq!(write(client, employee, text).unwrap(), id);
+        acknowledged.insert(id, text.clone());
+    }
+}
+
+/// Every acknowledged write has its row, its event and its audit entry, once, and there is nothing besides.
+fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
+    let rows: Vec<Value> = pages(client, "/v1/observations?sort=created_at");
+    let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
+    assert_eq!(stored.len(), rows.len());
+    assert_eq!(&stored, acknowledged);
+    let ids: BTreeSet<&String> = acknowledged.keys().collect();
+    let events = pages(client, "/v1/events?filter[event]=observation.created");
+    let told: Vec<String> = events.iter().map(|it| text(&it["data"]["id"])).collect();
+    assert_eq!((told.iter().collect(), told.len()), (ids.clone(), ids.len()));
+    let entries = pages(client, "/v1/audit-log?filter[action]=observation.create");
+    let noted: Vec<String> = entries.iter().map(|it| text(&it["target"]["id"])).collect();
+    assert_eq!((noted.iter().collect(), noted.len()), (ids.clone(), ids.len()));
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn pages(client: &mut Client, path: &str) -> Vec<Value> {
+    let join = if path.contains('?') { '&' } else { '?' };
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let answer = client.get(&format!("{path}{join}limit=100{cursor}")).unwrap();
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let page = answer.json();
+        all.extend(page["data"].as_array().unwrap().clone());
+        if page["has_more"] != json!(true) {
+            return all;
+        }
+        cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
+    }
+}

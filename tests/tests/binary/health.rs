@@ -1,0 +1,56 @@
+//! Health, metrics and logs, as a monitoring system sees them.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Place, Service};
+
+#[test]
+fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
+    let place = Place::sqlite();
+    let service = Service::serve(&place);
+    let mut client = service.anonymous().unwrap();
+    assert_eq!(client.get("/livez").unwrap().status, 200);
+    assert_eq!(client.get("/readyz").unwrap().status, 200);
+    assert_eq!(client.get("/v1/nowhere").unwrap().status, 404);
+    let metrics = client.get("/metrics").unwrap();
+    assert_eq!(metrics.status, 200);
+    let text = metrics.text();
+    let counted = text.lines().any(|it| it.starts_with("candor_http_requests_total{") && it.contains("404"));
+    assert!(counted, "{text}");
+    assert!(text.contains("candor_http_request_duration_seconds_bucket{"), "{text}");
+}
+
+#[test]
+fn metrics_move_to_a_listener_of_their_own() {
+    let place = Place::sqlite();
+    let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
+    assert_eq!(service.anonymous().unwrap().get("/metrics").unwrap().status, 404);
+    let url = service.said["metrics_url"].as_str().unwrap();
+    let address = url.trim_start_matches("http://").trim_end_matches("/metrics");
+    let mut client = Client::connect(address.parse::<SocketAddr>().unwrap(), "").unwrap();
+    assert_eq!(client.get("/metrics").unwrap().status, 200);
+    service.stop();
+}
+
+#[test]
+fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
+    let place = Place::sqlite();
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::start(&place, &["serve", "--log-format", "json"]);
+    let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper-Murray"});
+    let answer = service.client(&key).post("/v1/employees", &body).unwrap();
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let listed = service.client(&key).get("/v1/employees?filter[email]=grace@example.com").unwrap();
+    assert_eq!(listed.status, 200);
+    let request = answer.header("x-request-id").unwrap().to_owned();
+    let log = service.log();
+    let lines: Vec<Value> = log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let about = lines.iter().filter(|it| it.to_string().contains(&request)).collect::<Vec<_>>();
+    assert_eq!(about.len(), 1, "{log}");
+    assert_eq!(about[0]["status"], json!(201), "{log}");
+    for secret in ["grace", "Grace", "Hopper", key.as_str()] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}

@@ -1,0 +1,20 @@
+//! The built binary, as an operator and a client meet it: over its command line and over real HTTP.
+
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod configuration;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod health;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod newcomer;
+#[cfg(test)]
+mod revocation;
+#[cfg(test)]
+mod stop;
+#[cfg(test)]
+mod support;

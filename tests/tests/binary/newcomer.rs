@@ -1,0 +1,103 @@
+//! What a newcomer does: `candor dev`, and the lines of the README.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Service};
+
+const README: &str = include_str!("../../../README.md");
+
+/// Runs lines in a shell; `None`, after saying so, where there is no curl.
+fn shell(script: &str) -> Option<String> {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: curl is not installed");
+        return None;
+    }
+    let output = Command::new("sh").args(["-e", "-c", script]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{script}\n{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    Some(text)
+}
+
+fn last_object(text: &str) -> Value {
+    let start = text.find("{\"data\"").unwrap_or_else(|| panic!("no list in {text}"));
+    serde_json::from_str(&text[start..]).unwrap_or_else(|it| panic!("{it}: {text}"))
+}
+
+/// The list shows, first, the observation that was recorded about the employee that was created.
+fn shows_what_was_created(text: &str) {
+    let list = last_object(text);
+    let first = &list["data"][0];
+    assert_eq!(first["employee"]["first_name"], json!("Ada"), "{list}");
+    assert_eq!(first["employee_id"], first["employee"]["id"]);
+    assert!(first["attributes"].is_array());
+}
+
+#[test]
+fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
+    let place = Place::sqlite();
+    let service = Service::start(&place, &["dev"]);
+    let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    for _ in 0..2 {
+        let Some(text) = shell(&lines.join("\n")) else { return };
+        shows_what_was_created(&text);
+    }
+}
+
+#[test]
+fn the_lines_of_the_readme_work() {
+    let place = Place::sqlite();
+    let service = Service::start(&place, &["dev"]);
+    let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
+    let block = README.split("```").find(|it| it.starts_with("sh") && it.contains("curl")).unwrap();
+    let lines = block.trim_start_matches("sh").lines().map(|line| {
+        if line.starts_with("BASE=") {
+            format!("BASE={}", said("base_url"))
+        } else if line.starts_with("KEY=") {
+            format!("KEY={}", said("key"))
+        } else {
+            line.to_owned()
+        }
+    });
+    let script: Vec<String> = lines.collect();
+    assert!(["BASE=", "KEY="].iter().all(|name| script.iter().filter(|it| it.starts_with(name)).count() == 1));
+    let Some(text) = shell(&script.join("\n")) else { return };
+    shows_what_was_created(&text);
+}
+
+#[test]
+fn the_second_start_has_the_same_key_and_the_same_data() {
+    let place = Place::sqlite();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let service = Service::start(&place, &["dev"]);
+        let key = service.said["key"].as_str().unwrap().to_owned();
+        let mut client = service.client(&key);
+        let me = client.get("/v1/me").unwrap().json();
+        let people = client.get("/v1/employees?sort=created_at").unwrap().json();
+        let observations = client.get("/v1/observations?sort=created_at").unwrap().json();
+        assert!(people["data"].as_array().unwrap().len() > 3);
+        assert!(observations["data"].as_array().unwrap().len() > 3);
+        let organization = client.get("/v1/organization").unwrap().json();
+        assert_eq!(organization["name"], json!("Demo"));
+        seen.push((key, me, people, observations));
+        service.stop();
+    }
+    assert_eq!(seen[0], seen[1]);
+    for name in ["data/dev-key.json", "data/master.key"] {
+        let mode = fs::metadata(place.folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn dev_is_for_the_embedded_database_only() {
+    let place = Place::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
+    let refused = crate::support::candor(&place, &["dev"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    assert!(refused.stderr.contains("candor serve") && !refused.stderr.contains("hunter2"), "{}", refused.stderr);
+}

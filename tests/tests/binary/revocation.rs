@@ -1,0 +1,41 @@
+//! A revoked key is refused everywhere within a second.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Client, Place, Service, candor, wait_until};
+
+/// Decision and promise: on every instance.
+const WITHIN: Duration = Duration::from_secs(1);
+
+fn status(client: &mut Client) -> u16 {
+    client.get("/v1/me").unwrap().status
+}
+
+#[test]
+fn a_key_revoked_on_the_command_line_is_refused_within_a_second() {
+    let place = Place::sqlite();
+    let key = place.key("*", &["--admin"]);
+    let service = Service::serve(&place);
+    let mut client = service.client(&key.secret);
+    assert_eq!(status(&mut client), 200);
+    candor(&place, &["key", "revoke", &key.id]).succeeded();
+    assert!(wait_until(WITHIN, || status(&mut client) == 401).is_some());
+}
+
+#[test]
+fn a_key_revoked_through_one_instance_is_refused_by_the_other_within_a_second() {
+    let Some(place) = Place::postgres() else { return };
+    let admin = place.key("*", &["--admin"]);
+    let victim = place.key_of(&admin.organization, "*", &[]);
+    let (one, other) = (Service::serve(&place), Service::serve(&place));
+    let mut clients = [one.client(&victim.secret), other.client(&victim.secret)];
+    assert_eq!(clients.each_mut().map(status), [200, 200]);
+    let revoked = one.client(&admin.secret).post(&format!("/v1/api-keys/{}/revoke", victim.id), &json!({})).unwrap();
+    assert_eq!(revoked.status, 200, "{}", revoked.text());
+    assert_eq!(status(&mut clients[0]), 401, "the instance that revoked it knows at once");
+    assert!(wait_until(WITHIN, || status(&mut clients[1]) == 401).is_some());
+    one.stop();
+    other.stop();
+}

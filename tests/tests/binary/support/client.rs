@@ -1,0 +1,143 @@
+//! A small HTTP/1.1 client: one connection, kept open, and every byte in the test's hands.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Longer than any answer may take.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Response {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|it| panic!("{it}: {} {}", self.status, self.text()))
+    }
+}
+
+/// A connection to a service.
+pub(crate) struct Client {
+    reader: BufReader<TcpStream>,
+    key: String,
+}
+
+impl Client {
+    pub(crate) fn connect(address: SocketAddr, key: &str) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { reader: BufReader::new(stream), key: key.to_owned() })
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> io::Result<Response> {
+        self.request("GET", path, &[], None)
+    }
+
+    pub(crate) fn post(&mut self, path: &str, body: &Value) -> io::Result<Response> {
+        self.request("POST", path, &[], Some(body))
+    }
+
+    pub(crate) fn request(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> io::Result<Response> {
+        let body = body.map(Value::to_string);
+        let mut head = self.head(method, path, body.as_ref().map(String::len));
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        self.send(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes())?;
+        self.receive()
+    }
+
+    /// The head of a request but for its last, empty line.
+    pub(crate) fn head(&self, method: &str, path: &str, length: Option<usize>) -> String {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n");
+        if !self.key.is_empty() {
+            head += &format!("Authorization: Bearer {}\r\n", self.key);
+        }
+        if let Some(length) = length {
+            head += &format!("Content-Type: application/json\r\nContent-Length: {length}\r\n");
+        }
+        head
+    }
+
+    /// Reads one answer.
+    pub(crate) fn receive(&mut self) -> io::Result<Response> {
+        let status = self.line()?;
+        let code = status.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let status = code.ok_or_else(|| io::Error::other(format!("no status in {status:?}")))?;
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let mut response = Response { status, headers, body: Vec::new() };
+        if response.header("transfer-encoding") == Some("chunked") {
+            response.body = self.chunks()?;
+        } else if let Some(length) = response.header("content-length").and_then(|it| it.parse().ok()) {
+            response.body = self.exactly(length)?;
+        }
+        Ok(response)
+    }
+
+    /// What comes until the service closes the connection.
+    pub(crate) fn rest(&mut self) -> io::Result<Vec<u8>> {
+        let mut rest = Vec::new();
+        match self.reader.read_to_end(&mut rest) {
+            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => Err(error),
+            Ok(_) | Err(_) => Ok(rest),
+        }
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        if self.reader.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn exactly(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.reader.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let size = usize::from_str_radix(&self.line()?, 16).map_err(io::Error::other)?;
+            body.extend(self.exactly(size)?);
+            self.line()?;
+            if size == 0 {
+                return Ok(body);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What the tests share: the process under test, a client, a folder, a database.
+
+mod client;
+mod place;
+mod process;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(crate) use client::{Client, Response};
+pub(crate) use place::{Folder, Place};
+pub(crate) use process::{Finished, Service, candor, signal};
+
+/// Between two looks at a condition.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Waits until a condition holds; how long that took, or `None` after the time is up.
+#[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
+pub(crate) fn wait_until(most: Duration, mut holds: impl FnMut() -> bool) -> Option<Duration> {
+    let begun = Instant::now();
+    loop {
+        if holds() {
+            return Some(begun.elapsed());
+        }
+        if begun.elapsed() > most {
+            return None;
+        }
+        thread::sleep(POLL);
+    }
+}

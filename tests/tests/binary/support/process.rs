@@ -1,0 +1,145 @@
+//! The process under test: commands that end, and services that run.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Client, Place, wait_until};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_candor-under-test");
+/// Longer than a start takes on a busy machine.
+const START: Duration = Duration::from_secs(30);
+/// An operator is promised 20 seconds.
+const STOP: Duration = Duration::from_secs(20);
+
+/// How a command ended.
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// The one JSON object on standard output.
+    pub(crate) fn json(self) -> Value {
+        let it = self.succeeded();
+        assert_eq!(it.stdout.lines().count(), 1, "{}", it.stdout);
+        serde_json::from_str(&it.stdout).unwrap()
+    }
+}
+
+/// Runs a command to its end, with the settings of the place and none of whoever runs the tests.
+pub(crate) fn candor(place: &Place, arguments: &[&str]) -> Finished {
+    let output = command(place).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Finished { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn command(place: &Place) -> Command {
+    let mut command = Command::new(BINARY);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
+        command.env_remove(name);
+    }
+    command.env("CANDOR_LISTEN", "127.0.0.1:0").current_dir(place.folder.path()).stdin(Stdio::null());
+    command.envs(place.settings.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// Sends a signal by its name.
+pub(crate) fn signal(process: u32, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
+    assert!(status.success());
+}
+
+/// A service that runs until it is stopped, killed or dropped.
+pub(crate) struct Service {
+    process: Child,
+    /// What it said when it was ready.
+    pub(crate) said: Value,
+    pub(crate) address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Service {
+    pub(crate) fn serve(place: &Place) -> Self {
+        Self::start(place, &["serve"])
+    }
+
+    /// Starts a command that serves, and waits until it says that it is ready.
+    pub(crate) fn start(place: &Place, arguments: &[&str]) -> Self {
+        let log = place.folder.path().join(format!("log-{}", fs::read_dir(place.folder.path()).unwrap().count()));
+        let mut command = command(place);
+        command.args(arguments).arg("--json").stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(process.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let Ok(said) = serde_json::from_str::<Value>(&line) else {
+            let status = process.wait();
+            panic!("not started, {status:?}, {line:?}: {}", fs::read_to_string(&log).unwrap_or_default());
+        };
+        let url = said["url"].as_str().or(said["base_url"].as_str()).unwrap_or("http://127.0.0.1:1");
+        let address = url.trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
+        let service = Self { process, said, address, log };
+        let ready = || service.anonymous().and_then(|mut it| it.get("/readyz")).is_ok_and(|it| it.status == 200);
+        assert!(address.port() == 1 || wait_until(START, ready).is_some(), "not ready: {}", service.log());
+        service
+    }
+
+    pub(crate) fn anonymous(&self) -> std::io::Result<Client> {
+        Client::connect(self.address, "")
+    }
+
+    pub(crate) fn client(&self, key: &str) -> Client {
+        Client::connect(self.address, key).unwrap()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Waits for an end that was asked for.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        let mut status = None;
+        let ended = wait_until(STOP, || {
+            status = self.process.try_wait().unwrap();
+            status.is_some()
+        });
+        assert!(ended.is_some(), "it goes on after {STOP:?}: {}", self.log());
+        status.unwrap()
+    }
+
+    /// Asks it to end, and expects that it ends well.
+    pub(crate) fn stop(mut self) {
+        signal(self.process.id(), "TERM");
+        let status = self.ended();
+        assert!(status.success(), "{status}: {}", self.log());
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
