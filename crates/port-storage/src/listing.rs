@@ -55,6 +55,7 @@ pub const fn column(by: SortBy) -> Column {
         SortBy::CreatedAt => Column::new("created_at", Type::Time),
         SortBy::UpdatedAt => UPDATED_AT,
         SortBy::ObservationDate => OBSERVATION_DATE,
+        SortBy::PeriodEnd => Column::new("period_end", Type::Date),
         SortBy::LastName => Column::new("last_name_key", Type::Text),
         SortBy::FirstName => Column::new("first_name_key", Type::Text),
         SortBy::Name => NAME_KEY,
