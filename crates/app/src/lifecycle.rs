@@ -47,13 +47,13 @@ impl Running {
     /// # Errors
     /// A taken address, an old schema, a database that does not answer.
     pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
-        // First of all, so that a signal that comes early is not lost.
-        let signals = Signals::listen()?;
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
         let admin = config.admin_listen.map(|it| bind(it, Setting::AdminListen)).transpose()?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
         let shell = wiring::shell(config, wiring::link_base(config, listening)).await?;
+        // Until here a signal ends the process at once, also while it waits for a database that does not answer.
+        let signals = Signals::listen()?;
         let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
         let mut running = Self {
             url: url_of(&api),

@@ -42,10 +42,12 @@ pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
     // A single word that is no level would otherwise count as the name of a module, and silence everything else.
     let plain = |part: &str| part.contains(['=', '[']) || LEVELS.contains(&part.to_ascii_lowercase().as_str());
-    if !text.split(',').all(|part| plain(part.trim())) {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if !parts.iter().all(|part| plain(part)) {
         return Err(wanted());
     }
-    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|_| wanted())
+    let text = parts.join(",");
+    EnvFilter::try_new(&text).map(|_| text).map_err(|_| wanted())
 }
 
 /// Starts logging. Standard output belongs to the commands' answers.

@@ -210,7 +210,7 @@ mod tests {
             ("CANDOR_MASTER_KEY", "hunter2"),
             ("CANDOR_PUBLIC_URL", "x"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
-            ("CANDOR_CORS_ORIGINS", "*"),
+            ("CANDOR_CORS_ORIGINS", "app.example.com"),
             ("CANDOR_TRUSTED_PROXIES", "all"),
             ("CANDOR_LOG", "candor=loud"),
             ("CANDOR_LOG_FORMAT", "yaml"),

@@ -106,15 +106,6 @@ impl Client {
         Ok(response)
     }
 
-    /// What comes until the service closes the connection.
-    pub(crate) fn rest(&mut self) -> io::Result<Vec<u8>> {
-        let mut rest = Vec::new();
-        match self.reader.read_to_end(&mut rest) {
-            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => Err(error),
-            Ok(_) | Err(_) => Ok(rest),
-        }
-    }
-
     fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         if self.reader.read_line(&mut line)? == 0 {

@@ -7,9 +7,9 @@ mod process;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use client::{Client, Response};
-pub(crate) use place::{Folder, Place};
-pub(crate) use process::{Finished, Service, candor, signal};
+pub(crate) use client::Client;
+pub(crate) use place::Place;
+pub(crate) use process::{Service, candor, signal};
 
 /// Between two looks at a condition.
 const POLL: Duration = Duration::from_millis(10);
