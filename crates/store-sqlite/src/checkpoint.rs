@@ -5,21 +5,18 @@ use std::time::{Duration, Instant};
 
 use candor_port_storage::StorageError;
 
+use crate::open::LARGE_LOG_BYTES;
 use crate::sql::{Db, Sql};
 
 /// So many change sets make a checkpoint worth its flush,
 const ENOUGH: usize = 256;
 /// and so much time does when there are fewer.
 const LONG: Duration = Duration::from_secs(1);
-/// A log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as long as
-/// there is always somebody reading.
-const LARGE_BYTES: i64 = 64 * 1024 * 1024;
-
 /// Looks after the log until nobody writes any more.
 pub(crate) fn work(mut db: Db, written: &Receiver<usize>) {
     while let Ok(first) = written.recv() {
         let open = gather(first, written);
-        if let Err(error) = checkpoint(&mut db, LARGE_BYTES) {
+        if let Err(error) = checkpoint(&mut db, LARGE_LOG_BYTES) {
             tracing::warn!(%error, "the write-ahead log was not moved");
         }
         if !open {

@@ -18,6 +18,10 @@ const CACHE_KIB: u32 = 16 * 1024;
 /// What a connection maps of the file; pages in the map are read without a copy.
 const MAPPED_BYTES: u64 = 1024 * 1024 * 1024;
 
+/// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
+/// long as there is always somebody reading.
+pub(crate) const LARGE_LOG_BYTES: i64 = 64 * 1024 * 1024;
+
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
@@ -37,11 +41,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// A database in a file, with a reader for every processor but one.
+    /// A database in a file, with a reader for every processor but one, and two at least: one long read does not
+    /// keep all others waiting.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(1) }
+        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(2) }
     }
 
     /// A database in memory.
@@ -90,7 +95,8 @@ impl Source {
         } else {
             "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0;"
         };
-        self.connect(own)
+        // A log that was once long is cut when it is begun anew.
+        self.connect(&format!("{own} PRAGMA journal_size_limit = {LARGE_LOG_BYTES};"))
     }
 
     /// A connection that only reads.

@@ -1,6 +1,6 @@
 //! Statements as text and values, prepared once per connection, and what their failures mean.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use diesel::connection::{Connection, LoadConnection, SimpleConnection};
@@ -93,18 +93,29 @@ impl From<&str> for Value {
     }
 }
 
-/// A statement with `?` for each of its values. Its text must come from a bounded set: it stays prepared for the life
-/// of the connection.
+/// Statements that were put together from filters and stay prepared; each takes some 15 KB, and there are more
+/// combinations of filters than memory. Those that are always the same are few and are not counted.
+const KEPT: usize = 500;
+
+/// A statement with `?` for each of its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql {
     text: Arc<str>,
     values: Vec<Value>,
+    is_composed: bool,
+    keep: bool,
 }
 
 impl Sql {
-    /// A statement without values.
+    /// A statement without values. Its text must come from a small set: it stays prepared for the life of the
+    /// connection.
     pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), values: vec![] }
+        Self { text: text.into(), values: vec![], is_composed: false, keep: true }
+    }
+
+    /// A statement that was put together from what a caller asked for.
+    pub(crate) fn composed(text: String, values: Vec<Value>) -> Self {
+        Self { text: text.into(), values, is_composed: true, keep: false }
     }
 
     /// With one more value.
@@ -143,7 +154,7 @@ impl QueryFragment<Sqlite> for Sql {
 
     /// The text is the key, so a statement is prepared once per connection; by itself diesel keeps no raw SQL.
     fn is_safe_to_cache_prepared(&self, _: &Sqlite) -> QueryResult<bool> {
-        Ok(true)
+        Ok(self.keep)
     }
 }
 
@@ -160,11 +171,12 @@ impl Query for Sql {
 pub(crate) struct Db {
     connection: SqliteConnection,
     statements: HashMap<&'static str, Arc<Statements>>,
+    kept: HashSet<Arc<str>>,
 }
 
 impl Db {
     pub(crate) fn new(connection: SqliteConnection) -> Self {
-        Self { connection, statements: HashMap::new() }
+        Self { connection, statements: HashMap::new(), kept: HashSet::new() }
     }
 
     /// The connection itself, for what goes beyond statements.
@@ -190,11 +202,17 @@ impl Db {
     /// Reads every row of a statement.
     pub(crate) fn rows<T>(
         &mut self,
-        sql: Sql,
+        mut sql: Sql,
         mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
     ) -> Result<Vec<T>, StorageError> {
+        sql.keep = !sql.is_composed || self.is_kept(&sql.text);
         let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
+    }
+
+    /// Whether a composed statement stays prepared: the first ones do, and those are the usual ones.
+    fn is_kept(&mut self, text: &Arc<str>) -> bool {
+        self.kept.contains(text) || (self.kept.len() < KEPT && self.kept.insert(Arc::clone(text)))
     }
 
     /// Reads the first row of a statement.
@@ -244,5 +262,22 @@ pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
             Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::{Place, Source};
+
+    #[test]
+    fn only_so_many_composed_statements_stay_prepared() {
+        let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+        let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
+        for number in 0..KEPT + 100 {
+            let wanted = i64::try_from(number).unwrap() + 1;
+            assert_eq!((db.number(ask(number)).unwrap(), db.number(ask(number)).unwrap()), (wanted, wanted));
+        }
+        assert_eq!(db.kept.len(), KEPT);
     }
 }

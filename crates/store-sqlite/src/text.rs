@@ -40,7 +40,7 @@ impl Draft {
 
     /// The finished statement.
     pub(crate) fn finish(self) -> Sql {
-        Sql::new(self.text).bind_all(self.values)
+        Sql::composed(self.text, self.values)
     }
 }
 
