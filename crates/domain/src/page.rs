@@ -228,6 +228,50 @@ mod tests {
         }
     }
 
+    /// What a store does: the entries behind a place, one more than wanted.
+    fn page(entries: &[(i64, u8)], descending: bool, request: &PageRequest) -> Page<(i64, u8)> {
+        let place = |it: &(i64, u8)| (Key::Rank(it.0), [it.1; 16]);
+        let mut ordered = entries.to_vec();
+        ordered.sort_by(|a, b| if descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
+        let after = request.after.as_ref().map(|it| (it.key.clone(), it.id));
+        let behind = |it: &(i64, u8)| {
+            after.as_ref().is_none_or(|after| if descending { place(it) < *after } else { place(it) > *after })
+        };
+        let found = ordered.into_iter().filter(behind).take(usize::from(request.limit) + 1).collect();
+        Page::of(found, request.limit)
+    }
+
+    proptest! {
+        #[test]
+        fn a_walk_by_cursors_shows_every_entry_once(
+            entries in proptest::collection::btree_set((0..4_i64, any::<u8>()), 0..40),
+            inserted in proptest::collection::vec((0..4_i64, any::<u8>()), 0..20),
+            limit in 1..12_u16,
+            descending: bool,
+        ) {
+            let list = ListDigest::of("a");
+            let before: Vec<_> = entries.into_iter().collect();
+            let (mut all, mut inserted) = (before.clone(), inserted.into_iter());
+            let (mut shown, mut next) = (Vec::new(), None::<String>);
+            loop {
+                let after = next.take().and_then(|text| read_cursor(list, SortBy::Commit, &text));
+                let found = page(&all, descending, &PageRequest { limit, after });
+                shown.extend(found.items);
+                if !found.more {
+                    break;
+                }
+                let last = shown.last().copied().unwrap();
+                next = Some(cursor(list, &Position { key: Key::Rank(last.0), id: [last.1; 16] }));
+                all.extend(inserted.next().filter(|it| !all.contains(it)));
+            }
+            let in_order = |pair: &[(i64, u8)]| if descending { pair[0] > pair[1] } else { pair[0] < pair[1] };
+            prop_assert!(shown.windows(2).all(in_order));
+            shown.retain(|it| before.contains(it));
+            shown.sort_unstable();
+            prop_assert_eq!(shown, before);
+        }
+    }
+
     #[test]
     fn a_page_read_with_one_more_says_that_there_is_more() {
         assert_eq!(Page::of(vec![1, 2, 3], 2), Page { items: vec![1, 2], more: true });

@@ -1,5 +1,7 @@
 //! Reads query parameters: bracket filters, sort, cursor, expand; every problem is collected (§1, A10).
 
+use std::collections::BTreeSet;
+
 use crate::fields::Word;
 use crate::id::{Id, Kind};
 use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, Sorts, read_cursor};
@@ -106,22 +108,19 @@ impl Params {
     /// The filters named `filter[<prefix>.<key>]`, with their keys.
     pub fn keyed(&mut self, prefix: &str) -> Vec<(String, String)> {
         let start = format!("filter[{prefix}.");
-        let names: Vec<String> = self
-            .pairs
-            .iter()
-            .map(|(name, _)| name.clone())
-            .filter(|it| it.starts_with(&start) && it.ends_with(']'))
-            .collect();
-        let mut out: Vec<(String, String)> = Vec::new();
+        let is_keyed = |it: &&String| it.starts_with(&start) && it.ends_with(']');
+        let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
+        if names.len() > MAX_REPEATS {
+            self.problems.add(&start, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
+            self.known.extend(names);
+            return Vec::new();
+        }
+        let mut keyed = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
-            if out.iter().all(|(it, _)| *it != key)
-                && let Some(value) = self.one(&name, |it| Ok(it.to_owned()))
-            {
-                out.push((key, value));
-            }
+            keyed.extend(self.one(&name, |it| Ok(it.to_owned())).map(|value| (key, value)));
         }
-        out
+        keyed
     }
 
     /// A pair of inclusive bounds, `name[gte]` and `name[lte]`.
@@ -330,6 +329,27 @@ mod tests {
         assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
         assert!(with(&[("sort", "-created_at")]).is_err());
         assert!(with(&[("filter[archived]", "all")]).is_err());
+    }
+
+    #[test]
+    fn a_keyed_filter_given_twice_is_one_problem() {
+        let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
+        assert_eq!(params.keyed("custom_fields"), []);
+        let problems = params.finish().unwrap_err();
+        let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+        assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
+    }
+
+    #[test]
+    fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
+        let query: Vec<_> = (0..=MAX_REPEATS).map(|it| format!("filter[custom_fields.k{it}]")).collect();
+        let keyed = |count: usize| {
+            let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
+            let mut params = params(&query);
+            (params.keyed("custom_fields").len(), params.finish().err().map(|it| it.as_slice().len()))
+        };
+        assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
+        assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
     }
 
     #[test]

@@ -89,7 +89,9 @@ mod tests {
     use crate::page::PageRequest;
     use crate::problem::Code;
 
-    fn parse(query: &[(&str, &str)]) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
+    type Query<'a> = &'a [(&'a str, &'a str)];
+
+    fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Filter::parse(Params::new(pairs))
             .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_bad_parameter_is_named() {
-        let table: &[(&[(&str, &str)], &str, Code)] = &[
+        let table: &[(Query<'_>, &str, Code)] = &[
             (&[("filter[type]", "praise")], "filter[type]", Code::InvalidEnum),
             (&[("filter[archived]", "yes")], "filter[archived]", Code::InvalidEnum),
             (&[("filter[type]", "strength"), ("filter[type]", "strength")], "filter[type]", Code::InvalidFormat),

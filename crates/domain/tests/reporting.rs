@@ -1,0 +1,114 @@
+//! Reporting lines that are decided one after another never close a cycle, and nothing else is refused (decision D1).
+
+#![cfg(test)]
+
+use candor_domain::id::{EmployeeId, Id};
+use candor_domain::json::Value;
+use candor_domain::people::{CustomFields, Employee, MANUAL, Patch, References, ReportingLine, Role, Status};
+use candor_domain::problem::Code;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use proptest::prelude::*;
+use ulid::Ulid;
+
+const PEOPLE: usize = 8;
+
+fn employee(number: usize) -> Employee {
+    let at = Timestamp::from_millis(1_000);
+    Employee {
+        id: Id::from_ulid(Ulid(number as u128 + 1)),
+        email: format!("person{number}@example.com"),
+        external_id: None,
+        first_name: "Ada".to_owned(),
+        last_name: "Example".to_owned(),
+        role: Role::Employee,
+        manager_id: None,
+        department_id: None,
+        status: Status::Active,
+        custom_fields: CustomFields::default(),
+        is_hris_managed: false,
+        hris_source: MANUAL.to_owned(),
+        connector_id: None,
+        created_at: at,
+        updated_at: at,
+        deactivated_at: None,
+    }
+}
+
+fn find(people: &[Employee], id: EmployeeId) -> &Employee {
+    people.iter().find(|it| it.id == id).unwrap()
+}
+
+/// Whether following the lines from `id` up comes to `wanted`, in at most as many steps as there are people.
+fn leads_to(people: &[Employee], id: EmployeeId, wanted: EmployeeId) -> bool {
+    let mut at = Some(id);
+    for _ in 0..=people.len() {
+        match at {
+            Some(it) if it == wanted => return true,
+            Some(it) => at = find(people, it).manager_id,
+            None => return false,
+        }
+    }
+    false
+}
+
+fn has_cycle(people: &[Employee]) -> bool {
+    people.iter().any(|it| it.manager_id.is_some_and(|manager| leads_to(people, manager, it.id)))
+}
+
+/// Asks for a new manager, or none, as a request would.
+fn moved(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, Refusal> {
+    let it = &people[person];
+    let manager = manager.map(|manager| &people[manager]);
+    let body = manager.map_or("null".to_owned(), |manager| format!("\"{}\"", manager.id));
+    let Ok(Value::Object(body)) = serde_json::from_str(&format!(r#"{{"manager_id":{body}}}"#)) else {
+        panic!("{body}")
+    };
+    let line =
+        |manager: &Employee| ReportingLine { status: manager.status, is_below: leads_to(people, manager.id, it.id) };
+    let found = References { manager: manager.map(line), ..References::default() };
+    let patch = Patch::parse(body, it).unwrap();
+    it.update(&patch, &found, Timestamp::from_millis(2_000)).map(|decision| decision.map(|it| it.state))
+}
+
+proptest! {
+    #[test]
+    fn no_sequence_of_moves_closes_a_cycle(
+        moves in proptest::collection::vec((0..PEOPLE, proptest::option::weighted(0.85, 0..PEOPLE)), 1..60)
+    ) {
+        let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
+        for (person, manager) in moves {
+            let wanted = manager.map(|it| people[it].id);
+            let mut turned = people.clone();
+            turned[person].manager_id = wanted;
+            match moved(&people, person, manager) {
+                Ok(state) => {
+                    prop_assert!(!has_cycle(&turned), "a cycle was let through");
+                    prop_assert_eq!(state.is_some(), people[person].manager_id != wanted);
+                    people[person] = state.unwrap_or_else(|| people[person].clone());
+                    prop_assert_eq!(people[person].manager_id, wanted);
+                }
+                Err(refusal) => {
+                    prop_assert!(has_cycle(&turned), "{:?} although there would be no cycle", refusal);
+                    let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
+                    let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+                    prop_assert_eq!(codes, [("manager_id", Code::ReportingCycle)]);
+                }
+            }
+            prop_assert!(!has_cycle(&people));
+        }
+    }
+}
+
+#[test]
+fn the_reference_sees_cycles_of_every_length() {
+    for length in 1..=PEOPLE {
+        let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
+        for number in 0..length {
+            people[number].manager_id = Some(people[(number + 1) % length].id);
+        }
+        assert!(has_cycle(&people), "{length}");
+        people[length - 1].manager_id = None;
+        assert!(!has_cycle(&people), "{length}, cut");
+    }
+}

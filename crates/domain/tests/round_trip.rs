@@ -1,0 +1,208 @@
+//! What GET shows can be sent back with PATCH, whole, and changes nothing (decisions A7, A8).
+
+#![cfg(test)]
+
+use candor_domain::access::api_key::{self, ApiKey, KeyHash};
+use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scope, Scopes, Tenant};
+use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
+use candor_domain::json::{Object, Value};
+use candor_domain::library::{Attribute, Department, Tone, attribute};
+use candor_domain::observation::{self, Observation};
+use candor_domain::organization::{self, Organization, Review};
+use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status};
+use candor_domain::time::Timestamp;
+use serde::Serialize;
+use ulid::Ulid;
+
+const AT: Timestamp = Timestamp::from_millis(1_700_000_000_123);
+const LATER: Timestamp = Timestamp::from_millis(1_700_000_999_000);
+
+fn id<K: Kind>(number: u128) -> Id<K> {
+    Id::from_ulid(Ulid(number))
+}
+
+/// The body of an answer, as a client would send it back.
+fn shown<T: Serialize>(it: &T) -> Object {
+    let text = serde_json::to_string(it).unwrap();
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(members)) => members,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn employee() -> Employee {
+    Employee {
+        id: id(1),
+        email: "Ada@Example.com".to_owned(),
+        external_id: None,
+        first_name: " Ada ".to_owned(),
+        last_name: "Lovelace".to_owned(),
+        role: Role::Employee,
+        manager_id: None,
+        department_id: None,
+        status: Status::Active,
+        custom_fields: CustomFields::default(),
+        is_hris_managed: false,
+        hris_source: people::MANUAL.to_owned(),
+        connector_id: None,
+        created_at: AT,
+        updated_at: AT,
+        deactivated_at: None,
+    }
+}
+
+#[test]
+fn people() {
+    let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
+    let fields = [
+        ("flag", Custom::Flag(false)),
+        ("text", Custom::Text("é\n\"\\".to_owned())),
+        ("date", Custom::Text("2026-02-28".to_owned())),
+        ("whole", number("-7")),
+        ("half", number("1.50")),
+        ("large", number("18446744073709551615")),
+        ("huge", number("1e300")),
+    ];
+    let full = Employee {
+        external_id: Some("hr-1".to_owned()),
+        role: Role::OrgAdmin,
+        manager_id: Some(id(2)),
+        department_id: Some(id(3)),
+        custom_fields: CustomFields(fields.map(|(key, value)| (key.to_owned(), value)).into()),
+        ..employee()
+    };
+    let left = Employee { status: Status::Deactivated, deactivated_at: Some(AT), ..full.clone() };
+    let managed = Employee {
+        is_hris_managed: true,
+        hris_source: "acme-hr".to_owned(),
+        connector_id: Some(id(4)),
+        ..full.clone()
+    };
+    let invited = Employee { status: Status::PendingInvite, ..employee() };
+    for it in [employee(), full, left, managed, invited] {
+        let patch = people::Patch::parse(shown(&it), &it).unwrap();
+        // Nothing that is referred to has to be there still: only what changes is looked up.
+        let found = people::References {
+            email_holder: Some(it.id),
+            external_id_holder: it.external_id.as_ref().map(|_| it.id),
+            managed_keys: vec!["text".to_owned(), "whole".to_owned()],
+            ..people::References::default()
+        };
+        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    }
+}
+
+#[test]
+fn observations() {
+    let plain = Observation {
+        id: id(1),
+        employee_id: id(2),
+        author_id: None,
+        kind: observation::Type::Opportunity,
+        observation: "\tListen\nmore".to_owned(),
+        impact: None,
+        recommended_action: None,
+        attribute_ids: vec![],
+        observation_date: AT.date(),
+        created_at: AT,
+        updated_at: AT,
+        archived_at: None,
+    };
+    let tags: Vec<AttributeId> = (1..=12).rev().map(id).collect();
+    let full = Observation {
+        author_id: Some(id(3)),
+        impact: Some(String::new()),
+        recommended_action: Some("é".repeat(2000)),
+        observation: "漢".repeat(4000),
+        attribute_ids: tags.clone(),
+        ..plain.clone()
+    };
+    // Some of its attributes have been archived since.
+    let found = observation::References {
+        attributes: tags.into_iter().map(|tag| (tag, tag.ulid().0 % 2 == 0)).collect(),
+        ..observation::References::default()
+    };
+    for it in [plain, full] {
+        let patch = observation::Patch::parse(shown(&it), &it).unwrap();
+        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    }
+}
+
+#[test]
+fn departments_and_attributes() {
+    let department =
+        Department { id: id(1), name: "Care".to_owned(), created_at: AT, updated_at: AT, archived_at: None };
+    let name = department.parse_patch(shown(&department)).unwrap();
+    assert_eq!(department.rename(name, Some(department.id), LATER), Ok(None));
+    let it = Attribute {
+        id: id(1),
+        name: "Clarity".to_owned(),
+        category: "Communication".to_owned(),
+        tone: Tone::Constructive,
+        created_at: AT,
+        updated_at: AT,
+        archived_at: None,
+    };
+    let patch = attribute::Patch::parse(shown(&it), &it).unwrap();
+    assert_eq!(it.update(patch, Some(it.id), LATER), Ok(None));
+}
+
+#[test]
+fn organizations() {
+    let plain = Organization::new(id(1), "Acme".to_owned(), AT);
+    let set = Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
+    for it in [plain, set] {
+        let patch = organization::Patch::parse(shown(&it), &it).unwrap();
+        assert_eq!(it.update(&patch, LATER), None, "{it:?}");
+    }
+}
+
+#[test]
+fn api_keys() {
+    let plain = ApiKey {
+        id: id(1),
+        name: "Reporting".to_owned(),
+        environment: Environment::Live,
+        access_level: AccessLevel::Standard,
+        scopes: Scopes::ALL,
+        employee_id: None,
+        last4: "abcd".to_owned(),
+        reads_per_minute: None,
+        writes_per_minute: None,
+        created_at: AT,
+        updated_at: AT,
+        expires_at: None,
+        last_used_at: None,
+        revoked_at: None,
+        hash: KeyHash([1; 32]),
+        previous: None,
+    };
+    let full = ApiKey {
+        environment: Environment::Test,
+        access_level: AccessLevel::Admin,
+        scopes: Scopes::NONE.with(Scope::AuditRead).with(Scope::WebhooksWrite),
+        employee_id: Some(id(2)),
+        reads_per_minute: Some(6000),
+        writes_per_minute: Some(1000),
+        // An end that has passed is no new end.
+        expires_at: Some(AT),
+        last_used_at: Some(AT),
+        previous: Some((KeyHash([2; 32]), LATER)),
+        ..plain.clone()
+    };
+    // Whoever sends it back need not have the scopes that the key has.
+    let granter = Caller {
+        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
+        key: id(3),
+        name: "Settings".to_owned(),
+        scopes: Scopes::NONE.with(Scope::SettingsWrite),
+        level: AccessLevel::Admin,
+        person: None,
+        expires_at: None,
+        quotas: Quotas::DEFAULT,
+    };
+    for it in [plain, full] {
+        let patch = api_key::Patch::parse(shown(&it), &it, LATER).unwrap();
+        assert_eq!(it.update(patch, &granter, LATER), Ok(None), "{it:?}");
+    }
+}
