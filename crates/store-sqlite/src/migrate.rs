@@ -19,7 +19,7 @@ pub fn migrate(place: &Place) -> Result<Vec<String>, StorageError> {
     apply(&mut Source::of(place)?.writer()?)
 }
 
-/// Names what is pending, and changes nothing.
+/// Names what is pending, and applies nothing of it.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -28,15 +28,19 @@ pub fn pending_migrations(place: &Place) -> Result<Vec<String>, StorageError> {
         let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
         return Ok(all.iter().map(|it| it.name().to_string()).collect());
     }
-    let mut db = Source::of(place)?.writer()?;
-    let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
-    Ok(pending.iter().map(|it| it.name().to_string()).collect())
+    pending(&mut Source::of(place)?.writer()?)
 }
 
-/// Applies what is pending.
+/// Applies what is pending and names it.
 pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
-    let applied = db.connection().run_pending_migrations(MIGRATIONS).map_err(broken)?;
-    Ok(applied.iter().map(ToString::to_string).collect())
+    let names = pending(db)?;
+    db.connection().run_pending_migrations(MIGRATIONS).map_err(broken)?;
+    Ok(names)
+}
+
+fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
+    let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
+    Ok(pending.iter().map(|it| it.name().to_string()).collect())
 }
 
 fn broken(error: impl std::fmt::Display) -> StorageError {

@@ -35,7 +35,7 @@ fn what_is_pending_is_told_without_touching_anything() {
     let all = pending_migrations(&place).unwrap();
     assert_eq!(all.first().map(String::as_str), Some("0001_foundation"));
     assert!(!path.exists());
-    assert_eq!(migrate(&place).unwrap().len(), all.len());
+    assert_eq!(migrate(&place).unwrap(), all);
     assert_eq!(pending_migrations(&place).unwrap(), [""; 0]);
     assert_eq!(migrate(&place).unwrap(), [""; 0]);
 }
@@ -111,5 +111,5 @@ fn no_plan_depends_on_the_values_of_a_statement() {
         let _numbers = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
-    assert_eq!(db.rows(sql, step).unwrap(), ["SCAN t USING COVERING INDEX t_by_a"]);
+    assert_eq!(db.rows(sql, step).unwrap(), ["SCAN t"]);
 }
