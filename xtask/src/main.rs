@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what these commands print")]
 
+mod bench;
 mod ci;
 mod openapi;
 mod postgres;
@@ -21,7 +22,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 6] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -45,6 +46,12 @@ const COMMANDS: [Command; 5] = [
         arguments: "",
         does: "send generated requests to the built binary and hold its answers against the OpenAPI document",
         run: |_| schemathesis::run(),
+    },
+    Command {
+        name: "bench",
+        arguments: "[--quick] [--check] [--only NAME] [--store postgres|sqlite]",
+        does: "measure the release build against pgbench, and write docs/performance.md",
+        run: bench::run,
     },
     Command { name: "ci", arguments: "", does: "everything that a change must pass", run: |_| ci::run() },
 ];

@@ -19,26 +19,38 @@ const SUPERUSER: &str = "candor";
 const LONGEST_FOLDER: usize = 88;
 /// Accounts that a server may run as when the owner is root, which PostgreSQL refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
+/// Nothing of what tests write has to survive them.
+const FORGETFUL: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
 /// A running server with a folder of its own, reachable through a socket in it. It stops, and the folder goes, when
 /// this value is dropped or when the process ends in any way.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
+    programs: PathBuf,
     guard: Child,
 }
 
 impl Cluster {
-    /// Starts a server from the programs of this machine; `None` when there are none.
+    /// Starts a server from the programs of this machine, fast because it writes nothing for good; `None` when there
+    /// are no programs.
     ///
     /// # Errors
     /// When the programs are there and the server does not come up; the message carries the end of its log.
     pub fn start() -> Result<Option<Self>, Error> {
+        Self::start_with(&FORGETFUL)
+    }
+
+    /// Starts a server with these settings, each as `name=value`, and otherwise PostgreSQL's own, durable ones.
+    ///
+    /// # Errors
+    /// As for [`Cluster::start`].
+    pub fn start_with(settings: &[&str]) -> Result<Option<Self>, Error> {
         let Some(programs) = programs::find() else { return Ok(None) };
         let owner = Owner::of_new_servers()?;
         let folder = folder_for(owner);
-        let guard = guard(&folder, &programs, owner)?;
-        let mut cluster = Self { folder, guard };
+        let guard = guard(&folder, &programs, owner, settings)?;
+        let mut cluster = Self { folder, programs, guard };
         cluster.wait_until_ready()?;
         Ok(Some(cluster))
     }
@@ -54,6 +66,12 @@ impl Cluster {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// A program of the same installation, such as `pgbench`, if it is there.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        Some(self.programs.join(name)).filter(|it| it.is_file())
     }
 
     /// Waits for the line that the server itself writes into its pid file, as `pg_ctl` does.
@@ -156,10 +174,10 @@ pub(crate) fn unique_name() -> String {
     format!("candor_test_{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
-fn guard(folder: &Path, programs: &Path, owner: Owner) -> Result<Child, Error> {
+fn guard(folder: &Path, programs: &Path, owner: Owner, settings: &[&str]) -> Result<Child, Error> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", include_str!("guard.sh"), "candor-test-postgres"]);
-    command.arg(folder).arg(programs).arg(SUPERUSER);
+    command.arg(folder).arg(programs).arg(SUPERUSER).args(settings);
     command.env("LC_ALL", "C").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some((user, group)) = owner.switch_to {

@@ -3,7 +3,13 @@
 # ends. The guard leads a process group of its own: a Ctrl-C meant for the owner does not reach the server first.
 #
 # $1: the folder to make for the server   $2: the folder of the server programs   $3: the superuser's name
+# The rest: settings of the server, each as name=value
 dir=$1 bin=$2 superuser=$3
+shift 3
+for setting; do
+  shift
+  set -- "$@" -c "$setting"
+done
 
 # The guard and the subshell outlive the signal that ends the server's programs, which set handlers of their own.
 trap '' HUP INT QUIT TERM
@@ -12,9 +18,7 @@ mkdir -m 700 "$dir" && cd "$dir" || exit 1
 (
   "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" &&
     "$bin/postgres" -D "$dir/data" -k "$dir" \
-      -c listen_addresses= -c max_connections=200 \
-      -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-      -c wal_level=minimal -c max_wal_senders=0 -c autovacuum=off
+      -c listen_addresses= -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 "$@"
   : >"$dir/stopped"
 ) >"$dir/log" 2>&1 </dev/null &
 

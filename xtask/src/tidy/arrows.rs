@@ -66,6 +66,7 @@ fn table() -> Vec<Row> {
             &[],
         ),
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        Row::new("candor-bench", &[DOMAIN, &["candor-test-postgres"]], &["actix-web"]),
         Row::new("xtask", &[&["candor-test-postgres"]], &["diesel", "actix-web"]),
     ]
 }

@@ -1,0 +1,195 @@
+//! The statements that make the rows, the same for both databases but for the spelling of values.
+
+use super::{BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, NUMBER_STEP, OBSERVATIONS, PEOPLE, Series, Size};
+use candor_domain::id::AttributeId;
+
+const MILLIS_PER_DAY: u64 = 86_400_000;
+/// Combinations of attributes that occur.
+const COMBINATIONS: usize = 24;
+
+/// Words enough for texts of 400 characters that begin at different places.
+const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every decision with its \
+reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and found the cause in the logs and \
+proposed a smaller step that we could take on the same day. People from two other teams told me afterwards how much they had \
+learned from the way she explained the trade between speed and safety. Next time she could hand over earlier because the \
+last evening was long and some of the work could have been shared with the colleagues who had offered their help.";
+
+/// How a database spells values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Postgres,
+    Sqlite,
+}
+
+impl Dialect {
+    /// A literal of 16 bytes.
+    pub(crate) fn bytes(self, bytes: [u8; 16]) -> String {
+        let hex = hex(&bytes);
+        match self {
+            Self::Postgres => format!("'{hex}'::uuid"),
+            Self::Sqlite => format!("X'{hex}'"),
+        }
+    }
+
+    fn ids(self, ids: &[AttributeId]) -> String {
+        let each = ids.iter().map(|it| hex(&it.to_bytes()));
+        match self {
+            Self::Postgres => format!("'{{{}}}'::uuid[]", each.collect::<Vec<_>>().join(",")),
+            Self::Sqlite => format!("X'{}'", each.collect::<String>()),
+        }
+    }
+
+    /// The id with an index that an expression gives.
+    fn id(self, series: Series, index: &str) -> String {
+        let Series { before, behind } = series;
+        let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{behind}'");
+        match self {
+            Self::Postgres => format!("({digits})::uuid"),
+            Self::Sqlite => format!("unhex({digits})"),
+        }
+    }
+
+    fn time(self, millis: &str) -> String {
+        match self {
+            Self::Postgres => format!("to_timestamp(({millis}) / 1000.0)"),
+            Self::Sqlite => format!("({millis})"),
+        }
+    }
+
+    fn date(self, days: &str) -> String {
+        match self {
+            Self::Postgres => format!("(date '1970-01-01' + ({days})::int)"),
+            Self::Sqlite => format!("({days})"),
+        }
+    }
+
+    const fn no(self) -> &'static str {
+        match self {
+            Self::Postgres => "false",
+            Self::Sqlite => "0",
+        }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// Whose rows they are, and which attributes there are.
+#[derive(Debug, Clone)]
+pub(super) struct Rows<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) size: Size,
+    pub(super) tenant: [u8; 16],
+    pub(super) attributes: &'a [AttributeId],
+}
+
+impl Rows<'_> {
+    /// Everything, in the order in which it is to be run.
+    pub(super) fn statements(&self) -> Vec<String> {
+        vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags()]
+    }
+
+    fn numbers(count: u32) -> String {
+        format!("WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {})", count - 1)
+    }
+
+    /// The index of the manager of the person with index `k`.
+    fn manager(&self, k: &str) -> String {
+        let line = self.size.line_begins();
+        format!("(CASE WHEN {k} > {line} THEN {k} - 1 ELSE ({k} - 1) / {BRANCHES} END)")
+    }
+
+    fn people(&self) -> String {
+        let Self { dialect, size, tenant, .. } = self;
+        let (tenant, id) = (dialect.bytes(*tenant), dialect.id(PEOPLE, "k"));
+        let manager = dialect.id(PEOPLE, &self.manager("k"));
+        let at = dialect.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
+        format!(
+            "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, custom_fields, \
+             hris_source, created_at, updated_at, email_key, first_name_key, last_name_key, version) {} \
+             SELECT {tenant}, {id}, 'Person' || k || '@example.com', 'First' || (k % 997), 'Last' || (k % 9973), 'employee', \
+             CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {at}, {at}, \
+             'person' || k || '@example.com', 'first' || (k % 997), 'last' || (k % 9973), 1 FROM n",
+            Self::numbers(size.people)
+        )
+    }
+
+    fn tree(&self) -> String {
+        format!("INSERT INTO reporting_trees (tenant_id, version) VALUES ({}, 1)", self.dialect.bytes(self.tenant))
+    }
+
+    fn lines(&self) -> String {
+        let Self { dialect, size, tenant, .. } = self;
+        let (ancestor, descendant) = (dialect.id(PEOPLE, "a"), dialect.id(PEOPLE, "d"));
+        format!(
+            "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) {}, \
+             up(a, d, depth) AS (SELECT {}, k, 1 FROM n WHERE k > 0 \
+             UNION ALL SELECT {}, d, depth + 1 FROM up WHERE a > 0) \
+             SELECT {}, {ancestor}, {descendant}, depth FROM up ORDER BY a, d",
+            Self::numbers(size.people),
+            self.manager("k"),
+            self.manager("a"),
+            dialect.bytes(*tenant),
+        )
+    }
+
+    /// Whom an observation is about looks random, and is the same in both databases.
+    fn about(&self) -> String {
+        let mixed = "((k * CAST(1103515245 AS bigint) + 12345) % 2147483648)";
+        format!("(({mixed} % 65521 * 40503 + {mixed} / 65521) % {})", self.size.people)
+    }
+
+    /// An expression by the combination whose turn it is, of the attributes in it.
+    fn by_combination(&self, each: impl Fn(&[AttributeId]) -> String) -> String {
+        let whens = (0..COMBINATIONS).map(|it| {
+            let index = u32::try_from(it).unwrap_or_default();
+            let chosen = super::attributes_from(self.attributes, it * 5, super::attribute_count(index));
+            format!(" WHEN {it} THEN {}", each(&chosen))
+        });
+        format!("CASE k % {COMBINATIONS}{} END", whens.collect::<String>())
+    }
+
+    fn observations(&self) -> String {
+        let Self { dialect, size, tenant, .. } = self;
+        let (tenant, id) = (dialect.bytes(*tenant), dialect.id(OBSERVATIONS, "k"));
+        let day = format!("{FIRST_DAY} + k / {} - k % 7", size.per_day());
+        let step = MILLIS_PER_DAY * u64::from(DAYS) / u64::from(size.observations);
+        let at = dialect.time(&format!("{} + k * CAST({step} AS bigint)", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
+        format!(
+            "INSERT INTO observations (tenant_id, id, employee_id, type, observation, impact, attribute_ids, \
+             observation_date, created_at, updated_at, archived, version) {} \
+             SELECT {tenant}, {id}, {}, CASE WHEN k % 3 = 0 THEN 'opportunity' ELSE 'strength' END, \
+             substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN substr('{WORDS}', 1 + k % 300, 120) END, \
+             {}, {}, {at}, {at}, {}, 1 FROM n",
+            Self::numbers(size.observations),
+            dialect.id(PEOPLE, &self.about()),
+            self.by_combination(|it| dialect.ids(it)),
+            dialect.date(&day),
+            dialect.no(),
+        )
+    }
+
+    /// The same attributes as rows: the first, second and third of each observation.
+    fn tags(&self) -> String {
+        let Self { dialect, size, tenant, .. } = self;
+        let nth = |at: usize| {
+            let attribute =
+                |it: &[AttributeId]| it.get(at).map_or_else(|| "NULL".to_owned(), |it| dialect.bytes(it.to_bytes()));
+            format!("SELECT k, {} AS attribute FROM n", self.by_combination(attribute))
+        };
+        format!(
+            "INSERT INTO observation_attributes (tenant_id, attribute_id, observation_id) {}, \
+             m AS ({} UNION ALL {} UNION ALL {}) \
+             SELECT {}, attribute, {} FROM m WHERE attribute IS NOT NULL ORDER BY attribute, k",
+            Self::numbers(size.observations),
+            nth(0),
+            nth(1),
+            nth(2),
+            dialect.bytes(*tenant),
+            dialect.id(OBSERVATIONS, "k"),
+        )
+    }
+}
+
+const _: () = assert!(LINE > 1 && WORDS.len() >= 90 + 400);

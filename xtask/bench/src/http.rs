@@ -1,0 +1,91 @@
+//! The least of HTTP/1.1 that sending requests over and over takes.
+
+use std::io;
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Room for the head of a response, and for most bodies.
+const BUFFER: usize = 64 * 1024;
+
+/// A connection that is kept alive.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// Where the parts of a response are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head {
+    status: u16,
+    /// Where the body begins.
+    bytes: usize,
+    body_bytes: usize,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: vec![0; BUFFER] })
+    }
+
+    /// Sends a request and waits for its whole response.
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> io::Result<(u16, &[u8])> {
+        self.stream.write_all(request).await?;
+        let mut filled = 0;
+        let mut head: Option<Head> = None;
+        loop {
+            if filled == self.buffer.len() {
+                self.buffer.resize(filled * 2, 0);
+            }
+            let read = self.stream.read(&mut self.buffer[filled..]).await?;
+            if read == 0 {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the service closed the connection"));
+            }
+            filled += read;
+            if head.is_none() {
+                head = parse(&self.buffer[..filled])?;
+            }
+            if let Some(it) = head.filter(|it| filled >= it.bytes + it.body_bytes) {
+                return Ok((it.status, &self.buffer[it.bytes..it.bytes + it.body_bytes]));
+            }
+        }
+    }
+}
+
+/// The head, once all of it is there.
+fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
+    let unknown = |what| io::Error::new(io::ErrorKind::InvalidData, format!("the response has no {what}"));
+    let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else { return Ok(None) };
+    let text = std::str::from_utf8(&bytes[..end]).map_err(|_| unknown("readable head"))?;
+    let status = text.strip_prefix("HTTP/1.1 ").and_then(|it| it.get(..3)?.parse().ok());
+    let length = text.lines().filter_map(|it| it.split_once(':'));
+    let length = length
+        .filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        .find_map(|(_, it)| it.trim().parse().ok());
+    Ok(Some(Head {
+        status: status.ok_or_else(|| unknown("status"))?,
+        bytes: end + 4,
+        body_bytes: length.ok_or_else(|| unknown("length"))?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_when_it_is_complete() {
+        let text = b"HTTP/1.1 201 Created\r\nX: y\r\ncontent-length: 12\r\n\r\nbody";
+        assert_eq!(parse(text).unwrap(), Some(Head { status: 201, bytes: text.len() - 4, body_bytes: 12 }));
+        assert_eq!(parse(&text[..text.len() - 5]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_response_without_a_length_is_refused() {
+        assert!(parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+        assert!(parse(b"SSH-2.0\r\ncontent-length: 1\r\n\r\n").is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! Measures the built service on both stores, against pgbench on the same machine in the same minutes.
+//!
+//! `cargo xtask bench` builds everything and starts this.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what this prints")]
+
+mod admin;
+mod burst;
+mod data;
+mod document;
+mod http;
+mod measures;
+mod options;
+mod pgbench;
+mod random;
+mod report;
+mod rounds;
+mod scratch;
+mod service;
+mod stage;
+mod traffic;
+
+use options::Options;
+use report::Line;
+use scratch::Scratch;
+use stage::{Postgres, Stage};
+use std::error::Error;
+use std::process::ExitCode;
+
+/// What something comes to; the error is a text for a person.
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the caller may be content.
+fn run(options: &Options) -> Outcome<bool> {
+    let scratch = Scratch::make()?;
+    let postgres = match Postgres::start()? {
+        Ok(postgres) => Some(postgres),
+        Err(why) => {
+            println!("skipped: PostgreSQL, and with it every comparison with pgbench. {why}");
+            None
+        }
+    };
+    let lines = measured(options, &scratch, postgres.as_ref())?;
+    println!("\n{}", report::table(&lines));
+    let missed = lines.iter().filter(|it| !it.is_met()).count();
+    println!("{missed} of {} results miss their limits", lines.len());
+    match &postgres {
+        Some(postgres) if options.in_full() => document::write(options, &lines, &postgres.version()?)?,
+        _ => println!("The document is written by a full run on both stores."),
+    }
+    Ok(missed == 0 || !options.check)
+}
+
+fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome<Vec<Line>> {
+    let (main, tree) = measures::wanted(options);
+    let mut lines = vec![];
+    if main {
+        let stage = Stage::set("main", options.size(), options, scratch, postgres)?;
+        lines.extend(measures::on_the_main_stage(&stage, options)?);
+    }
+    if tree {
+        // Nothing is compared with pgbench here.
+        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
+        let stage = Stage::set("tree", options.size_of_tree(), options, scratch, postgres)?;
+        lines.extend(measures::on_the_tree(&stage, options)?);
+    }
+    Ok(lines)
+}

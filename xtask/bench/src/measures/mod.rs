@@ -1,0 +1,67 @@
+//! What is measured, one function each.
+
+mod footprint;
+mod manager;
+mod reads;
+mod writes;
+
+pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
+
+use crate::Outcome;
+use crate::options::Options;
+use crate::report::Line;
+use crate::stage::Stage;
+
+type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
+
+/// On the main data set: those that write come last.
+const ON_THE_MAIN_STAGE: [(&str, Measure); 7] = [
+    ("footprint", footprint::run),
+    ("get", reads::get),
+    ("list", reads::list),
+    ("depth", reads::depth),
+    ("expand", reads::expand),
+    ("create", writes::create),
+    ("move", writes::new_manager),
+];
+
+/// On the data set with many people.
+const ON_THE_TREE: [(&str, Measure); 1] = [("manager", manager::run)];
+
+/// Runs what is wanted on the main data set.
+pub(crate) fn on_the_main_stage(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    all(&ON_THE_MAIN_STAGE, stage, options)
+}
+
+/// Runs what is wanted on the data set with many people.
+pub(crate) fn on_the_tree(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    all(&ON_THE_TREE, stage, options)
+}
+
+/// Whether anything is wanted on the main data set, and on the other.
+pub(crate) fn wanted(options: &Options) -> (bool, bool) {
+    let any = |measures: &[(&str, Measure)]| measures.iter().any(|(name, _)| options.wants(name));
+    (any(&ON_THE_MAIN_STAGE), any(&ON_THE_TREE))
+}
+
+fn all(measures: &[(&str, Measure)], stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    let mut lines = vec![];
+    for (name, run) in measures.iter().filter(|(name, _)| options.wants(name)) {
+        println!("measuring: {name}");
+        lines.extend(run(stage, options).map_err(|problem| format!("{name}: {problem}\n{}", stage.complaints()))?);
+        stage.empty_logs()?;
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::MEASURES;
+
+    #[test]
+    fn every_measure_that_can_be_asked_for_is_there() {
+        let here: Vec<&str> = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).map(|(name, _)| *name).collect();
+        assert_eq!(here, MEASURES);
+    }
+}

@@ -1,0 +1,150 @@
+//! What the caller asked for.
+
+use crate::Outcome;
+use crate::data::Size;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What can be measured, in the order in which it is: what writes comes last.
+pub(crate) const MEASURES: [&str; 8] = ["footprint", "get", "list", "depth", "expand", "create", "move", "manager"];
+
+/// A store that the service runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    Postgres,
+    Sqlite,
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Sqlite => "SQLite",
+        })
+    }
+}
+
+/// The command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// The built service.
+    pub(crate) binary: PathBuf,
+    /// Where the results are written, when everything was measured in full.
+    pub(crate) document: PathBuf,
+    quick: bool,
+    /// Whether a missed limit is a failure.
+    pub(crate) check: bool,
+    only: Option<String>,
+    store: Option<Store>,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Outcome<Self> {
+        let mut arguments = arguments.into_iter();
+        let mut it = Self {
+            binary: PathBuf::new(),
+            document: PathBuf::new(),
+            quick: false,
+            check: false,
+            only: None,
+            store: None,
+        };
+        while let Some(name) = arguments.next() {
+            let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
+            match name.as_str() {
+                "--binary" => it.binary = value()?.into(),
+                "--document" => it.document = value()?.into(),
+                "--quick" => it.quick = true,
+                "--check" => it.check = true,
+                "--only" => it.only = Some(measure(value()?)?),
+                "--store" => it.store = Some(store(&value()?)?),
+                other => return Err(format!("{other} is not known; use --quick, --check, --only, --store").into()),
+            }
+        }
+        if it.binary.as_os_str().is_empty() || it.document.as_os_str().is_empty() {
+            return Err("--binary and --document are needed; `cargo xtask bench` gives them".into());
+        }
+        Ok(it)
+    }
+
+    pub(crate) fn wants(&self, measure: &str) -> bool {
+        self.only.as_deref().is_none_or(|it| it == measure)
+    }
+
+    pub(crate) fn measures(&self, store: Store) -> bool {
+        self.store.is_none_or(|it| it == store)
+    }
+
+    /// Whether the results are those of the document.
+    pub(crate) fn in_full(&self) -> bool {
+        !self.quick && self.only.is_none() && self.store.is_none()
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        Size { people: 10_000, observations: if self.quick { 100_000 } else { 1_000_000 } }
+    }
+
+    /// For the reporting tree, which is deeper.
+    pub(crate) fn size_of_tree(&self) -> Size {
+        Size { people: 100_000, ..self.size() }
+    }
+
+    /// How often the contenders take turns.
+    pub(crate) const fn rounds(&self) -> usize {
+        if self.quick { 2 } else { 5 }
+    }
+
+    /// How long each turn is.
+    pub(crate) const fn turn(&self) -> Duration {
+        Duration::from_secs(if self.quick { 1 } else { 3 })
+    }
+}
+
+fn measure(name: String) -> Outcome<String> {
+    if MEASURES.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(format!("{name} is not measured; one of {} is", MEASURES.join(", ")).into())
+}
+
+fn store(name: &str) -> Outcome<Store> {
+    match name {
+        "postgres" => Ok(Store::Postgres),
+        "sqlite" => Ok(Store::Sqlite),
+        _ => Err(format!("{name} is no store; postgres and sqlite are").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Outcome<Options> {
+        Options::parse(format!("--binary b --document d {text}").split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn only_a_full_run_is_for_the_document() {
+        for (text, in_full) in
+            [("", true), ("--check", true), ("--quick", false), ("--only get", false), ("--store sqlite", false)]
+        {
+            assert_eq!(parse(text).unwrap().in_full(), in_full, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for text in ["--fast", "--only", "--only everything", "--store oracle"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(Options::parse(["--quick".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn one_measure_and_one_store_can_be_chosen() {
+        let options = parse("--only get --store postgres").unwrap();
+        assert_eq!((options.wants("get"), options.wants("list")), (true, false));
+        assert_eq!((options.measures(Store::Postgres), options.measures(Store::Sqlite)), (true, false));
+    }
+}

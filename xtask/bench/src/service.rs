@@ -1,0 +1,189 @@
+//! The built binary: its commands, and the service itself as a process.
+
+use crate::Outcome;
+use crate::scratch::Guard;
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Any key does; it seals the kept answers of requests with an idempotency key.
+const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+/// A key's share of requests is counted, and never refused.
+const UNLIMITED: &str = "100000000";
+const START_LIMIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(1);
+
+/// The service ends on its own within 20 seconds of a TERM.
+const KEEP_PROCESS: &str = r#"
+log=$1
+shift
+"$@" >>"$log" 2>&1 </dev/null &
+pid=$!
+echo "$pid"
+while read -r _; do :; done
+kill -TERM "$pid" 2>/dev/null
+(sleep 25; kill -KILL "$pid") >/dev/null 2>&1 &
+wait "$pid"
+kill -KILL 0
+"#;
+
+/// The binary with the settings that lead it to one database.
+#[derive(Debug, Clone)]
+pub(crate) struct Candor {
+    binary: PathBuf,
+    folder: PathBuf,
+    database: String,
+}
+
+/// An organization, and a key that may do everything in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    pub(crate) organization: String,
+    pub(crate) key: String,
+}
+
+impl Candor {
+    /// The folder is for its files, the log among them.
+    pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Outcome<Self> {
+        fs::create_dir_all(folder)?;
+        Ok(Self { binary: binary.to_path_buf(), folder: folder.to_path_buf(), database })
+    }
+
+    /// Migrates the database and makes an organization in it.
+    pub(crate) fn account(&self) -> Outcome<Account> {
+        self.ask(&["migrate"])?;
+        let organization = self.member(&["org", "create", "--name", "Bench"], "organization_id")?;
+        let create = ["key", "create", "--org", &organization, "--name", "bench", "--scopes", "*", "--admin"];
+        let limits = ["--reads-per-minute", UNLIMITED, "--writes-per-minute", UNLIMITED];
+        let key = self.member(&[&create[..], &limits].concat(), "key")?;
+        Ok(Account { organization, key })
+    }
+
+    /// Starts the service and waits until it is ready.
+    pub(crate) fn serve(&self) -> Outcome<Service> {
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        let log = self.folder.join("log");
+        let begun = Instant::now();
+        let guard = Guard::start(KEEP_PROCESS, |shell| {
+            shell.arg(&log).arg(&self.binary).arg("serve");
+            self.settle(shell);
+            shell.env("CANDOR_LISTEN", address.to_string());
+        })?;
+        let process = guard.said.parse().map_err(|_| "the service did not start")?;
+        let mut service = Service { _guard: guard, address, process, log, ready_after: Duration::ZERO };
+        service.wait_until_ready(begun)?;
+        Ok(service)
+    }
+
+    /// One member of the JSON object that a command answers with.
+    fn member(&self, arguments: &[&str], member: &str) -> Outcome<String> {
+        let answer: serde_json::Value = serde_json::from_str(&self.ask(arguments)?)?;
+        Ok(answer[member].as_str().ok_or_else(|| format!("no {member} in {answer}"))?.to_owned())
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Outcome<String> {
+        let mut command = Command::new(&self.binary);
+        self.settle(command.args(arguments).arg("--json"));
+        let output = command.stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("`candor {}` failed: {}", arguments.join(" "), why.trim()).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// None of the settings of whoever runs this.
+    fn settle(&self, command: &mut Command) {
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
+            command.env_remove(name);
+        }
+        command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
+        command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
+    }
+}
+
+/// The service, for as long as this value lives.
+#[derive(Debug)]
+pub(crate) struct Service {
+    _guard: Guard,
+    pub(crate) address: SocketAddr,
+    process: u32,
+    log: PathBuf,
+    /// From the start of the process until `/readyz` answered 200.
+    pub(crate) ready_after: Duration,
+}
+
+impl Service {
+    /// What the process has in memory, in bytes.
+    pub(crate) fn resident_bytes(&self) -> Outcome<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process))?;
+        Ok(resident(&status).ok_or("no VmRSS in the state of the process")?)
+    }
+
+    /// Forgets what was logged, which would grow to gigabytes.
+    pub(crate) fn empty_log(&self) -> Outcome {
+        Ok(OpenOptions::new().write(true).open(&self.log)?.set_len(0)?)
+    }
+
+    fn wait_until_ready(&mut self, begun: Instant) -> Outcome {
+        while !is_ready(self.address) {
+            if self.has_ended() || begun.elapsed() > START_LIMIT {
+                return Err(format!("the service is not ready; the end of its log:\n{}", self.end_of_log()).into());
+            }
+            pause();
+        }
+        self.ready_after = begun.elapsed();
+        Ok(())
+    }
+
+    /// The guard has not asked yet how the process ended, so that it is still there, as a zombie.
+    fn has_ended(&self) -> bool {
+        let state = fs::read_to_string(format!("/proc/{}/stat", self.process));
+        state.map_or(true, |it| it.contains(") Z "))
+    }
+
+    /// The last lines of the log.
+    pub(crate) fn end_of_log(&self) -> String {
+        const LINES: usize = 15;
+        let mut text = String::new();
+        let _ = File::open(&self.log).and_then(|mut it| it.read_to_string(&mut text));
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LINES)..].join("\n")
+    }
+}
+
+fn resident(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+fn is_ready(address: SocketAddr) -> bool {
+    let ask = || {
+        let mut stream = TcpStream::connect(address)?;
+        write!(stream, "GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map(|_| answer)
+    };
+    ask().is_ok_and(|answer: String| answer.starts_with("HTTP/1.1 200 "))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
+fn pause() {
+    thread::sleep(POLL);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resident;
+
+    #[test]
+    fn the_resident_size_is_read_in_bytes() {
+        assert_eq!(resident("VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n"), Some(1234 * 1024));
+        assert_eq!(resident("VmPeak:\t 9 kB\n"), None);
+    }
+}

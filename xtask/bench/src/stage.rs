@@ -1,0 +1,191 @@
+//! The service on both stores with the same data, and pgbench beside it.
+
+use crate::Outcome;
+use crate::admin::Admin;
+use crate::burst::{Sample, Shape, Traffic, burst};
+use crate::data::{self, Dialect, Size};
+use crate::options::{Options, Store};
+use crate::pgbench::PgBench;
+use crate::rounds::{Contender, median};
+use crate::scratch::Scratch;
+use crate::service::{Candor, Service};
+use crate::traffic;
+use candor_domain::access::Tenant;
+use candor_domain::id::{AttributeId, OrganizationId};
+use candor_test_postgres::Cluster;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// As many clients as the measurements have that the limits come from.
+pub(crate) const CLIENTS: usize = 32;
+/// Starts of the service on the filled database.
+const STARTS: usize = 3;
+
+/// A durable server with sensible memory for what is loaded. A checkpoint in the middle of a turn would make turns
+/// differ, and statements are shown in full so that pgbench can run the same ones.
+const SETTINGS: [&str; 6] = [
+    "shared_buffers=2GB",
+    "max_wal_size=8GB",
+    "checkpoint_timeout=1h",
+    "autovacuum_naptime=1h",
+    "track_activity_query_size=32kB",
+    "random_page_cost=1.1",
+];
+
+/// The database server, and the program that it is compared with.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    cluster: Cluster,
+    pgbench: std::path::PathBuf,
+}
+
+impl Postgres {
+    /// `Err` says why there is nothing to compare with.
+    pub(crate) fn start() -> Outcome<Result<Self, &'static str>> {
+        let Some(cluster) = Cluster::start_with(&SETTINGS)? else {
+            return Ok(Err("no PostgreSQL server programs found: set PG_BIN_DIR"));
+        };
+        let Some(pgbench) = cluster.program("pgbench") else {
+            return Ok(Err("PostgreSQL has no pgbench here: install its client programs"));
+        };
+        Ok(Ok(Self { cluster, pgbench }))
+    }
+
+    pub(crate) fn version(&self) -> Outcome<String> {
+        let texts = Admin::connect(&self.cluster.url())?.texts("SHOW server_version")?;
+        Ok(texts.into_iter().next().unwrap_or_default())
+    }
+
+    /// A new, empty database.
+    fn database(&self, name: &str) -> Outcome<String> {
+        let url = self.cluster.url();
+        Admin::connect(&url)?.run(&format!("CREATE DATABASE {name}"))?;
+        Ok(url.rsplit_once('/').map(|(server, _)| format!("{server}/{name}")).unwrap_or_default())
+    }
+}
+
+/// The service on one store.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) store: Store,
+    pub(crate) key: String,
+    pub(crate) tenant: [u8; 16],
+    pub(crate) attributes: Vec<AttributeId>,
+    pub(crate) service: Service,
+    /// Memory after a start and a few requests, in bytes.
+    pub(crate) idle_bytes: u64,
+    /// The median of some starts, in seconds.
+    pub(crate) ready_seconds: f64,
+}
+
+/// What is compared with.
+#[derive(Debug)]
+pub(crate) struct Reference {
+    pub(crate) admin: Admin,
+    pub(crate) pgbench: PgBench,
+}
+
+/// A loaded data set.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) size: Size,
+    sides: Vec<Side>,
+    pub(crate) reference: Option<Reference>,
+}
+
+impl Stage {
+    /// Loads the data and starts the services. The server is loaded as well when only SQLite is measured, because
+    /// pgbench runs on it.
+    pub(crate) fn set(
+        name: &str,
+        size: Size,
+        options: &Options,
+        scratch: &Scratch,
+        postgres: Option<&Postgres>,
+    ) -> Outcome<Self> {
+        let begun = Instant::now();
+        let mut stage = Self { size, sides: vec![], reference: None };
+        if let Some(postgres) = postgres {
+            let url = postgres.database(name)?;
+            let candor = Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?;
+            let load = |tenant| data::into_postgres(&Admin::connect(&url)?, tenant, size);
+            stage.sides.push(Side::start(Store::Postgres, &candor, size, load)?);
+            let pgbench = PgBench::new(postgres.pgbench.clone(), url.clone(), scratch.path());
+            stage.reference = Some(Reference { admin: Admin::connect(&url)?, pgbench });
+        }
+        if options.measures(Store::Sqlite) {
+            let folder = scratch.path().join(format!("{name}-sqlite"));
+            let file = folder.join("candor.db").to_string_lossy().into_owned();
+            let candor = Candor::new(&options.binary, &folder, format!("sqlite://{file}"))?;
+            stage.sides.push(Side::start(Store::Sqlite, &candor, size, |it| data::into_sqlite(&file, it, size))?);
+        }
+        let Size { people, observations } = size;
+        println!("{people} people and {observations} observations loaded in {:.0} s", begun.elapsed().as_secs_f64());
+        Ok(stage)
+    }
+
+    /// The services that are to be measured.
+    pub(crate) fn measured<'a>(&'a self, options: &'a Options) -> impl Iterator<Item = &'a Side> {
+        self.sides.iter().filter(|it| options.measures(it.store))
+    }
+
+    /// The service on PostgreSQL, also when it is not measured itself.
+    pub(crate) fn on_postgres(&self) -> Option<&Side> {
+        self.sides.iter().find(|it| it.store == Store::Postgres)
+    }
+
+    /// Throws away what the services logged.
+    pub(crate) fn empty_logs(&self) -> Outcome {
+        self.sides.iter().try_for_each(|it| it.service.empty_log())
+    }
+
+    /// What the services have to say when something went wrong.
+    pub(crate) fn complaints(&self) -> String {
+        let each =
+            self.sides.iter().map(|it| format!("the end of the log on {}:\n{}", it.store, it.service.end_of_log()));
+        each.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Side {
+    fn start(
+        store: Store,
+        candor: &Candor,
+        size: Size,
+        load: impl FnOnce([u8; 16]) -> Outcome<Vec<AttributeId>>,
+    ) -> Outcome<Self> {
+        let account = candor.account()?;
+        let organization: OrganizationId = account.organization.parse()?;
+        let tenant = Tenant::live(organization).to_bytes();
+        let attributes = load(tenant)?;
+        let mut times = vec![];
+        for _ in 1..STARTS {
+            times.push(candor.serve()?.ready_after.as_secs_f64());
+        }
+        let service = candor.serve()?;
+        times.push(service.ready_after.as_secs_f64());
+        let few = Shape { connections: 1, time: Duration::from_millis(50), seed: 0 };
+        burst(service.address, &traffic::one_observation(&account.key, size), few)?;
+        burst(service.address, &traffic::first_page(&account.key, ""), few)?;
+        let idle_bytes = service.resident_bytes()?;
+        Ok(Self { store, key: account.key, tenant, attributes, service, idle_bytes, ready_seconds: median(times) })
+    }
+
+    /// This traffic as a contender.
+    pub(crate) fn contender<'a>(&'a self, traffic: Rc<Traffic>, connections: usize) -> Contender<'a> {
+        Box::new(move |time, seed| burst(self.service.address, &traffic, Shape { connections, time, seed }))
+    }
+
+    /// The literal of the tenant on this store.
+    pub(crate) fn tenant_literal(&self) -> String {
+        Dialect::Postgres.bytes(self.tenant)
+    }
+}
+
+impl Reference {
+    /// A script as a contender.
+    pub(crate) fn contender<'a>(&'a self, script: &'a Path) -> Contender<'a> {
+        Box::new(move |time, _| Ok(Sample::of_rate(self.pgbench.rate(script, CLIENTS, time)?)))
+    }
+}

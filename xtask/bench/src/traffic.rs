@@ -1,0 +1,138 @@
+//! The requests that are sent.
+
+use crate::burst::Traffic;
+use crate::data::{self, Size};
+use crate::random::Random;
+use candor_domain::id::{AttributeId, EmployeeId};
+use candor_domain::observation;
+use candor_domain::page::{Key, Position, cursor};
+use candor_domain::params::Params;
+use std::io::Write;
+use std::rc::Rc;
+
+/// Places in a list that requests go to in turn.
+const PLACES: u32 = 2_000;
+const TEXT_CHARS: usize = 400;
+
+fn get(key: &str, path: impl Fn(&mut Random) -> String + 'static) -> Rc<Traffic> {
+    let key = key.to_owned();
+    Rc::new(Traffic::new(200, move |random, out| {
+        let path = path(random);
+        // Writing to a vector cannot fail.
+        let _ = write!(out, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
+    }))
+}
+
+fn with_body(
+    key: &str,
+    status: u16,
+    line: impl Fn(&mut Random) -> String + 'static,
+    body: impl Fn(&mut Random) -> String + 'static,
+) -> Rc<Traffic> {
+    let key = key.to_owned();
+    Rc::new(Traffic::new(status, move |random, out| {
+        let (line, body, once) = (line(random), body(random), random.next());
+        let _ = write!(out, "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n");
+        if line.starts_with("POST") {
+            let _ = write!(out, "Idempotency-Key: bench-{once:016x}\r\n");
+        }
+        let _ = write!(out, "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    }))
+}
+
+/// One observation, any of them.
+pub(crate) fn one_observation(key: &str, size: Size) -> Rc<Traffic> {
+    get(key, move |random| format!("/v1/observations/{}", data::observation(random.between(0, size.observations))))
+}
+
+/// The first page of 50.
+pub(crate) fn first_page(key: &str, more: &str) -> Rc<Traffic> {
+    let path = format!("/v1/observations?limit=50{more}");
+    get(key, move |_| path.clone())
+}
+
+/// The page of 50 behind this observation.
+pub(crate) fn page_behind(key: &str, size: Size, index: u32) -> Rc<Traffic> {
+    let path = format!("/v1/observations?limit=50&cursor={}", cursor_behind(size, index));
+    get(key, move |_| path.clone())
+}
+
+/// Pages of 50 anywhere in the list.
+pub(crate) fn any_page(key: &str, size: Size) -> Rc<Traffic> {
+    let mut random = Random::seeded(7);
+    let places = (0..PLACES).map(|_| cursor_behind(size, random.between(size.observations / 100, size.observations)));
+    let places: Vec<String> = places.collect();
+    get(key, move |random| format!("/v1/observations?limit=50&cursor={}", places[random.between(0, PLACES) as usize]))
+}
+
+/// The first page of what is said about the reports of one of these managers.
+pub(crate) fn page_of_reports(key: &str, managers: Vec<EmployeeId>) -> Rc<Traffic> {
+    let count = u32::try_from(managers.len()).unwrap_or(u32::MAX);
+    get(key, move |random| {
+        let manager = managers[random.between(0, count) as usize];
+        format!("/v1/observations?limit=50&filter%5Bmanager_id%5D={manager}")
+    })
+}
+
+/// A new observation, with an idempotency key of its own.
+pub(crate) fn create(key: &str, size: Size, attributes: Vec<AttributeId>) -> Rc<Traffic> {
+    let line = |_: &mut Random| "POST /v1/observations".to_owned();
+    with_body(key, 201, line, move |random| {
+        let person = data::person(random.between(0, size.people));
+        let tags = data::attributes_from(&attributes, random.between(0, 20) as usize, 2);
+        let text = "Kept everybody informed. ".repeat(TEXT_CHARS / 25);
+        let body = serde_json::json!({
+            "employee_id": person, "type": "strength", "observation": text, "attribute_ids": tags,
+        });
+        body.to_string()
+    })
+}
+
+/// A change of somebody's first name, who has no reports.
+pub(crate) fn rename(key: &str, size: Size) -> Rc<Traffic> {
+    let line = move |random: &mut Random| format!("PATCH /v1/employees/{}", leaf(random, size));
+    with_body(key, 200, line, |random| format!(r#"{{"first_name":"Name {:x}"}}"#, random.next()))
+}
+
+/// A change of the manager of somebody who has no reports.
+pub(crate) fn new_manager(key: &str, size: Size) -> Rc<Traffic> {
+    let line = move |random: &mut Random| format!("PATCH /v1/employees/{}", leaf(random, size));
+    with_body(key, 200, line, |random| format!(r#"{{"manager_id":"{}"}}"#, data::person(random.between(100, 900))))
+}
+
+/// Nobody in the second half has reports, but for the line at the end.
+fn leaf(random: &mut Random, size: Size) -> EmployeeId {
+    data::person(random.between(size.people / 2, size.line_begins()))
+}
+
+/// The cursor that the service itself would have given out behind this observation.
+fn cursor_behind(size: Size, index: u32) -> String {
+    let position = Position { key: Key::Date(size.date(index)), id: data::observation(index).to_bytes() };
+    observation::Filter::parse(Params::new(vec![])).map(|list| cursor(list.digest, &position)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::page::PageRequest;
+
+    const SIZE: Size = Size { people: 1_000, observations: 5_000 };
+
+    #[test]
+    fn a_cursor_is_one_of_the_default_list() {
+        let pairs = vec![("cursor".to_owned(), cursor_behind(SIZE, 7)), ("limit".to_owned(), "50".to_owned())];
+        let list = observation::Filter::parse(Params::new(pairs)).unwrap();
+        let after = Position { key: Key::Date(SIZE.date(7)), id: data::observation(7).to_bytes() };
+        assert_eq!(list.page, PageRequest { limit: 50, after: Some(after) });
+    }
+
+    #[test]
+    fn those_without_reports_have_none() {
+        let managers: Vec<_> = (1..SIZE.people).filter_map(|it| SIZE.manager(it)).collect();
+        let mut random = Random::seeded(1);
+        for _ in 0..200 {
+            let chosen = leaf(&mut random, SIZE);
+            assert!(managers.iter().all(|it| data::person(*it) != chosen));
+        }
+    }
+}

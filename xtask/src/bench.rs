@@ -1,0 +1,13 @@
+//! `cargo xtask bench`: builds the service as it is shipped, and measures it.
+
+use crate::process::{Outcome, cargo, root, run as run_program};
+use crate::workspace::Workspace;
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    // On its own, so that what is measured has the features that it is shipped with.
+    run_program(&mut cargo(&["build", "--quiet", "--release", "--package", "candor-app", "--bin", "candor"]))?;
+    let binary = Workspace::load()?.target_directory.join("release/candor");
+    let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
+    bench.arg("--binary").arg(binary).arg("--document").arg(root().join("docs/performance.md"));
+    run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
+}
