@@ -1,19 +1,65 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the rules of the domain.
 
+mod answers;
+mod errors;
+mod examples;
 mod parameters;
+mod paths;
 pub(crate) mod queries;
+mod requests;
+mod shapes;
 
-pub use parameters::Query;
+pub use parameters::{Filter, Query, Takes};
 
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::table::BASE;
+
+const DESCRIPTION: &str = "\
+Performance feedback: observations about people, the people themselves, and what happened to either.
+
+Lists are paged by cursor: `{data, next_cursor, has_more}`, with `limit` and `cursor`. Filters use brackets, for example \
+`filter[status]`. Identifiers have a prefix that says what they name. Datetimes are ISO 8601 in UTC with milliseconds.
+
+Every answer that is not a success has the body `{error: {code, message, details?, request_id}}`; branch on `code`. \
+Every answer carries `X-Request-Id` and the state of the quota that the request counted against.
+
+Send `Idempotency-Key` with a POST to retry it safely: for 24 hours the same key and request get the same answer. A \
+resource can be sent back as it was read: members that cannot be changed are ignored as long as they are equal.";
 
 /// The document.
 #[must_use]
 pub fn document() -> Value {
-    json!({})
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Candor",
+            "version": "1.0.0",
+            "summary": "Performance feedback as a service",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": BASE}],
+        "security": [{"apiKey": []}],
+        "tags": paths::tags(),
+        "paths": paths::all(),
+        "components": {
+            "securitySchemes": {"apiKey": {
+                "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
+            }},
+            "schemas": object(answers::schemas().into_iter().chain(requests::schemas())),
+            "parameters": object(parameters::shared()),
+            "headers": object(errors::headers()),
+            "responses": object(errors::responses()),
+        },
+    })
+}
+
+fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
 
 /// The document as it is served.

@@ -1,0 +1,159 @@
+//! An example of every schema that an operation takes or answers.
+
+use serde_json::{Value, json};
+
+const AT: &str = "2026-03-02T09:00:00.000Z";
+const EMPLOYEE: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
+const ATTRIBUTE: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
+const ORGANIZATION: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
+const KEY: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
+
+fn observation() -> Value {
+    json!({
+        "id": "obs_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE, "author_id": null, "type": "strength",
+        "observation": "Explained the outage to the customer calmly and completely.",
+        "impact": "The customer stayed.", "recommended_action": null, "attribute_ids": [ATTRIBUTE],
+        "observation_date": "2026-03-02", "created_at": AT, "updated_at": AT, "archived_at": null,
+    })
+}
+
+fn employee() -> Value {
+    json!({
+        "id": EMPLOYEE, "email": "ada@example.com", "external_id": null, "first_name": "Ada", "last_name": "Example",
+        "role": "employee", "manager_id": null, "department_id": null, "status": "active",
+        "custom_fields": {"location": "Izmir", "grade": 7}, "is_hris_managed": false, "hris_source": "manual",
+        "created_at": AT, "updated_at": AT, "deactivated_at": null,
+    })
+}
+
+fn department() -> Value {
+    json!({"id": "dep_01KJPWD6M24DF9HWRAYHFSFV52", "name": "Care", "created_at": AT, "updated_at": AT,
+           "archived_at": null})
+}
+
+fn attribute() -> Value {
+    json!({"id": ATTRIBUTE, "name": "Active listening", "category": "Communication", "tone": "positive",
+           "created_at": AT, "updated_at": AT, "archived_at": null})
+}
+
+fn api_key() -> Value {
+    json!({
+        "id": KEY, "name": "HR sync", "environment": "live", "access_level": "standard",
+        "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
+        "reads_per_minute": null, "writes_per_minute": null, "created_at": AT, "updated_at": AT, "expires_at": null,
+        "last_used_at": null, "revoked_at": null,
+    })
+}
+
+fn connector() -> Value {
+    json!({"id": "con_01KJPWD6M24DF9HWRAYHFSFV52", "type": "csv_feed", "hris_source": "acme-hr",
+           "mapped_custom_field_keys": ["grade"], "created_at": AT, "updated_at": AT})
+}
+
+fn invitation() -> Value {
+    json!({"id": "inv_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE, "status": "pending", "created_at": AT,
+           "expires_at": "2026-03-16T09:00:00.000Z", "accepted_at": null})
+}
+
+fn event() -> Value {
+    json!({"id": "evt_01KJPWD6M2D4QPFJQ4CNK9WK64", "event": "observation.created", "created_at": AT,
+           "api_version": "v1", "organization_id": ORGANIZATION, "data": observation()})
+}
+
+fn audit_entry() -> Value {
+    json!({
+        "id": "aud_01KJPWD6M2KWBHK8Y5J227CEGJ", "occurred_at": AT, "action": "observation.update",
+        "actor": {"type": "api_key", "id": KEY, "name": "HR sync"},
+        "target": {"type": "observation", "id": "obs_01KJPWD6M24DF9HWRAYHFSFV52"},
+        "changes": {"impact": {"from": null, "to": "The customer stayed."}}, "comment": null,
+        "request_id": "req_01KJPWD6M2FHD2CCT6MTEX2H16", "context": {"ip": "192.0.2.1", "user_agent": null},
+    })
+}
+
+fn me() -> Value {
+    let quota = |limit: u32| json!({"limit": limit, "window_seconds": 60});
+    json!({
+        "key_id": KEY, "name": "HR sync", "organization_id": ORGANIZATION, "environment": "live",
+        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "expires_at": null,
+        "quotas": {"read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6)},
+    })
+}
+
+fn organization() -> Value {
+    json!({"id": ORGANIZATION, "name": "Example", "objective_review": "optional", "summary_review": "optional",
+           "created_at": AT, "updated_at": AT})
+}
+
+fn list(entry: Value) -> Value {
+    json!({"data": [entry], "next_cursor": null, "has_more": false})
+}
+
+fn with(mut value: Value, name: &str, member: &str) -> Value {
+    value[name] = json!(member);
+    value
+}
+
+/// The example of a schema.
+pub(super) fn of(schema: &str) -> Value {
+    request(schema).unwrap_or_else(|| answer(schema))
+}
+
+fn request(schema: &str) -> Option<Value> {
+    Some(match schema {
+        "ObservationCreate" => json!({
+            "employee_id": EMPLOYEE, "type": "strength", "attribute_ids": [ATTRIBUTE],
+            "observation": "Explained the outage to the customer calmly and completely.",
+        }),
+        "ObservationUpdate" => json!({"impact": "The customer stayed."}),
+        "EmployeeCreate" => json!({
+            "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
+            "custom_fields": {"location": "Izmir", "grade": 7},
+        }),
+        "EmployeeUpdate" => json!({"last_name": "Beispiel", "custom_fields": {"grade": 8}}),
+        "EmployeeRehire" => json!({"manager_id": null, "custom_fields": {"location": null}}),
+        "DepartmentCreate" | "DepartmentUpdate" => json!({"name": "Care"}),
+        "AttributeCreate" => json!({"name": "Calm", "category": "Communication", "tone": "positive"}),
+        "AttributeUpdate" => json!({"category": "Character"}),
+        "OrganizationUpdate" => json!({"objective_review": "required"}),
+        "ApiKeyCreate" => json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}),
+        "ApiKeyUpdate" => json!({"name": "HR sync, old"}),
+        "ApiKeyRotate" => json!({"overlap_seconds": 3600}),
+        "ConnectorCreate" => {
+            json!({"type": "csv_feed", "hris_source": "acme-hr", "mapped_custom_field_keys": ["grade"]})
+        }
+        "ConnectorRelease" => json!({"employee_ids": [EMPLOYEE]}),
+        "InvitationAccept" => json!({"token": "x7Yq0l3k9s5uVb2c8d4e6f1g"}),
+        _ => return None,
+    })
+}
+
+fn answer(schema: &str) -> Value {
+    match schema {
+        "Observation" => observation(),
+        "ObservationList" => list(observation()),
+        "Employee" => employee(),
+        "EmployeeList" => list(employee()),
+        "Department" => department(),
+        "DepartmentList" => list(department()),
+        "Attribute" => attribute(),
+        "AttributeList" => list(attribute()),
+        "Organization" => organization(),
+        "ApiKey" => api_key(),
+        "ApiKeyList" => list(api_key()),
+        "ApiKeyWithSecret" => with(api_key(), "key", "cdr_live_…"),
+        "Me" => me(),
+        "Connector" => connector(),
+        "ConnectorList" => list(connector()),
+        "ConnectorReleased" => json!({"released": 12}),
+        "Invitation" => invitation(),
+        "InvitationSent" => {
+            with(invitation(), "accept_url", "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c")
+        }
+        "InvitationAccepted" => {
+            json!({"employee_id": EMPLOYEE, "organization_id": ORGANIZATION, "status": "active"})
+        }
+        "EventFeed" => with(list(event()), "next_cursor", "AcEFEaL5vSugAZytxpqCaS9nyuRlZp5MxHIAAAAAAAAAAg"),
+        "AuditEntryList" => list(audit_entry()),
+        _ => json!({"openapi": "3.1.0", "info": {"title": "Candor", "version": "1.0.0"}, "paths": {}}),
+    }
+}

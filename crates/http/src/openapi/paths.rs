@@ -1,0 +1,136 @@
+//! The operations of the document, one per row of the table.
+
+use candor_domain::fields::Word;
+use candor_domain::id::{AttributeKind, ConnectorKind, DepartmentKind, EmployeeKind, KeyKind, Kind, ObservationKind};
+use serde_json::{Map, Value, json};
+
+use super::shapes::named;
+use super::{errors, examples, parameters};
+use crate::table::{Access, Body, Method, ROUTES, Route};
+
+/// The first segment of a path, its tag, what the tag is about, and the prefix of the identifiers in its paths.
+const FAMILIES: &[(&str, &str, &str, &str)] = &[
+    ("observations", "Observations", "The smallest unit of feedback.", ObservationKind::PREFIX),
+    ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
+    ("invitations", "Employees", "", ""),
+    ("departments", "Departments", "What people belong to.", DepartmentKind::PREFIX),
+    ("attributes", "Attributes", "The tags of observations.", AttributeKind::PREFIX),
+    ("me", "Access", "The key of a request, and all keys of the organization.", ""),
+    ("api-keys", "Access", "", KeyKind::PREFIX),
+    ("organization", "Organization", "The organization and its connections to HR systems.", ""),
+    ("connectors", "Organization", "", ConnectorKind::PREFIX),
+    ("events", "History", "What happened, for machines and for auditors.", ""),
+    ("audit-log", "History", "", ""),
+    ("openapi.json", "About", "This document.", ""),
+];
+
+fn family(route: &Route) -> (&'static str, &'static str) {
+    let first = route.path.split('/').nth(1).unwrap_or_default();
+    let known = FAMILIES.iter().find(|(segment, ..)| *segment == first);
+    known.map_or(("Other", ""), |(_, tag, _, prefix)| (tag, prefix))
+}
+
+/// The tags, in the order of the document.
+pub(super) fn tags() -> Value {
+    let described = FAMILIES.iter().filter(|(_, _, about, _)| !about.is_empty());
+    described.map(|(_, tag, about, _)| json!({"name": tag, "description": about})).collect()
+}
+
+/// Every path with its operations.
+pub(super) fn all() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        if route.path.contains("{id}") && path.get("parameters").is_none() {
+            path["parameters"] = json!([id_parameter(route)]);
+        }
+        path[route.method.word().to_ascii_lowercase()] = operation(route);
+    }
+    Value::Object(paths)
+}
+
+fn id_parameter(route: &Route) -> Value {
+    let (_, prefix) = family(route);
+    let pattern = format!("^{prefix}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$");
+    let about = format!("An id, `{prefix}_…`; 404 for whatever names nothing in the organization.");
+    json!({
+        "name": "id", "in": "path", "required": true, "description": about,
+        "schema": {"type": "string", "pattern": pattern},
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let mut parameters = route.query.map(parameters::of).unwrap_or_default();
+    if route.is_idempotent() {
+        parameters.push(parameters::shared_reference("IdempotencyKey"));
+    }
+    if route.is_conditional() {
+        parameters.push(parameters::shared_reference("IfMatch"));
+    }
+    if is_versioned(route) && route.method == Method::Get {
+        parameters.push(parameters::shared_reference("IfNoneMatch"));
+    }
+    let mut operation = json!({
+        "operationId": route.operation,
+        "summary": route.summary,
+        "description": demands(route),
+        "tags": [family(route).0],
+        "parameters": parameters,
+        "responses": responses(route),
+    });
+    if let Body::Optional(schema) | Body::Required(schema) = route.body {
+        let required = matches!(route.body, Body::Required(_));
+        let content = json!({"schema": named(schema), "example": examples::of(schema)});
+        operation["requestBody"] = json!({"required": required, "content": {"application/json": content}});
+    }
+    if route.access == Access::Public {
+        operation["security"] = json!([]);
+    }
+    operation
+}
+
+/// Whether the answer is one resource with a version.
+pub(super) fn is_versioned(route: &Route) -> bool {
+    let single = ["Observation", "Employee", "Department", "Attribute", "Organization", "ApiKey", "Connector"];
+    single.contains(&route.response) || matches!(route.response, "ApiKeyWithSecret" | "Invitation" | "InvitationSent")
+}
+
+fn demands(route: &Route) -> String {
+    let mut text = match route.access {
+        Access::Public => "Needs no API key.".to_owned(),
+        Access::AnyKey => "Needs any valid API key.".to_owned(),
+        Access::Scope(scope) => format!("Needs the scope `{}`.", scope.word()),
+        Access::Admin(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
+    };
+    if route.live_only {
+        text.push_str(" Test keys are refused.");
+    }
+    if route.access != Access::Public {
+        text.push_str(&format!(" Counts as `{}`.", route.quota.word()));
+    }
+    text
+}
+
+fn responses(route: &Route) -> Value {
+    let mut headers = errors::common_headers();
+    let header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});
+    if is_versioned(route) {
+        headers["ETag"] = header("ETag");
+    }
+    if route.is_idempotent() {
+        headers["Idempotent-Replayed"] = header("Replayed");
+    }
+    if route.status == 201 {
+        headers["Location"] = header("Location");
+    }
+    let content =
+        json!({"application/json": {"schema": named(route.response), "example": examples::of(route.response)}});
+    let success = json!({"description": route.summary, "headers": headers, "content": content});
+    let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
+    if is_versioned(route) && route.method == Method::Get {
+        let headers = errors::common_headers();
+        responses.insert("304".to_owned(), json!({"description": "If-None-Match names it.", "headers": headers}));
+    }
+    responses.extend(errors::of(route));
+    Value::Object(responses)
+}

@@ -1,0 +1,121 @@
+//! The building blocks of schemas: texts with their bounds, identifiers, times, words.
+
+use candor_domain::fields::Word;
+use candor_domain::id::Kind;
+use serde_json::{Value, json};
+
+/// A member of an object.
+pub(super) type Member = (&'static str, Value);
+
+/// Characters that texts do not have (decision A9), for use within brackets.
+const CONTROLS: &str = r"\u0000-\u0008\u000B\u000C\u000E-\u001F";
+
+/// A text of so many characters. One that must have a character must have one that is not blank.
+pub(super) fn text(min: usize, max: usize) -> Value {
+    let pattern =
+        if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
+    json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
+}
+
+/// A text as the service writes it.
+pub(super) fn plain() -> Value {
+    json!({"type": "string"})
+}
+
+/// An identifier of a kind.
+pub(super) fn id<K: Kind>() -> Value {
+    let pattern = format!("^{}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", K::PREFIX);
+    let example = format!("{}_01KJPWD6M24DF9HWRAYHFSFV52", K::PREFIX);
+    json!({"type": "string", "pattern": pattern, "examples": [example]})
+}
+
+/// A reference to a resource in a body: any text, because one that names nothing is 422 and not 400 (decision A4).
+pub(super) fn reference<K: Kind>(what: &str) -> Value {
+    let description = format!("The id of {what}, `{}_…`; 422 if there is none in the organization.", K::PREFIX);
+    json!({"type": "string", "description": description})
+}
+
+/// An instant.
+pub(super) fn datetime() -> Value {
+    json!({"type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"]})
+}
+
+/// A day.
+pub(super) fn date() -> Value {
+    json!({"type": "string", "format": "date", "examples": ["2026-03-02"]})
+}
+
+/// One of a closed set of words.
+pub(super) fn word<T: Word>() -> Value {
+    json!({"type": "string", "enum": super::parameters::words::<T>()})
+}
+
+/// A boolean.
+pub(super) fn flag() -> Value {
+    json!({"type": "boolean"})
+}
+
+/// The schema, or null.
+pub(super) fn nullable(mut schema: Value) -> Value {
+    if schema.get("$ref").is_some() {
+        return json!({"anyOf": [schema, {"type": "null"}]});
+    }
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    schema
+}
+
+/// The schema with a sentence about it.
+pub(super) fn about(mut schema: Value, description: &str) -> Value {
+    schema["description"] = json!(description);
+    schema
+}
+
+/// The schema with what is meant when nothing is said.
+pub(super) fn or(mut schema: Value, default: impl Into<Value>) -> Value {
+    schema["default"] = default.into();
+    schema
+}
+
+/// An array.
+pub(super) fn array(items: &Value) -> Value {
+    json!({"type": "array", "items": items})
+}
+
+/// An array without duplicates.
+pub(super) fn set(items: &Value, min: usize, max: usize) -> Value {
+    json!({"type": "array", "items": items, "uniqueItems": true, "minItems": min, "maxItems": max})
+}
+
+/// Another schema of the document.
+pub(super) fn named(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// What the service answers: all of these members, and more when the version grows; some only when asked for.
+pub(super) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
+    let required: Vec<_> = always.iter().map(|(name, _)| *name).collect();
+    let properties: serde_json::Map<_, _> =
+        always.into_iter().chain(sometimes).map(|(name, schema)| (name.to_owned(), schema)).collect();
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// What a request carries: these members and no others.
+pub(super) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
+    let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
+    let mut schema = answer(required, optional);
+    if names.is_empty() {
+        schema.as_object_mut().map(|it| it.remove("required"));
+    }
+    schema["additionalProperties"] = json!(false);
+    schema
+}
+
+/// A page of a list (§1).
+pub(super) fn page(items: &Value, cursor: Value) -> Value {
+    answer(vec![("data", array(items)), ("next_cursor", cursor), ("has_more", flag())], vec![])
+}

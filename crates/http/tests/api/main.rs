@@ -1,0 +1,4 @@
+//! The API as a client sees it.
+
+mod smoke;
+mod support;

@@ -1,0 +1,260 @@
+//! A service of its own for each test: SQLite in memory, a clock that stands still, and ids that are always the same.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use actix_web::App;
+use actix_web::body::to_bytes;
+use actix_web::http::header::HeaderMap;
+use actix_web::test::{TestRequest, call_service, init_service};
+use bytes::Bytes;
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::id::OrganizationId;
+use candor_domain::time::Timestamp;
+use candor_http::{Api, Readiness, Settings, configure};
+use candor_port_clock::{ManualClock, SeededIds};
+use candor_port_storage::Storage;
+use candor_service::operator::{self, KeyOrder};
+use candor_service::vault::{self, Vault};
+use candor_service::{Settings as ShellSettings, Shell};
+use candor_store_sqlite::SqliteStore;
+use serde_json::Value;
+
+/// When tests begin: 2026-03-02T09:00:00.000Z.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
+/// What `Location` starts with.
+pub(crate) const PUBLIC_URL: &str = "https://candor.example";
+/// Where requests come from unless a test says otherwise.
+const PEER: &str = "192.0.2.1:4242";
+
+type Served = Pin<Box<dyn Future<Output = Answered>>>;
+
+/// A service with an organization in it.
+pub(crate) struct World {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) shell: Arc<Shell>,
+    pub(crate) readiness: Readiness,
+    pub(crate) organization: OrganizationId,
+    /// A live key that may do everything.
+    pub(crate) admin: String,
+    serve: Box<dyn Fn(TestRequest) -> Served>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        Self::with(Settings::default()).await
+    }
+
+    pub(crate) async fn with(settings: Settings) -> Self {
+        let store: Arc<dyn Storage> = Arc::new(SqliteStore::in_memory().unwrap());
+        Self::on(store, settings).await
+    }
+
+    pub(crate) async fn on(store: Arc<dyn Storage>, settings: Settings) -> Self {
+        let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
+        let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
+        let public = ShellSettings { public_url: PUBLIC_URL.to_owned() };
+        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, public));
+        let readiness = Readiness::starting();
+        readiness.set_ready();
+        let api = Arc::new(Api::new(Arc::clone(&shell), settings, readiness.clone()));
+        let service = Arc::new(init_service(App::new().configure(configure(api))).await);
+        let serve = Box::new(move |request: TestRequest| {
+            let service = Arc::clone(&service);
+            Box::pin(async move {
+                let response = call_service(&*service, request.to_request()).await;
+                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+                let body = to_bytes(response.into_body()).await.unwrap_or_default();
+                Answered { status, headers, body }
+            }) as Served
+        });
+        let organization = operator::create_organization(&shell, "Example").await.unwrap();
+        let mut world = Self { clock, shell, readiness, organization, admin: String::new(), serve };
+        world.admin = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        world
+    }
+
+    /// A new key of the organization.
+    pub(crate) async fn key(&self, scopes: Scopes, level: AccessLevel, environment: Environment) -> String {
+        self.key_of(self.organization, scopes, level, environment).await
+    }
+
+    /// A new key of some organization.
+    pub(crate) async fn key_of(
+        &self,
+        organization: OrganizationId,
+        scopes: Scopes,
+        level: AccessLevel,
+        environment: Environment,
+    ) -> String {
+        let order = KeyOrder {
+            organization,
+            name: "Test".to_owned(),
+            scopes,
+            level,
+            environment,
+            employee: None,
+            expires_at: None,
+            reads_per_minute: Some(100_000),
+            writes_per_minute: Some(100_000),
+        };
+        operator::create_key(&self.shell, order).await.unwrap().1.reveal().to_owned()
+    }
+
+    /// A key with the usual quotas.
+    pub(crate) async fn ordinary_key(&self) -> String {
+        let order = KeyOrder {
+            organization: self.organization,
+            name: "Ordinary".to_owned(),
+            scopes: Scopes::ALL,
+            level: AccessLevel::Standard,
+            environment: Environment::Live,
+            employee: None,
+            expires_at: None,
+            reads_per_minute: None,
+            writes_per_minute: None,
+        };
+        operator::create_key(&self.shell, order).await.unwrap().1.reveal().to_owned()
+    }
+
+    /// A live, standard key with these scopes.
+    pub(crate) async fn scoped(&self, scopes: &[Scope]) -> String {
+        let scopes = scopes.iter().fold(Scopes::NONE, |set, it| set.with(*it));
+        self.key(scopes, AccessLevel::Standard, Environment::Live).await
+    }
+
+    /// A request without a key.
+    pub(crate) fn bare(&self, method: &str, path: &str) -> Request<'_> {
+        let method = actix_web::http::Method::from_bytes(method.as_bytes()).unwrap();
+        let peer: SocketAddr = PEER.parse().unwrap();
+        let request = TestRequest::with_uri(path).method(method).peer_addr(peer);
+        Request { world: self, request }
+    }
+
+    /// A request with the key that may do everything.
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Request<'_> {
+        self.bare(method, path).key(&self.admin)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answered {
+        self.ask("GET", path).send().await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answered {
+        self.ask("POST", path).json(&body).send().await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answered {
+        self.ask("PATCH", path).json(&body).send().await
+    }
+
+    /// Creates something and answers its id; a millisecond passes.
+    pub(crate) async fn made(&self, path: &str, body: Value) -> String {
+        self.clock.advance_millis(1);
+        let answered = self.post(path, body).await;
+        assert_eq!(answered.status, 201, "{}", answered.text());
+        answered.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A person.
+    pub(crate) async fn employee(&self, email: &str) -> String {
+        let body = serde_json::json!({"email": email, "first_name": "Ada", "last_name": "Example"});
+        self.made("/v1/employees", body).await
+    }
+
+    /// A person, and an observation about them.
+    pub(crate) async fn observation(&self, email: &str) -> String {
+        let employee = self.employee(email).await;
+        let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+        self.made("/v1/observations", body).await
+    }
+}
+
+/// A request that is being put together.
+pub(crate) struct Request<'a> {
+    world: &'a World,
+    request: TestRequest,
+}
+
+impl Request<'_> {
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("authorization", &format!("Bearer {key}"))
+    }
+
+    pub(crate) fn header(self, name: &str, value: &str) -> Self {
+        Self { request: self.request.insert_header((name, value)), ..self }
+    }
+
+    pub(crate) fn from(self, peer: &str) -> Self {
+        Self { request: self.request.peer_addr(SocketAddr::new(peer.parse().unwrap(), 4242)), ..self }
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json").body(body.to_string())
+    }
+
+    pub(crate) fn body(self, body: impl Into<Bytes>) -> Self {
+        Self { request: self.request.set_payload(body), ..self }
+    }
+
+    pub(crate) async fn send(self) -> Answered {
+        (self.world.serve)(self.request).await
+    }
+}
+
+impl Answered {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|it| it.to_str().ok())
+    }
+
+    /// The error's code, after checking that the answer is an envelope.
+    pub(crate) fn code(&self) -> String {
+        let body = self.json();
+        let error = body["error"].as_object().unwrap_or_else(|| panic!("no envelope: {body}"));
+        assert!(error["message"].as_str().is_some_and(|it| !it.is_empty()), "{body}");
+        assert_eq!(error["request_id"].as_str(), self.header("x-request-id"), "{body}");
+        assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
+        assert!(error.get("details").is_none_or(Value::is_array), "{body}");
+        error["code"].as_str().unwrap().to_owned()
+    }
+
+    /// Status and code.
+    pub(crate) fn refusal(&self) -> (u16, String) {
+        (self.status, self.code())
+    }
+
+    /// The field and code of each detail.
+    pub(crate) fn problems(&self) -> Vec<(String, String)> {
+        let body = self.json();
+        let entries = body["error"]["details"].as_array().cloned().unwrap_or_default();
+        let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+        entries.iter().map(|it| (text(it, "field"), text(it, "code"))).collect()
+    }
+
+    /// The body without the request id, to compare answers to different requests.
+    pub(crate) fn without_request_id(&self) -> Value {
+        let mut body = self.json();
+        if let Some(error) = body["error"].as_object_mut() {
+            error.remove("request_id");
+        }
+        body
+    }
+}
