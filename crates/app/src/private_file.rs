@@ -1,12 +1,22 @@
 //! Files that only their owner may read: the generated master key, the key of `candor dev`.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Read and written by its owner, by nobody else.
 const OWNER_ONLY: u32 = 0o600;
+/// The same for a folder: what is in it is about people.
+const OWNERS_FOLDER: u32 = 0o700;
+
+/// Makes a folder, unless it is there.
+///
+/// # Errors
+/// The system's answer.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(OWNERS_FOLDER).create(path)
+}
 
 /// The text of a file; `None` if there is no such file.
 ///

@@ -49,7 +49,7 @@ fn master_key(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(Error::NoMasterKey);
     }
-    std::fs::create_dir_all(&config.data_dir).map_err(Error::io("make the folder", &config.data_dir))?;
+    private_file::create_folder(&config.data_dir).map_err(Error::io("make the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
     let text = match private_file::read(&path).map_err(Error::io("read", &path))? {
         Some(text) => text,

@@ -88,9 +88,9 @@ fn the_second_start_has_the_same_key_and_the_same_data() {
         service.stop();
     }
     assert_eq!(seen[0], seen[1]);
-    for name in ["data/dev-key.json", "data/master.key"] {
+    for (name, wanted) in [("data", 0o700), ("data/dev-key.json", 0o600), ("data/master.key", 0o600)] {
         let mode = fs::metadata(place.folder.path().join(name)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{name}");
+        assert_eq!(mode & 0o777, wanted, "{name}");
     }
 }
 
