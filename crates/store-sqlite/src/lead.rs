@@ -28,42 +28,65 @@ pub(crate) enum Lead<'l> {
     /// The list's own order.
     Order,
     /// The list's own order, past a list of the people below a manager.
-    Crowd(&'l Condition),
-    /// The people below a manager, by the column that names a person.
-    People(&'l Condition),
-    /// The people below a manager, by the first row of each: the column and the manager.
-    Newest(&'l Condition, &'static str, EmployeeId),
+    Crowd(Below<'l>),
+    /// The people below a manager.
+    People(Below<'l>),
+    /// The people below a manager, by the first row of each.
+    Newest(Below<'l>),
     /// The rows with a tag.
-    Tagged(&'l Condition),
+    Tagged(Tags<'l>),
+}
+
+/// A condition that names the people below a manager.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Below<'l> {
+    pub(crate) condition: &'l Condition,
+    pub(crate) column: &'static str,
+    pub(crate) manager: EmployeeId,
+}
+
+/// A condition that names the rows with a tag.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tags<'l> {
+    pub(crate) condition: &'l Condition,
+    pub(crate) side: MemberTable,
+    pub(crate) tags: &'l [[u8; 16]],
 }
 
 /// Chooses the shortest way.
 pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> Result<Lead<'l>, StorageError> {
     let mut best = (1.0, Lead::Order);
     for condition in &listing.conditions {
-        let (count, few, lead) = match condition {
+        let (part, lead) = match condition {
             Condition::Within(column, manager) => {
+                let below = Below { condition, column: column.name, manager: *manager };
                 let count = people_below(db, tenant, *manager, CROWD + 1)?;
-                let by_index = BY_PERSON == (listing.table.name, column.name, listing.sort.name);
-                match by_index {
-                    true if count <= FEW_BY_INDEX => {
-                        (count, FEW_BY_INDEX, Lead::Newest(condition, column.name, *manager))
-                    }
-                    false if count <= FEW_PEOPLE => (count, FEW_PEOPLE, Lead::People(condition)),
-                    _ => (count, CROWD, Lead::Crowd(condition)),
-                }
+                among(count, below, BY_PERSON == (listing.table.name, column.name, listing.sort.name))
             }
             Condition::Tagged(side, tags) => {
-                (tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?, FEW_TAGGED, Lead::Tagged(condition))
+                let count = tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?;
+                (share(count, FEW_TAGGED), Lead::Tagged(Tags { condition, side: *side, tags }))
             }
             Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
         };
-        let part = count as f64 / few as f64;
         if part <= best.0 {
             best = (part, lead);
         }
     }
     Ok(best.1)
+}
+
+/// The way among so many people, and how much of what it is good for they are.
+fn among(count: i64, below: Below<'_>, by_index: bool) -> (f64, Lead<'_>) {
+    match by_index {
+        true if count <= FEW_BY_INDEX => (share(count, FEW_BY_INDEX), Lead::Newest(below)),
+        false if count <= FEW_PEOPLE => (share(count, FEW_PEOPLE), Lead::People(below)),
+        true | false => (share(count, CROWD), Lead::Crowd(below)),
+    }
+}
+
+fn share(count: i64, few: i64) -> f64 {
+    count as f64 / few as f64
 }
 
 fn people_below(db: &mut Db, tenant: Tenant, manager: EmployeeId, most: i64) -> Result<i64, StorageError> {
@@ -116,45 +139,30 @@ impl Lead<'_> {
     pub(crate) fn covers(&self, condition: &Condition) -> bool {
         match self {
             Self::Order | Self::Crowd(_) => false,
-            Self::People(it) | Self::Newest(it, ..) | Self::Tagged(it) => std::ptr::eq(*it, condition),
+            Self::People(it) | Self::Newest(it) => std::ptr::eq(it.condition, condition),
+            Self::Tagged(it) => std::ptr::eq(it.condition, condition),
         }
     }
 
     /// Whether the condition is the one whose people are put into a list.
     pub(crate) fn is_crowd(&self, condition: &Condition) -> bool {
-        matches!(self, Self::Crowd(it) if std::ptr::eq(*it, condition))
+        matches!(self, Self::Crowd(it) if std::ptr::eq(it.condition, condition))
     }
+}
 
-    /// The tables, the leading one first.
-    pub(crate) fn tables(&self, draft: &mut Draft, tenant: Tenant, table: &str) {
-        match self {
-            Self::People(Condition::Within(..)) => {
-                draft.add(&format!("reporting_lines l CROSS JOIN {table} t"));
-            }
-            Self::Tagged(Condition::Tagged(side, tags)) => {
-                let MemberTable { name, owner, member } = side;
-                // A row may have several of the tags.
-                draft.with(&format!("(SELECT DISTINCT {owner} FROM {name} WHERE tenant_id = "), tenant);
-                draft.any_of(&format!(" AND {member}"), tags.iter().copied());
-                draft.add(&format!(") m CROSS JOIN {table} t"));
-            }
-            _ => {
-                draft.add(table).add(" t");
-            }
-        }
+impl Below<'_> {
+    /// Ties the rows to the people, behind other conditions.
+    pub(crate) fn tie(&self, draft: &mut Draft, tenant: Tenant) {
+        draft.with(" AND l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", self.manager);
+        draft.add(&format!(" AND t.{} = l.descendant_id", self.column));
     }
+}
 
-    /// What ties the two together.
-    pub(crate) fn conditions(&self, draft: &mut Draft, tenant: Tenant) {
-        match self {
-            Self::People(Condition::Within(column, manager)) => {
-                draft.with(" AND l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", *manager);
-                draft.add(&format!(" AND t.{} = l.descendant_id", column.name));
-            }
-            Self::Tagged(Condition::Tagged(side, _)) => {
-                draft.add(&format!(" AND t.id = m.{}", side.owner));
-            }
-            _ => {}
-        }
+impl Tags<'_> {
+    /// The rows that have any of the tags, each once.
+    pub(crate) fn owners(&self, draft: &mut Draft, tenant: Tenant) {
+        let MemberTable { name, owner, member } = self.side;
+        draft.with(&format!("(SELECT DISTINCT {owner} AS id FROM {name} WHERE tenant_id = "), tenant);
+        draft.any_of(&format!(" AND {member}"), self.tags.iter().copied()).add(") m");
     }
 }

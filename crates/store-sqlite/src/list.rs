@@ -1,13 +1,12 @@
 //! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
 
 use candor_domain::access::Tenant;
-use candor_domain::id::EmployeeId;
 use candor_domain::page::Page;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Fetch, Stored};
 use candor_port_storage::listing::{Condition, Listing};
 
-use crate::lead::{self, Lead};
+use crate::lead::{self, Below, Lead};
 use crate::sql::{Db, Sql};
 use crate::table::value;
 use crate::text::Draft;
@@ -87,12 +86,19 @@ impl List<'_> {
                 self.order(draft).with(" LIMIT ", self.most());
                 return;
             }
-            Lead::People(_) | Lead::Tagged(_) => {
-                draft.add("(SELECT t.rowid AS place FROM ");
-                self.lead.tables(draft, self.tenant, table.name);
+            Lead::People(below) => {
+                draft.add(&format!("(SELECT t.rowid AS place FROM reporting_lines l CROSS JOIN {} t", table.name));
                 self.conditions(draft, run);
+                below.tie(draft, self.tenant);
             }
-            Lead::Newest(_, column, manager) => self.newest(draft, run, column, manager),
+            Lead::Tagged(tags) => {
+                draft.add("(SELECT t.rowid AS place FROM ");
+                tags.owners(draft, self.tenant);
+                draft.add(&format!(" CROSS JOIN {} t", table.name));
+                self.conditions(draft, run);
+                draft.add(" AND t.id = m.id");
+            }
+            Lead::Newest(below) => self.newest(draft, run, below),
         }
         // Only the places are sorted; the rows are fetched for those that are left.
         self.order(draft).with(" LIMIT ", self.most());
@@ -102,7 +108,8 @@ impl List<'_> {
 
     /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
-    fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, column: &str, manager: EmployeeId) {
+    fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, below: Below<'_>) {
+        let Below { column, manager, .. } = below;
         let (name, sort, way) = (self.listing.table.name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
         draft.add(&format!(
@@ -125,7 +132,6 @@ impl List<'_> {
         if let Some((column, value)) = run {
             draft.with(&format!(" AND t.{column} = "), value);
         }
-        self.lead.conditions(draft, self.tenant);
         for condition in &self.listing.conditions {
             if self.lead.covers(condition) {
                 continue;

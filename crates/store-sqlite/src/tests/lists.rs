@@ -13,7 +13,7 @@ use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 
 use super::{database, save};
-use crate::lead::{self, Lead};
+use crate::lead::{self, Below, Lead, Tags};
 use crate::list::led;
 use crate::sql::{Db, Sql};
 use crate::table::value;
@@ -57,12 +57,13 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
     for condition in &listing.conditions {
         match condition {
             Condition::Within(column, manager) => {
-                ways.extend([Lead::Crowd(condition), Lead::People(condition)]);
+                let below = Below { condition, column: column.name, manager: *manager };
+                ways.extend([Lead::Crowd(below), Lead::People(below)]);
                 if listing.sort.name == "observation_date" {
-                    ways.push(Lead::Newest(condition, column.name, *manager));
+                    ways.push(Lead::Newest(below));
                 }
             }
-            Condition::Tagged(..) => ways.push(Lead::Tagged(condition)),
+            Condition::Tagged(side, tags) => ways.push(Lead::Tagged(Tags { condition, side: *side, tags })),
             _ => {}
         }
     }
@@ -162,13 +163,14 @@ fn a_page_of_observations_is_read_in_the_order_of_an_index() {
     );
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
     let below = Listing::observations(&filter, sort, &page);
-    for way in [Lead::Order, Lead::Crowd(&below.conditions[0])] {
-        let steps = plan(&mut db, tenant, &below, way);
+    let ways = ways(&below);
+    for way in &ways[..2] {
+        let steps = plan(&mut db, tenant, &below, *way);
         assert!(steps[0].contains("observations_by_date"), "{steps:?}");
         assert!(!steps.iter().any(|it| it.contains("TEMP B-TREE")), "{steps:?}");
     }
-    for way in ways(&below).split_off(2) {
-        let steps = plan(&mut db, tenant, &below, way);
+    for way in &ways[2..] {
+        let steps = plan(&mut db, tenant, &below, *way);
         assert!(steps.iter().any(|it| it.contains("observations_by_employee")), "{way:?} {steps:?}");
         assert!(!steps.iter().any(|it| it.contains("observations_by_date")), "{way:?} {steps:?}");
     }
