@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -56,9 +56,9 @@ pub enum Fault {
 
 /// A store whose calls fail as arranged, and are counted.
 #[derive(Debug)]
-pub struct Faulty<S> {
-    store: S,
+pub struct Faulty<S: ?Sized> {
     plan: Mutex<Plan>,
+    store: Arc<S>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +72,15 @@ impl<S: Storage> Faulty<S> {
     /// A store that works until something else is arranged.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, plan: Mutex::default() }
+        Self::over(Arc::new(store))
+    }
+}
+
+impl<S: Storage + ?Sized> Faulty<S> {
+    /// The same over a store that others use as well; they meet no faults.
+    #[must_use]
+    pub fn over(store: Arc<S>) -> Self {
+        Self { plan: Mutex::default(), store }
     }
 
     /// Lets the `n`-th call from now fail with [`StorageError::Unavailable`]; 1 is the next one.
@@ -122,7 +130,7 @@ fn lost<E: From<StorageError>>() -> E {
 }
 
 #[async_trait]
-impl<S: Storage> Observations for Faulty<S> {
+impl<S: Storage + ?Sized> Observations for Faulty<S> {
     async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>> {
         self.through(Call::Get, self.store.observation(tenant, id)).await
     }
@@ -138,7 +146,7 @@ impl<S: Storage> Observations for Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage> People for Faulty<S> {
+impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>> {
         self.through(Call::Get, self.store.employee(tenant, id)).await
     }
@@ -190,7 +198,7 @@ impl<S: Storage> People for Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage> Library for Faulty<S> {
+impl<S: Storage + ?Sized> Library for Faulty<S> {
     async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
         self.through(Call::Get, self.store.organization(tenant)).await
     }
@@ -236,7 +244,7 @@ impl<S: Storage> Library for Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage> Keys for Faulty<S> {
+impl<S: Storage + ?Sized> Keys for Faulty<S> {
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         self.through(Call::Authenticate, self.store.key_by_hash(hash)).await
     }
@@ -255,7 +263,7 @@ impl<S: Storage> Keys for Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage> Trail for Faulty<S> {
+impl<S: Storage + ?Sized> Trail for Faulty<S> {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         self.through(Call::Replay, self.store.replay(tenant, key, now)).await
     }
@@ -284,7 +292,7 @@ impl<S: Storage> Trail for Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage> Storage for Faulty<S> {
+impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
         self.through(Call::Commit, self.store.commit(tenant, change)).await
     }

@@ -2,6 +2,7 @@
 
 mod commits;
 mod dropped;
+mod faults;
 mod feed;
 mod filters;
 mod keys;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Case> {
         rows::cases(),
         keys::cases(),
         upkeep::cases(),
+        faults::cases(),
     ];
     areas.into_iter().flatten().collect()
 }
