@@ -1,5 +1,7 @@
 //! PostgreSQL passes the suite that every store passes.
 
+#![cfg(test)]
+
 mod support;
 
 use std::process::ExitCode;

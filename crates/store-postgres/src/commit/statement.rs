@@ -8,7 +8,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::replay::Replay;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Write, key_tenant};
-use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::flat::Cell;
 
 use super::closure::closure;
 use super::group::Groups;
@@ -147,25 +147,22 @@ fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines]) -> Sql {
     first.finish()
 }
 
-/// Counts the tree's version up, which holds its row until the end. Who saw no version has seen none of a tree that is
-/// not there.
+/// Holds the row of the tenant's reporting tree until the end. A move counts its version up, and must have seen it; who
+/// saw none has seen a tree that is not there.
 fn lock_tree(first: &mut Statement, lines: &[Lines]) {
-    let seen = lines.iter().find_map(|it| it.seen).map(|it| it.0);
-    let same = lines.iter().filter_map(|it| it.seen).all(|it| Some(it.0) == seen);
-    let seen = first.sql.bind(seen.map_or(Cell::Null(Type::Int), Cell::Int));
     let (tenant, from) = (first.tenant.clone(), first.from(""));
-    let tree = first.part(
-        "",
-        &format!(
-            "INSERT INTO reporting_trees AS t (tenant_id, version) SELECT {tenant}, 1 {from} \
-             ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1 \
-             WHERE {seen} IS NULL OR t.version = {seen} RETURNING t.version"
-        ),
-    );
-    let counted = format!("(SELECT version FROM {tree})");
-    let met = format!("COALESCE({counted} = {seen} + 1, {seen} IS NULL)");
-    let never = format!("{counted} IS NULL AND {counted} IS NOT NULL");
-    first.check(if same { &met } else { &never }, STALE);
+    let insert = "INSERT INTO reporting_trees AS t (tenant_id, version) SELECT";
+    let Some(seen) = lines.iter().find_map(|it| it.seen) else {
+        // The row is locked even where the condition keeps it as it is.
+        let lock = "ON CONFLICT (tenant_id) DO UPDATE SET version = t.version WHERE false";
+        first.part("", &format!("{insert} {tenant}, 0 {from} {lock}"));
+        return;
+    };
+    let all_saw_it = lines.iter().filter_map(|it| it.seen).all(|it| it == seen);
+    let (seen, all_saw_it) = (first.sql.bind(Cell::Int(seen.0)), first.sql.bind(Cell::Flag(all_saw_it)));
+    let count = format!("ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1 WHERE t.version = {seen}");
+    let tree = first.part("", &format!("{insert} {tenant}, 1 {from} {count} RETURNING t.version"));
+    first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
 }
 
 fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {

@@ -1,0 +1,176 @@
+//! The schema: its migrations go up and down, and both stores have the same one.
+
+#![cfg(test)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use candor_port_storage::Storage;
+use candor_store_postgres::{Options, migrate, pending, revert};
+use candor_test_postgres::TestDatabase;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrations_go_up_and_down_and_up_again() {
+    let Some(database) = TestDatabase::empty().unwrap() else { return };
+    let options = Options::new(database.url(), 3);
+    let all = pending(&options).await.unwrap();
+    assert!(!all.is_empty());
+    for _ in 0..2 {
+        assert_eq!(migrate(&options).await.unwrap(), all);
+        assert_eq!(pending(&options).await.unwrap(), [""; 0]);
+        assert_eq!(migrate(&options).await.unwrap(), [""; 0]);
+        assert_eq!(revert(&options).await.unwrap().len(), all.len());
+        assert_eq!(pending(&options).await.unwrap(), all);
+    }
+    let left = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'public'::regnamespace \
+                AND relname NOT LIKE '\\_\\_diesel%'";
+    let left = support::client(database.url()).await.query_one(left, &[]).await.unwrap();
+    assert_eq!(left.get::<_, Option<String>>(0), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_that_migrate_at_once_wait_for_each_other() {
+    let Some(database) = TestDatabase::empty().unwrap() else { return };
+    let options = Options::new(database.url(), 3);
+    let all = pending(&options).await.unwrap();
+    let (one, two) = tokio::join!(migrate(&options), migrate(&options));
+    let mut done = [one.unwrap(), two.unwrap()];
+    done.sort();
+    assert_eq!(done, [vec![], all]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_migrated_database_is_what_the_comparison_read() {
+    let Some(database) = support::database() else { return };
+    let columns = "SELECT table_name, column_name, is_nullable = 'YES' FROM information_schema.columns \
+                   WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_diesel%' ORDER BY table_name, column_name COLLATE \"C\"";
+    let mut found: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
+    let client = support::client(database.url()).await;
+    for row in client.query(columns, &[]).await.unwrap() {
+        found.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
+    }
+    let read = Schema::of("postgres").tables.into_iter();
+    let read: BTreeMap<_, Vec<_>> = read
+        .map(|(name, table)| (name, table.columns.into_iter().map(|it| (it.name, it.nullable)).collect()))
+        .collect();
+    assert_eq!(found, read);
+    support::store(&database).await.ping().await.unwrap();
+}
+
+#[test]
+fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
+    let (postgres, sqlite) = (Schema::of("postgres"), Schema::of("sqlite"));
+    assert!(postgres.tables.len() > 10);
+    for (name, table) in &postgres.tables {
+        assert_eq!(Some(table), sqlite.tables.get(name), "{name}");
+    }
+    assert!(postgres.tables.keys().eq(sqlite.tables.keys()));
+    assert_eq!(postgres.indexes, sqlite.indexes);
+}
+
+/// A schema in words that both databases share.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Schema {
+    tables: BTreeMap<String, Table>,
+    /// Name, table, whether it is unique. Columns may differ: one planner needs what helps another nothing.
+    indexes: Vec<(String, String, bool)>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Table {
+    columns: Vec<Column>,
+    constraints: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Column {
+    name: String,
+    kind: &'static str,
+    nullable: bool,
+}
+
+impl Schema {
+    /// Reads the migrations of a store.
+    fn of(store: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
+        let mut migrations: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|it| it.unwrap().path().join("up.sql")).collect();
+        migrations.sort();
+        let mut schema = Self::default();
+        for migration in migrations {
+            let text = fs::read_to_string(&migration).unwrap();
+            let bare: Vec<_> = text.lines().map(|it| it.split("--").next().unwrap()).collect();
+            bare.join(" ").split(';').map(str::trim).filter(|it| !it.is_empty()).for_each(|it| schema.read(it));
+        }
+        schema.indexes.sort();
+        schema
+    }
+
+    fn read(&mut self, statement: &str) {
+        let words: Vec<_> = statement.split_whitespace().collect();
+        match words[..] {
+            ["CREATE", "TABLE", name, ..] => {
+                let (_, body) = statement.split_once('(').unwrap();
+                self.tables.insert(name.to_owned(), Table::read(body));
+            }
+            ["CREATE", "INDEX", name, "ON", table, ..] => self.indexes.push((name.to_owned(), table.to_owned(), false)),
+            ["CREATE", "UNIQUE", "INDEX", name, "ON", table, ..] => {
+                self.indexes.push((name.to_owned(), table.to_owned(), true));
+            }
+            ["CREATE", "FUNCTION", ..] => {}
+            _ => panic!("this comparison does not understand: {statement}"),
+        }
+    }
+}
+
+impl Table {
+    fn read(body: &str) -> Self {
+        let mut table = Self::default();
+        for item in items(body) {
+            let words: Vec<_> = item.split_whitespace().collect();
+            if ["PRIMARY", "CONSTRAINT", "UNIQUE", "FOREIGN", "CHECK"].contains(&words[0]) {
+                // A table that is numbered by its row id has its key as a unique constraint.
+                table.constraints.push(words.join(" ").replacen("PRIMARY KEY (", "UNIQUE (", 1));
+            } else {
+                // Which includes SQLite's row id, by which its events are numbered.
+                let nullable = !item.contains("NOT NULL") && !item.contains("PRIMARY KEY");
+                table.columns.push(Column { name: words[0].to_owned(), kind: kind(words[1]), nullable });
+            }
+        }
+        table.constraints.sort();
+        table.columns.sort();
+        table
+    }
+}
+
+/// The items between the parentheses of a table, split at the commas outside of further parentheses.
+fn items(body: &str) -> Vec<String> {
+    let (mut depth, mut items) = (0, vec![String::new()]);
+    for it in body.chars() {
+        match it {
+            '(' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if it == ',' && depth == 0 {
+            items.push(String::new());
+        } else {
+            items.last_mut().unwrap().push(it);
+        }
+    }
+    items.iter().map(|it| it.trim().to_owned()).collect()
+}
+
+/// What SQLite keeps a type of PostgreSQL as.
+fn kind(word: &str) -> &'static str {
+    match word {
+        "uuid" | "uuid[]" | "bytea" | "BLOB" => "BLOB",
+        "text" | "TEXT" => "TEXT",
+        "bigint" | "boolean" | "date" | "timestamptz" | "INTEGER" => "INTEGER",
+        other => panic!("this comparison does not know the type {other}"),
+    }
+}

@@ -1,0 +1,171 @@
+//! What is PostgreSQL's own: sessions that break, transactions that stay open, locks.
+
+#![cfg(test)]
+
+mod support;
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{EventType, FeedFilter};
+use candor_domain::page::{Key, Position};
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::{ChangeSet, CommitError, Write};
+use candor_port_storage::store::{FeedPage, People, Storage, StorageError, Trail};
+use candor_port_storage::{Row, Version};
+use candor_store_postgres::{ConnectError, Options, PostgresStore};
+use candor_store_testkit::Fixtures;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_postgres::Client;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Asks until the answer is yes.
+async fn until(client: &Client, question: &str) {
+    let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
+    tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
+}
+
+fn with_event(fixtures: &Fixtures) -> ChangeSet {
+    let mut change = fixtures.change(vec![Write::Department(Row::new(fixtures.department()))]);
+    change.events.push(fixtures.event(EventType::ObservationCreated));
+    change
+}
+
+async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -> FeedPage {
+    store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), after, 50).await.unwrap()
+}
+
+/// The next events, for which a transaction of another test in the same cluster may have to end.
+async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, count: usize) -> FeedPage {
+    let asked = async {
+        loop {
+            let page = feed(store, tenant, after).await;
+            if page.events.len() >= count {
+                return page;
+            }
+        }
+    };
+    tokio::time::timeout(DEADLINE, asked).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_whose_connections_were_all_cut_goes_on() {
+    let Some(database) = support::database() else { return };
+    let (store, other, fixtures) =
+        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(1));
+    let tenant = fixtures.tenant();
+    store.commit(tenant, with_event(&fixtures)).await.unwrap();
+    let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+               WHERE datname = current_database() AND application_name = 'candor'";
+    assert!(other.query_one(cut, &[]).await.unwrap().get::<_, i64>(0) > 1);
+
+    assert_eq!(store.employee(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
+    // A change set is not: nobody knows whether it was saved. A closed connection is mostly seen before it is used.
+    let saved = async {
+        while let Err(error) = store.commit(tenant, with_event(&fixtures)).await {
+            assert!(matches!(error, CommitError::Storage(StorageError::Unavailable(_))), "{error}");
+        }
+    };
+    tokio::time::timeout(DEADLINE, saved).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
+    let Some(database) = support::database() else { return };
+    let (store, other, fixtures) =
+        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(2));
+    let (tenant, mut person) = (fixtures.tenant(), fixtures.employee());
+    store.commit(tenant, fixtures.change(vec![candor_store_testkit::fixtures::joins(person.clone())])).await.unwrap();
+    other
+        .batch_execute("BEGIN; SELECT * FROM reporting_trees FOR UPDATE; SELECT * FROM employees FOR UPDATE")
+        .await
+        .unwrap();
+
+    person.first_name = "Waited".to_owned();
+    let lines = candor_port_storage::Lines { seen: None };
+    let write = Write::Employee(Row::seen(person.clone(), Version::FIRST), Some(lines));
+    let commit = store.commit(tenant, fixtures.change(vec![write]));
+    assert!(tokio::time::timeout(Duration::from_millis(50), commit).await.is_err(), "it waits for the lock");
+    let watcher = support::client(database.url()).await;
+    until(&watcher, "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").await;
+    other.batch_execute("COMMIT").await.unwrap();
+
+    until(&watcher, "SELECT first_name = 'Waited' FROM employees").await;
+    until(
+        &watcher,
+        "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
+         AND application_name = 'candor' AND state <> 'idle')",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_feed_waits_for_transactions_that_began_before() {
+    let Some(database) = support::database() else { return };
+    let (store, other, fixtures) =
+        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(3));
+    let tenant = fixtures.tenant();
+    let insert = format!(
+        "BEGIN; INSERT INTO events (tenant_id, id, type, created_at, data) \
+         VALUES ('{:032x}', '{:032x}', 'observation.created', now(), '{{}}')",
+        u128::from_be_bytes(tenant.to_bytes()),
+        7
+    );
+    other.batch_execute(&insert).await.unwrap();
+    let change = with_event(&fixtures);
+    let later = change.events[0].id;
+    store.commit(tenant, change).await.unwrap();
+
+    let early = feed(&store, tenant, None).await;
+    assert_eq!((early.events.len(), early.next.clone(), early.more), (0, None, false), "the open one may come first");
+    other.batch_execute("COMMIT").await.unwrap();
+    let ids: Vec<_> = shown(&store, tenant, None, 2).await.events.iter().map(|it| it.id.to_bytes()).collect();
+    assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_feed_is_carried_on_behind_its_events() {
+    let Some(database) = support::database() else { return };
+    let (store, other, fixtures) =
+        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(4));
+    let (tenant, options) = (fixtures.tenant(), Options::new(database.url(), 3));
+    store.commit(tenant, with_event(&fixtures)).await.unwrap();
+    other.batch_execute("UPDATE events SET position = 1000000000000").await.unwrap();
+
+    assert_eq!(candor_store_postgres::pending(&options).await.unwrap().len(), 1);
+    assert_eq!(candor_store_postgres::migrate(&options).await.unwrap().len(), 1);
+    assert_eq!(candor_store_postgres::pending(&options).await.unwrap(), [""; 0]);
+    let restored = shown(&store, tenant, None, 1).await;
+    assert_eq!(restored.next.as_ref().map(|it| &it.key), Some(&Key::Rank(1_000_000_000_000)));
+    let change = with_event(&fixtures);
+    let new = change.events.clone();
+    store.commit(tenant, change).await.unwrap();
+    assert_eq!(shown(&store, tenant, restored.next.as_ref(), 1).await.events, new);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_refused_where_tls_is_required() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 8];
+            let _ = stream.read_exact(&mut request).await;
+            let _ = stream.write_all(b"N").await;
+        }
+    });
+    let options = Options::new(format!("postgres://me:secret@127.0.0.1:{port}/d?sslmode=require"), 3);
+    let refusal = PostgresStore::connect(&options).await.unwrap_err();
+    assert!(matches!(refusal, ConnectError::Unreachable(_)));
+    let text = refusal.to_string();
+    assert!(text.contains("does not support TLS") && !text.contains("secret"), "{text}");
+}
+
+#[tokio::test]
+async fn a_bad_url_is_refused_without_its_password() {
+    for url in ["postgres://me:secret@h:port/d", "postgres://me:secret@h/d?colour=red", "mysql://me:secret@h/d"] {
+        let text = PostgresStore::connect(&Options::new(url, 3)).await.unwrap_err().to_string();
+        assert!(text.contains("URL") && !text.contains("secret"), "{text}");
+    }
+}
