@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::audit::Target;
+use crate::decision::Resource;
 use crate::fields::{self, Fields, Reference, Word, as_word};
-use crate::id::{EmployeeId, EmployeeKind, NotificationId};
+use crate::id::{EmployeeId, EmployeeKind, NotificationId, NotificationKind};
 use crate::json::Object;
 use crate::page::{Key, Listed, Sort, SortBy, Sorts};
 use crate::params::{self, ListRequest, Params};
@@ -98,6 +99,19 @@ impl Notification {
     #[must_use]
     pub fn read(&self, at: Timestamp) -> Option<Self> {
         self.read_at.is_none().then(|| Self { read_at: Some(at), ..self.clone() })
+    }
+}
+
+impl Resource for Notification {
+    type Kind = NotificationKind;
+    const NAME: &'static str = "notification";
+
+    fn id(&self) -> NotificationId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.read_at.unwrap_or(self.created_at)
     }
 }
 

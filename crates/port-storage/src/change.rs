@@ -6,10 +6,13 @@ use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
 use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::library::{Attribute, Department};
+use candor_domain::notification::Notification;
+use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::replay::Replay;
+use candor_domain::time::Timestamp;
 
 use crate::Version;
 use crate::store::StorageError;
@@ -28,6 +31,8 @@ pub struct ChangeSet {
     pub audit: AuditEntry,
     /// Further entries, for batches.
     pub more_audit: Vec<AuditEntry>,
+    /// Who is told in the application.
+    pub notices: Vec<Notification>,
     /// The answer to give to retries.
     pub replay: Option<Replay>,
 }
@@ -35,7 +40,15 @@ pub struct ChangeSet {
 impl ChangeSet {
     /// A change set of one write.
     pub const fn new(audit: AuditEntry) -> Self {
-        Self { writes: vec![], requires: vec![], events: vec![], audit, more_audit: vec![], replay: None }
+        Self {
+            writes: vec![],
+            requires: vec![],
+            events: vec![],
+            audit,
+            more_audit: vec![],
+            notices: vec![],
+            replay: None,
+        }
     }
 
     /// Every audit entry.
@@ -94,6 +107,12 @@ pub enum Write {
     Invitation(Row<Invitation>),
     /// A connector.
     Connector(Row<Connector>),
+    /// An objective.
+    Objective(Row<Objective>),
+    /// A notification that was read.
+    Notification(Row<Notification>),
+    /// Everything that was sent to a person and not read becomes read at this time.
+    NotificationsRead(EmployeeId, Timestamp),
 }
 
 /// A change of a reporting line. Whoever makes one holds the tenant's reporting tree until the commit.

@@ -281,6 +281,14 @@ impl<'a> Reader<'a> {
         let text = self.text()?;
         rule(&text).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
     }
+    /// The next value, a text that a rule accepts, or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_parse<T>(&mut self, rule: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, StorageError> {
+        let Some(text) = self.opt_text()? else { return Ok(None) };
+        rule(&text).map(Some).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
+    }
     /// The next value, a number.
     ///
     /// # Errors

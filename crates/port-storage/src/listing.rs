@@ -1,15 +1,19 @@
 //! Lists as flat conditions, so that a store needs to know how a condition is written and nothing about resources.
 
 use candor_domain::audit::{self, AuditEntry};
+use candor_domain::decision::Resource;
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::library::{attribute, department};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Family, Objective, Scope, Sight, Status};
 use candor_domain::observation;
-use candor_domain::page::{Key, PageRequest, Sort, SortBy};
+use candor_domain::page::{Key, Listed, Page, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, StatusFilter};
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
+use crate::rows::{scope_status, shelf};
 
 /// A page of a list.
 #[derive(Debug, Clone)]
@@ -156,6 +160,69 @@ impl Listing {
         it
     }
 
+    /// `GET /employee-objectives` and `GET /manager-objectives` (§4.2, decision B5): the lists that, merged by
+    /// [`merge`], are what the caller sees.
+    ///
+    /// A person sees what the people below them own, what they own themselves, and what the whole organization has;
+    /// no objective is in two of these lists.
+    #[must_use]
+    pub fn objectives(filter: &objective::Filter, sight: Sight, sort: Sort, page: &PageRequest) -> Vec<Self> {
+        let owner = Column::new("owner_id", Type::Id);
+        let list = |scopes: &[Scope]| {
+            let mut it = Self::new::<Objective>(sort, page);
+            it.runs = Some(objective_runs(filter, scopes));
+            it.is(owner, filter.owner_id.map(|it| Cell::Id(it.to_bytes())));
+            it.within(Column::new("period_start", Type::Date), filter.period_start, Cell::Date);
+            it.within(column(SortBy::PeriodEnd), filter.period_end, Cell::Date);
+            it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+            it
+        };
+        let Sight::Of(person) = sight else {
+            return if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] };
+        };
+        let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);
+        let mut lists = vec![];
+        if !personal.is_empty() {
+            let mut below = list(&personal);
+            below.conditions.push(Condition::Within(owner, person));
+            let mut own = list(&personal);
+            own.conditions.push(Condition::Is(owner, Cell::Id(person.to_bytes())));
+            lists = vec![below, own];
+        }
+        if !everyones.is_empty() {
+            lists.push(list(&everyones));
+        }
+        lists
+    }
+
+    /// `GET /notifications` (decisions G).
+    #[must_use]
+    pub fn notifications(filter: &notification::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<Notification>(sort, page);
+        let values = filter.unread.map_or(vec![true, false], |it| vec![it]);
+        it.runs = Some((Column::new("unread", Type::Flag), values.into_iter().map(Cell::Flag).collect()));
+        it.is(Column::new("recipient_id", Type::Id), filter.recipient_id.map(|it| Cell::Id(it.to_bytes())));
+        it
+    }
+
+    /// The org admins who work there, in the order of their ids.
+    #[must_use]
+    pub fn org_admins(most: u16) -> Self {
+        let status = Cell::Text(people::Status::Active.word().to_owned());
+        Self {
+            table: people::Employee::TABLE,
+            runs: Some((STATUS, vec![status])),
+            conditions: vec![Condition::Is(
+                Column::new("role", Type::Text),
+                Cell::Text(people::Role::OrgAdmin.word().to_owned()),
+            )],
+            sort: Column::new("id", Type::Id),
+            descending: false,
+            after: None,
+            limit: most,
+        }
+    }
+
     /// `GET /departments` (decisions G).
     #[must_use]
     pub fn departments(filter: &department::Filter, sort: Sort, page: &PageRequest) -> Self {
@@ -206,6 +273,32 @@ impl Listing {
             limit,
         }
     }
+}
+
+/// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
+fn objective_runs(filter: &objective::Filter, scopes: &[Scope]) -> (Column, Vec<Cell>) {
+    let open =
+        Status::WORDS.iter().filter(|(_, it)| *it != Status::Archived).all(|(_, it)| filter.statuses.contains(it));
+    let whole = Family::ALL.into_iter().find(|it| it.scopes() == scopes);
+    if let Some(family) = whole.filter(|_| open) {
+        let archived = filter.statuses.contains(&Status::Archived);
+        let shelves = [false, true].into_iter().filter(|it| !*it || archived);
+        let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
+        return (Column::new("shelf", Type::Text), cells);
+    }
+    let pairs = scopes.iter().flat_map(|scope| filter.statuses.iter().map(|status| scope_status(*scope, *status)));
+    (Column::new("scope_status", Type::Text), pairs.map(Cell::Text).collect())
+}
+
+/// The first entries of several lists in the same order that have no entry in common.
+#[must_use]
+pub fn merge<T: Listed + Resource>(pages: Vec<Page<T>>, sort: Sort, limit: u16) -> Page<T> {
+    let more = pages.iter().any(|it| it.more);
+    let mut items: Vec<_> = pages.into_iter().flat_map(|it| it.items).collect();
+    let place = |it: &T| (it.key(sort.by), it.id());
+    items.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
+    let page = Page::of(items, limit);
+    Page { more: page.more || more, ..page }
 }
 
 fn cell(key: &Key) -> Cell {

@@ -6,14 +6,19 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::{Event, FeedFilter};
-use candor_domain::id::{AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, ObservationId, OrganizationId};
+use candor_domain::id::{
+    AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, NotificationId, ObjectiveId, ObservationId,
+    OrganizationId,
+};
 use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
 use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::{Fingerprint, IdempotencyKey};
-use candor_domain::time::Timestamp;
+use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError};
 use crate::{Version, Versioned};
@@ -168,6 +173,36 @@ pub trait Library {
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>>;
 }
 
+/// Objectives, and who is told of them.
+#[async_trait]
+pub trait Objectives {
+    /// One objective.
+    async fn objective(&self, tenant: Tenant, id: ObjectiveId) -> Read<Option<Versioned<Objective>>>;
+    /// A page of those within sight.
+    async fn objectives(
+        &self,
+        tenant: Tenant,
+        filter: &objective::Filter,
+        sight: Sight,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Objective>>;
+    /// Objectives of any tenant that start on this day or should have started before, the longest due first.
+    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>>;
+    /// The org admins who work there, by id, at most so many.
+    async fn org_admins(&self, tenant: Tenant, most: u16) -> Read<Vec<EmployeeId>>;
+    /// One notification.
+    async fn notification(&self, tenant: Tenant, id: NotificationId) -> Read<Option<Versioned<Notification>>>;
+    /// A page of them.
+    async fn notifications(
+        &self,
+        tenant: Tenant,
+        filter: &notification::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Notification>>;
+}
+
 /// API keys.
 #[async_trait]
 pub trait Keys {
@@ -212,7 +247,7 @@ pub trait Trail {
 
 /// A store.
 #[async_trait]
-pub trait Storage: Observations + People + Library + Keys + Trail + Send + Sync + 'static {
+pub trait Storage: Observations + Objectives + People + Library + Keys + Trail + Send + Sync + 'static {
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError>;

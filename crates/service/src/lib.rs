@@ -15,11 +15,14 @@ pub mod keys;
 pub mod library;
 pub mod limits;
 pub mod list;
+pub mod notifications;
+pub mod objectives;
 pub mod observations;
 pub mod operator;
 pub mod organization;
 pub mod reply;
 pub mod shell;
+pub mod start;
 pub mod sweep;
 pub mod vault;
 

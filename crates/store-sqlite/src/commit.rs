@@ -19,6 +19,9 @@ const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, sta
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
     expires_at = excluded.expires_at WHERE replays.expires_at <= excluded.created_at";
 
+const READ_ALL: &str = "UPDATE notifications SET read_at = ?, unread = 0, version = version + 1 \
+    WHERE tenant_id = ? AND recipient_id = ? AND unread = 1";
+
 /// Saves everything of a change set, or says why not; then the caller takes back what was written.
 pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
     if let Some(replay) = &change.replay {
@@ -40,7 +43,16 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             Write::ApiKey(row) => write(db, key_tenant(tenant), row)?,
             Write::Invitation(row) => write(db, tenant, row)?,
             Write::Connector(row) => write(db, tenant, row)?,
+            Write::Objective(row) => write(db, tenant, row)?,
+            Write::Notification(row) => write(db, tenant, row)?,
+            Write::NotificationsRead(person, at) => {
+                let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
+                db.execute(&sql).map_err(|it| refused(&it))?;
+            }
         }
+    }
+    for notice in &change.notices {
+        write(db, tenant, &Row::new(notice.clone()))?;
     }
     for event in &change.events {
         append(db, tenant, event)?;

@@ -9,16 +9,22 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::FeedFilter;
-use candor_domain::id::{AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, ObservationId, OrganizationId};
+use candor_domain::id::{
+    AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, NotificationId, ObjectiveId, ObservationId,
+    OrganizationId,
+};
 use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
 use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::IdempotencyKey;
-use candor_domain::time::Timestamp;
+use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::store::{
-    FeedPage, Keys, Library, Observations, People, Read, Reporting, Storage, StorageError, StoredReplay, Trail,
+    FeedPage, Keys, Library, Objectives, Observations, People, Read, Reporting, Storage, StorageError, StoredReplay,
+    Trail,
 };
 use candor_port_storage::{ChangeSet, CommitError, Versioned};
 
@@ -142,6 +148,41 @@ impl<S: Storage + ?Sized> Observations for Faulty<S> {
         page: &PageRequest,
     ) -> Read<Page<Observation>> {
         self.through(Call::List, self.store.observations(tenant, filter, sort, page)).await
+    }
+}
+
+#[async_trait]
+impl<S: Storage + ?Sized> Objectives for Faulty<S> {
+    async fn objective(&self, tenant: Tenant, id: ObjectiveId) -> Read<Option<Versioned<Objective>>> {
+        self.through(Call::Get, self.store.objective(tenant, id)).await
+    }
+    async fn objectives(
+        &self,
+        tenant: Tenant,
+        filter: &objective::Filter,
+        sight: Sight,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Objective>> {
+        self.through(Call::List, self.store.objectives(tenant, filter, sight, sort, page)).await
+    }
+    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
+        self.through(Call::Batch, self.store.due_objectives(today, most)).await
+    }
+    async fn org_admins(&self, tenant: Tenant, most: u16) -> Read<Vec<EmployeeId>> {
+        self.through(Call::Batch, self.store.org_admins(tenant, most)).await
+    }
+    async fn notification(&self, tenant: Tenant, id: NotificationId) -> Read<Option<Versioned<Notification>>> {
+        self.through(Call::Get, self.store.notification(tenant, id)).await
+    }
+    async fn notifications(
+        &self,
+        tenant: Tenant,
+        filter: &notification::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Notification>> {
+        self.through(Call::List, self.store.notifications(tenant, filter, sort, page)).await
     }
 }
 

@@ -18,6 +18,9 @@ pub enum Family {
 }
 
 impl Family {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Employees, Self::Managers];
+
     /// The path of the resource.
     #[must_use]
     pub const fn path(self) -> &'static str {

@@ -2,10 +2,12 @@
 
 mod keys;
 mod library;
+mod objectives;
 mod observations;
 mod people;
 mod trail;
 
+pub use objectives::{scope_status, shelf};
 pub use trail::EVENT_TABLE;
 
 use crate::change::Unique;

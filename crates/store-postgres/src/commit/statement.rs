@@ -6,8 +6,10 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
+use candor_domain::id::EmployeeId;
 use candor_domain::replay::Replay;
-use candor_port_storage::change::{ChangeSet, Lines, Require, Write, key_tenant};
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::{ChangeSet, Lines, Require, Row, Write, key_tenant};
 use candor_port_storage::flat::Cell;
 
 use super::closure::closure;
@@ -178,7 +180,13 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
             Write::ApiKey(row) => groups.row(Some(key_tenant(tenant)), row),
             Write::Invitation(row) => groups.row(None, row),
             Write::Connector(row) => groups.row(None, row),
+            Write::Objective(row) => groups.row(None, row),
+            Write::Notification(row) => groups.row(None, row),
+            Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
         }
+    }
+    for notice in &change.notices {
+        groups.row(None, &Row::new(notice.clone()));
     }
     for event in &change.events {
         groups.added::<Event>(event);
@@ -187,6 +195,18 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
         groups.added(entry);
     }
     groups.write(statement);
+}
+
+fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
+    let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    statement.part(
+        "",
+        &format!(
+            "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
+             WHERE t.tenant_id = {tenant} AND t.recipient_id = {person} AND t.unread"
+        ),
+    );
 }
 
 fn lines(change: &ChangeSet) -> Vec<Lines> {

@@ -122,7 +122,7 @@ impl PostgresStore {
 
 /// Whether an index leads from a person to their rows in the order of the list.
 fn is_by_person(listing: &Listing) -> bool {
-    listing.sort.name == "observation_date"
+    matches!(listing.sort.name, "observation_date" | "period_end")
 }
 
 const fn needs_choice(condition: &Condition) -> bool {

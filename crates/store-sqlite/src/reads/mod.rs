@@ -2,6 +2,7 @@
 
 mod keys;
 mod library;
+mod objectives;
 mod observations;
 mod people;
 mod storage;

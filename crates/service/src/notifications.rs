@@ -1,0 +1,107 @@
+//! Notifications in the application (decisions G).
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::{AuditDraft, Target};
+use candor_domain::id::{EmployeeId, NotificationId};
+use candor_domain::json::Object;
+use candor_domain::notification::{Audience, Filter, Notice, Notification, parse_read_all};
+use candor_domain::params::Params;
+use candor_domain::people::Status;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, Row, Write};
+
+use crate::list;
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+/// The most org admins that are told of one thing.
+const MAX_ADMINS: u16 = 100;
+
+/// `GET /notifications`
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let page = shell.store.notifications(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    list::page(&request, &page, |it| it)
+}
+
+/// `POST /notifications/{id}/read`
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.notification(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let Some(read) = stored.value.read(at) else {
+            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+        };
+        let body = render(&read)?;
+        let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read", "notification", id), at));
+        change.writes = vec![Write::Notification(Row::seen(read, stored.version))];
+        Ok(Plan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /notifications/read_all`: everything that a person has not read yet.
+///
+/// # Errors
+/// Invalid fields, a person who is not there; see [`Error`].
+pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let recipient = parse_read_all(body.clone())?;
+        let person = match recipient.id {
+            None => None,
+            Some(id) => shell.store.employee(call.caller.tenant, id).await?,
+        };
+        let Some(person) = person else {
+            return Err(Refusal::unprocessable("recipient_id", recipient.not_found()).into());
+        };
+        let id = person.value.id;
+        let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read_all", "employee", id), at));
+        change.writes = vec![Write::NotificationsRead(id, at)];
+        let body = render(&serde_json::json!({ "recipient_id": id, "read_at": at }))?;
+        Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
+    };
+    shell.change(call, plan).await
+}
+
+fn draft(action: &'static str, kind: &str, id: impl ToString) -> AuditDraft {
+    let target = Target { kind: kind.to_owned(), id: id.to_string() };
+    AuditDraft { action, target, changes: Default::default(), comment: None }
+}
+
+/// The notifications that a decision's notices become: one for each person who is to be told.
+pub(crate) async fn addressed(
+    shell: &Shell,
+    tenant: Tenant,
+    notices: &[Notice],
+    at: Timestamp,
+) -> Result<Vec<Notification>, Error> {
+    let mut out = vec![];
+    for notice in notices {
+        let people = match notice.to {
+            Audience::Person(id) => vec![id],
+            Audience::ManagerOf(id) => managers(shell, tenant, id).await?,
+        };
+        out.extend(people.into_iter().map(|person| notice.to(shell.id(at), person, at)));
+    }
+    Ok(out)
+}
+
+/// A person's manager, or the org admins where there is none who works there.
+async fn managers(shell: &Shell, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
+    let manager = shell.store.employee(tenant, person).await?.and_then(|it| it.value.manager_id);
+    if let Some(manager) = manager
+        && let Some(it) = shell.store.employee(tenant, manager).await?
+        && it.value.status != Status::Deactivated
+    {
+        return Ok(vec![manager]);
+    }
+    Ok(shell.store.org_admins(tenant, MAX_ADMINS).await?)
+}

@@ -1,0 +1,112 @@
+//! Objectives that start because their period has begun (decision C3).
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditEntry, Origin};
+use candor_domain::decision::Decision;
+use candor_domain::event::Event;
+use candor_domain::objective::Objective;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
+
+use crate::shell::render;
+use crate::{Error, Shell};
+
+/// Objectives read at once.
+const READ: u16 = 500;
+/// Objectives started in one commit: few, so that no other writer waits for long.
+const COMMIT: usize = 25;
+/// What the audit log calls this.
+const SWEEP: &str = "sweep";
+
+/// Starts every objective that is due; says how many this instance started.
+///
+/// Any number of instances may do this at once: each start is made on the version that was read, so another instance's
+/// start makes this one's fail, and what is due is read again.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; what is left starts the next time.
+pub async fn due_objectives(shell: &Shell) -> Result<u64, Error> {
+    let mut started = 0;
+    loop {
+        let at = shell.clock.now();
+        let due = shell.store.due_objectives(at.date(), READ).await?;
+        let complete = due.len() < usize::from(READ);
+        let mut by_tenant: BTreeMap<Tenant, Vec<Versioned<Objective>>> = BTreeMap::new();
+        for (tenant, objective) in due {
+            by_tenant.entry(tenant).or_default().push(objective);
+        }
+        let mut lost = false;
+        for (tenant, objectives) in by_tenant {
+            for some in objectives.chunks(COMMIT) {
+                match start(shell, tenant, some, at).await? {
+                    Some(count) => started += count,
+                    None => lost = true,
+                }
+            }
+        }
+        if complete && !lost {
+            return Ok(started);
+        }
+    }
+}
+
+/// Starts some objectives of one tenant; `None` if another change came first.
+async fn start(
+    shell: &Shell,
+    tenant: Tenant,
+    some: &[Versioned<Objective>],
+    at: Timestamp,
+) -> Result<Option<u64>, Error> {
+    let due = |it: &Versioned<Objective>| Some((it.value.start_if_due(at.date(), at)?, it.version));
+    let mut change: Option<ChangeSet> = None;
+    let mut count = 0;
+    for (decision, version) in some.iter().filter_map(due) {
+        add(shell, &mut change, decision, version, at)?;
+        count += 1;
+    }
+    let Some(change) = change else { return Ok(Some(0)) };
+    match shell.store.commit(tenant, change).await {
+        Ok(()) => Ok(Some(count)),
+        Err(CommitError::Stale) => Ok(None),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(other) => Err(Error::Bug(other.to_string())),
+    }
+}
+
+fn add(
+    shell: &Shell,
+    change: &mut Option<ChangeSet>,
+    decision: Decision<Objective>,
+    seen: Version,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let entry = AuditEntry {
+        id: shell.id(at),
+        occurred_at: at,
+        action: decision.audit.action.to_owned(),
+        actor: Actor::system(SWEEP),
+        target: decision.audit.target,
+        changes: decision.audit.changes,
+        comment: None,
+        request_id: None,
+        context: Origin::default(),
+    };
+    let data = String::from_utf8_lossy(&render(&decision.state)?).into_owned();
+    let change = match change {
+        Some(change) => {
+            change.more_audit.push(entry);
+            change
+        }
+        None => change.insert(ChangeSet::new(entry)),
+    };
+    change.events.extend(decision.events.iter().map(|kind| Event {
+        id: shell.id(at),
+        kind: *kind,
+        created_at: at,
+        data: data.clone(),
+    }));
+    change.writes.push(Write::Objective(Row::seen(decision.state, seen)));
+    Ok(())
+}

@@ -1,0 +1,3 @@
+DROP INDEX employees_by_role;
+DROP TABLE notifications;
+DROP TABLE objectives;
