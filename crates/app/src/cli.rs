@@ -10,7 +10,7 @@ use crate::config::Setting;
 
 /// Performance feedback as a JSON HTTP service.
 #[derive(Debug, Parser)]
-#[command(name = "candor", version, about, disable_help_subcommand = false)]
+#[command(name = "candor", version)]
 pub(crate) struct Cli {
     /// A TOML file with settings; also CANDOR_CONFIG
     #[arg(long, global = true, value_name = "FILE")]

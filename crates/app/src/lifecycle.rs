@@ -21,8 +21,8 @@ use crate::{telemetry, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
-/// How long the loops may take after that. Together they stay below the 20 seconds that an operator is promised.
-const LOOPS_GRACE: Duration = Duration::from_secs(3);
+/// How long the loops may take after that. Together they stay well below the 20 seconds that an operator is promised.
+const LOOPS_GRACE: Duration = Duration::from_millis(1500);
 /// How often measured durations are moved from the lists they arrive in to their histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 

@@ -97,4 +97,12 @@ mod tests {
             assert!(filter(bad).is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn every_metric_is_explained_to_operators() {
+        let page = include_str!("../../../docs/operations.md");
+        for (_, name, _) in METRICS {
+            assert!(page.contains(&format!("`{name}")), "{name}");
+        }
+    }
 }

@@ -13,6 +13,8 @@ mod hostile;
 #[cfg(test)]
 mod newcomer;
 #[cfg(test)]
+mod outage;
+#[cfg(test)]
 mod revocation;
 #[cfg(test)]
 mod stop;

@@ -10,7 +10,7 @@ use crate::store;
 /// Applies the pending migrations, or only names them.
 ///
 /// # Errors
-/// [`Error::SchemaOld`] if some are pending and this only looks; a database that does not answer.
+/// [`Error::Database`] if the database does not answer, or a migration fails.
 pub(crate) async fn run(config: &Config, check: bool, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
     if check {

@@ -176,4 +176,15 @@ mod tests {
         assert_eq!(nearest("colour_of_the_sky", known()), None);
         assert_eq!((distance("", "abc"), distance("abc", "abc"), distance("kitten", "sitting")), (3, 0, 3));
     }
+
+    #[test]
+    fn the_readme_has_every_setting_with_its_default() {
+        let readme = include_str!("../../../../README.md");
+        for (_, setting) in Setting::ALL {
+            let row = format!("| `{}` | ", setting.variable());
+            let rest = readme.split_once(&row).map(|(_, rest)| rest).unwrap_or_else(|| panic!("no row {row}"));
+            let wanted = setting.default().map_or(String::new(), |it| format!("`{it}` |"));
+            assert!(rest.starts_with(&wanted), "{row}{wanted}");
+        }
+    }
 }

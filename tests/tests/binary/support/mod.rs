@@ -3,6 +3,7 @@
 mod client;
 mod place;
 mod process;
+mod proxy;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) use client::Client;
 pub(crate) use place::Place;
 pub(crate) use process::{Service, candor, signal};
+pub(crate) use proxy::Proxy;
 
 /// Between two looks at a condition.
 const POLL: Duration = Duration::from_millis(10);

@@ -1,0 +1,68 @@
+//! The database goes away and comes back: the service says so, answers in time, and goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Client, Place, Proxy, Service, signal, wait_until};
+
+/// How soon the state of the database shows.
+const SOON: Duration = Duration::from_secs(15);
+
+fn is_ready(service: &Service) -> bool {
+    service.anonymous().and_then(|mut it| it.get("/readyz")).is_ok_and(|it| it.status == 200)
+}
+
+fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
+    let answer = client.request("POST", "/v1/departments", &[("Idempotency-Key", name)], Some(&json!({"name": name})));
+    let answer = answer.unwrap();
+    (answer.status, answer.json())
+}
+
+/// A place on a database that is reached through a line of its own.
+fn place_on_a_line() -> Option<(Place, Proxy, String)> {
+    let place = Place::postgres()?;
+    let key = place.key("*", &["--admin"]).secret;
+    let direct = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let line = Proxy::to(&direct);
+    Some((place.with("CANDOR_DATABASE_URL", &line.url(&direct)), line, key))
+}
+
+#[test]
+fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
+    let Some((place, line, key)) = place_on_a_line() else { return };
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    assert_eq!(department(&mut client, "Before").0, 201);
+
+    line.cut();
+    assert!(wait_until(SOON, || !is_ready(&service)).is_some(), "ready without a database");
+    let begun = Instant::now();
+    let (status, body) = department(&mut client, "Meanwhile");
+    assert_eq!((status, body["error"]["code"].as_str()), (503, Some("unavailable")), "{body}");
+    assert!(begun.elapsed() < SOON, "it took {:?} to say so", begun.elapsed());
+    assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
+    assert!(!body.to_string().contains("connection"), "the cause reached a client: {body}");
+
+    line.mend();
+    assert!(wait_until(SOON, || is_ready(&service)).is_some(), "not ready again: {}", service.log());
+    assert_eq!(department(&mut client, "Meanwhile").0, 201);
+    let listed = client.get("/v1/departments?sort=name").unwrap().json();
+    let names: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Before", "Meanwhile"]);
+    service.stop();
+}
+
+#[test]
+fn a_database_that_falls_silent_does_not_hold_up_the_end() {
+    let Some((place, line, key)) = place_on_a_line() else { return };
+    let mut service = Service::serve(&place);
+    let mut client = service.client(&key);
+    assert_eq!(department(&mut client, "Before").0, 201);
+    line.fall_silent();
+    let body = json!({"name": "Meanwhile"}).to_string();
+    let head = client.head("POST", "/v1/departments", Some(body.len()));
+    client.send(format!("{head}\r\n{body}").as_bytes()).unwrap();
+    signal(service.process_id(), "TERM");
+    assert!(service.ended().success(), "{}", service.log());
+}
