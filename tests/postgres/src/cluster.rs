@@ -71,7 +71,10 @@ impl Cluster {
     /// A program of the same installation, such as `pgbench`, if it is there.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        Some(self.programs.join(name)).filter(|it| it.is_file())
+        // Distributions link only some programs into the folders of the path.
+        let linked = fs::canonicalize(self.programs.join("initdb")).ok();
+        let folders = [Some(self.programs.as_path()), linked.as_deref().and_then(Path::parent)];
+        folders.into_iter().flatten().map(|it| it.join(name)).find(|it| it.is_file())
     }
 
     /// Waits for the line that the server itself writes into its pid file, as `pg_ctl` does.

@@ -35,7 +35,21 @@ impl Traffic {
 pub(crate) struct Shape {
     pub(crate) connections: usize,
     pub(crate) time: Duration,
+    /// At most so many, over all connections.
+    pub(crate) requests: usize,
     pub(crate) seed: u64,
+}
+
+impl Shape {
+    /// As many requests as there is time for.
+    pub(crate) const fn of_time(connections: usize, time: Duration, seed: u64) -> Self {
+        Self { connections, time, requests: MOST_REQUESTS, seed }
+    }
+
+    /// A few requests, one after the other.
+    pub(crate) const fn of_few(requests: usize, seed: u64) -> Self {
+        Self { connections: 1, time: Duration::from_secs(5), requests, seed }
+    }
 }
 
 /// What a burst came to.
@@ -81,7 +95,7 @@ async fn all(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcom
     let mut senders = JoinSet::new();
     for (number, connection) in (0_u64..).zip(connections) {
         let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
-        let most = MOST_REQUESTS / shape.connections;
+        let most = shape.requests.div_ceil(shape.connections);
         senders.spawn_local(one(connection, Rc::clone(traffic), random, begun + shape.time, most));
     }
     let mut micros = Vec::new();
@@ -150,7 +164,7 @@ mod tests {
         Rc::new(Traffic::new(status, |_, out| out.extend(b"GET / HTTP/1.1\r\n\r\n")))
     }
 
-    const SHAPE: Shape = Shape { connections: 3, time: Duration::from_millis(50), seed: 1 };
+    const SHAPE: Shape = Shape::of_time(3, Duration::from_millis(50), 1);
 
     #[test]
     fn every_answer_is_counted_and_timed() {

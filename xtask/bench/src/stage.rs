@@ -15,10 +15,12 @@ use candor_domain::id::{AttributeId, OrganizationId};
 use candor_test_postgres::Cluster;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// As many clients as the measurements have that the limits come from.
 pub(crate) const CLIENTS: usize = 32;
+/// Requests of each kind before the service counts as idle again.
+const FEW_REQUESTS: usize = 20;
 /// Starts of the service on the filled database.
 const STARTS: usize = 3;
 
@@ -165,7 +167,7 @@ impl Side {
         }
         let service = candor.serve()?;
         times.push(service.ready_after.as_secs_f64());
-        let few = Shape { connections: 1, time: Duration::from_millis(50), seed: 0 };
+        let few = Shape::of_few(FEW_REQUESTS, 0);
         burst(service.address, &traffic::one_observation(&account.key, size), few)?;
         burst(service.address, &traffic::first_page(&account.key, ""), few)?;
         let idle_bytes = service.resident_bytes()?;
@@ -174,7 +176,7 @@ impl Side {
 
     /// This traffic as a contender.
     pub(crate) fn contender<'a>(&'a self, traffic: Rc<Traffic>, connections: usize) -> Contender<'a> {
-        Box::new(move |time, seed| burst(self.service.address, &traffic, Shape { connections, time, seed }))
+        Box::new(move |time, seed| burst(self.service.address, &traffic, Shape::of_time(connections, time, seed)))
     }
 
     /// The literal of the tenant on this store.

@@ -11,7 +11,6 @@ use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
 
 const MOST_FOR_DEPTH: f64 = 1.2;
 const MOST_FOR_EXPAND: f64 = 2.2;
@@ -31,7 +30,6 @@ struct Compared<'a> {
 }
 
 pub(super) fn get(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let Some(postgres) = stage.on_postgres() else { return Ok(vec![]) };
     let last = stage.size.observations - 1;
     compared(
         stage,
@@ -39,16 +37,15 @@ pub(super) fn get(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
         &Compared {
             what: "GET one observation",
             traffic: traffic::one_observation,
-            words: &["FROM observations ", " id = $2"],
+            words: &["FROM observations WHERE", " id = $2"],
             variables: format!("\\set n {FIRST_NUMBER} + {NUMBER_STEP} * random(0, {last})\n"),
-            values: vec![postgres.tenant_literal(), id_in_script()],
+            values: vec![tenant(stage), id_in_script()],
             at_least: |store| if store == Store::Postgres { 0.75 } else { 1.1 },
         },
     )
 }
 
 pub(super) fn list(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let Some(postgres) = stage.on_postgres() else { return Ok(vec![]) };
     let size = stage.size;
     compared(
         stage,
@@ -56,7 +53,7 @@ pub(super) fn list(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
         &Compared {
             what: "List of 50, anywhere in it",
             traffic: traffic::any_page,
-            words: &["FROM observations", "ORDER BY", "observation_date"],
+            words: &["FROM observations AS r", "(r.observation_date, r.id) <"],
             variables: format!(
                 "\\set k random({}, {})\n\\set n {FIRST_NUMBER} + {NUMBER_STEP} * :k\n\\set d {FIRST_DAY} + :k / {} - :k % 7\n",
                 size.observations / 100,
@@ -64,15 +61,20 @@ pub(super) fn list(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
                 size.per_day()
             ),
             values: vec![
-                postgres.tenant_literal(),
-                "false".to_owned(),
+                tenant(stage),
+                (PAGE + 1).to_string(),
                 "(date '1970-01-01' + (:d)::int)".to_owned(),
                 id_in_script(),
-                (PAGE + 1).to_string(),
+                "false".to_owned(),
             ],
             at_least: |_| 0.8,
         },
     )
+}
+
+/// The literal of the tenant in a script.
+fn tenant(stage: &Stage) -> String {
+    stage.on_postgres().map_or_else(String::new, Side::tenant_literal)
 }
 
 /// The id of the observation with the number in the variable `n`.
@@ -109,8 +111,8 @@ impl Compared<'_> {
     /// Lets the service send its statement, and makes a script of it.
     fn script(&self, stage: &Stage, reference: &Reference) -> Outcome<PathBuf> {
         let postgres = stage.on_postgres().ok_or("no service on PostgreSQL")?;
-        let some = Shape { connections: 4, time: Duration::from_millis(100), seed: 1 };
-        burst(postgres.service.address, &(self.traffic)(&postgres.key, stage.size), some)?;
+        let requests = (self.traffic)(&postgres.key, stage.size);
+        burst(postgres.service.address, &requests, Shape::of_few(20, 1))?;
         let statement = statement_of_the_store(&reference.admin, self.words, &self.values)?;
         let name = self.what.split(' ').next().unwrap_or_default().to_lowercase();
         reference.pgbench.script(&name, &format!("{}{statement};\n", self.variables))

@@ -9,7 +9,6 @@ use crate::rounds::{Contender, ratio, take_turns, typical};
 use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::reads::figures;
 
@@ -67,9 +66,8 @@ struct Stored {
 
 fn script(stage: &Stage, reference: &Reference) -> Outcome<PathBuf> {
     let postgres = stage.on_postgres().ok_or("no service on PostgreSQL")?;
-    let one = Shape { connections: 1, time: Duration::from_millis(100), seed: SEED_OF_THE_FIRST };
     let requests = traffic::create(&postgres.key, stage.size, postgres.attributes.clone());
-    burst(postgres.service.address, &requests, one)?;
+    burst(postgres.service.address, &requests, Shape::of_few(20, SEED_OF_THE_FIRST))?;
     let longest =
         |column: &str, table: &str| reference.admin.number(&format!("SELECT max(octet_length({column})) FROM {table}"));
     let stored = Stored {
