@@ -9,6 +9,8 @@ use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
@@ -105,6 +107,45 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_at: None,
+        }
+    }
+
+    /// A proposed goal of a person for the day.
+    pub fn objective(&self, owner_id: EmployeeId) -> Objective {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Objective {
+            id,
+            scope: objective::Scope::Employee,
+            owner_id,
+            title: format!("Goal {number}"),
+            description: None,
+            status: objective::Status::Proposed,
+            period_start: at.date(),
+            period_end: at.date(),
+            linked_summary_ids: vec![],
+            created_at: at,
+            updated_at: at,
+            submitted_at: None,
+            approved_at: None,
+            completed_at: None,
+            reviewed: None,
+            held_back: false,
+        }
+    }
+
+    /// A notification to a person, not read.
+    pub fn notification(&self, recipient_id: EmployeeId) -> Notification {
+        let (id, number) = (self.id(), self.number());
+        Notification {
+            id,
+            recipient_id,
+            kind: notification::Type::ObjectiveSubmitted,
+            title: format!("News {number}"),
+            body: String::new(),
+            target: Target { kind: "objective".to_owned(), id: "obj_1".to_owned() },
+            created_at: self.clock.now(),
+            read_at: None,
         }
     }
 

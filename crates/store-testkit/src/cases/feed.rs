@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(the_feed_is_filtered_by_kind_and_age),
         Case::new(an_empty_page_leads_nowhere_else),
         Case::new(a_page_says_whether_more_is_there),
+        Case::new(a_poller_goes_on_after_everything_was_swept),
         Case::new(each_tenant_has_a_feed_of_its_own),
     ]
 }
@@ -155,6 +156,23 @@ async fn a_page_says_whether_more_is_there(world: World) {
     }
     let filtered = read(&world, &[EventType::EmployeeCreated], EVER, None, 4).await;
     assert!(!filtered.more, "what the filter leaves out is not more");
+}
+
+/// Places are not used again, or whoever waits behind the last of them would wait for ever.
+async fn a_poller_goes_on_after_everything_was_swept(world: World) {
+    for _ in 0..5 {
+        announce(&world, EventType::EmployeeCreated).await;
+    }
+    let mut poller = Poller::new(world.clone());
+    poller.until(|events| events.len() == 5).await;
+    let end = world.make.tick();
+    assert_eq!(world.store.sweep(EVER, end, 100).await.unwrap(), 5);
+    assert_eq!(read(&world, &[], EVER, None, 10).await.events, []);
+    let next = announce(&world, EventType::EmployeeUpdated).await;
+    poller.until(|events| events.len() == 6).await;
+    assert_eq!(poller.events.last(), Some(&next));
+    let mut newcomer = Poller::new(world.clone());
+    newcomer.until(|events| events == [next.clone()]).await;
 }
 
 async fn each_tenant_has_a_feed_of_its_own(world: World) {

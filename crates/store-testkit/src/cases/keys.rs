@@ -116,6 +116,11 @@ async fn a_touch_leaves_the_version_alone(world: World) {
     assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
     let seen = store.api_key(organization, idle.id).await.unwrap();
     assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
+    // Notes of several instances come in any order.
+    let earlier = Timestamp::from_millis(at.millis() - 60_000);
+    store.touch_keys(&[(organization, used.id, earlier)]).await.unwrap();
+    let seen = store.api_key(organization, used.id).await.unwrap().unwrap();
+    assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
     // A change that was decided before the touch is not stale for it.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
     world.save(vec![Write::ApiKey(Row::seen(renamed, Version::FIRST))]).await;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, Page, PageRequest, Sort};
 use candor_domain::people::{self, Connector, Employee};
@@ -54,6 +56,28 @@ pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<O
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.observations(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn objectives(world: &World, filter: objective::Filter, sight: Sight) -> List<Objective> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.objectives(world.tenant, &filter, sight, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List<Notification> {
+    let (world, filter) = (world.clone(), Arc::new(filter));
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let (world, filter) = (world.clone(), Arc::clone(&filter));
+            Box::pin(async move { world.store.notifications(world.tenant, &filter, sort, &page).await })
         },
     )
 }

@@ -7,6 +7,7 @@ mod feed;
 mod filters;
 mod keys;
 mod lists;
+mod objectives;
 mod pages;
 mod population;
 mod reporting;
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Vec<Case> {
         rows::cases(),
         keys::cases(),
         upkeep::cases(),
+        objectives::cases(),
         faults::cases(),
     ];
     areas.into_iter().flatten().collect()

@@ -1,0 +1,341 @@
+//! Objectives within sight, those that are due, and who is told of them (§4.2, decisions B5, C3, G).
+
+use candor_domain::id::EmployeeId;
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{Content, Filter, Objective, Scope, Sight, Status};
+use candor_domain::page::{Listed, Sort, SortBy};
+use candor_domain::params::Bounds;
+use candor_domain::people::{self, Employee, Role};
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
+
+use super::lists;
+use super::population::{Population, day, instant};
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(objectives_are_filtered_within_sight),
+        Case::new(every_order_of_objectives_is_walked),
+        Case::new(an_objective_comes_back_to_the_letter),
+        Case::new(what_is_due_is_found_in_every_tenant),
+        Case::new(org_admins_who_work_there_are_found),
+        Case::new(a_notice_is_saved_with_its_change_or_not_at_all),
+        Case::new(notifications_are_filtered_and_walked),
+        Case::new(everything_sent_to_a_person_becomes_read_at_once),
+        Case::new(no_tenant_sees_anothers_objectives_and_notifications),
+    ]
+}
+
+const SCOPES: [&[Scope]; 6] = [
+    &[Scope::Employee],
+    &[Scope::Manager, Scope::Org],
+    &[Scope::Manager],
+    &[Scope::Org],
+    &[Scope::Employee, Scope::Manager, Scope::Org],
+    &[],
+];
+const OPEN: [Status; 5] = [Status::Proposed, Status::Approved, Status::InProgress, Status::Completed, Status::Missed];
+
+fn every_status() -> Vec<Status> {
+    [&OPEN[..], &[Status::Archived]].concat()
+}
+
+fn everything() -> Filter {
+    Filter {
+        scopes: SCOPES[4].to_vec(),
+        owner_id: None,
+        statuses: every_status(),
+        period_start: Bounds::default(),
+        period_end: Bounds::default(),
+        updated_at: Bounds::default(),
+    }
+}
+
+async fn populated(world: &World, count: usize) -> (Population, Vec<Objective>) {
+    let all = Population::new(world, 40, 0).await;
+    let objectives: Vec<_> = (0..count)
+        .map(|_| Objective {
+            scope: *world.random.pick(SCOPES[4]),
+            status: *world.random.pick(&every_status()),
+            period_start: day(world),
+            period_end: day(world),
+            created_at: instant(world),
+            updated_at: instant(world),
+            ..world.make.objective(world.random.pick(&all.people).id)
+        })
+        .collect();
+    for batch in objectives.chunks(50) {
+        world.save(batch.iter().map(|it| Write::Objective(Row::new(it.clone()))).collect()).await;
+    }
+    (all, objectives)
+}
+
+fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
+    bounds.gte.is_none_or(|it| value >= it) && bounds.lte.is_none_or(|it| value <= it)
+}
+
+fn shows(filter: &Filter, sight: Sight, it: &Objective, all: &Population) -> bool {
+    let below = match sight {
+        Sight::All => false,
+        Sight::Of(person) => all.is_below(it.owner_id, person),
+    };
+    filter.scopes.contains(&it.scope)
+        && filter.statuses.contains(&it.status)
+        && filter.owner_id.is_none_or(|id| it.owner_id == id)
+        && within(filter.period_start, it.period_start)
+        && within(filter.period_end, it.period_end)
+        && within(filter.updated_at, it.updated_at)
+        && sight.sees(it, below)
+}
+
+fn bounds<T: Ord>(world: &World, a: T, b: T) -> Bounds<T> {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    let some = |it| world.random.chance(20).then_some(it);
+    Bounds { gte: some(low), lte: some(high) }
+}
+
+async fn objectives_are_filtered_within_sight(world: World) {
+    let (all, objectives) = populated(&world, 250).await;
+    let random = &world.random;
+    let people: Vec<_> = all.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    for number in 0..90 {
+        let few: Vec<_> = every_status().into_iter().filter(|_| random.chance(40)).collect();
+        let filter = Filter {
+            scopes: random.pick(&SCOPES).to_vec(),
+            owner_id: random.maybe(20, &people),
+            statuses: random.pick(&[OPEN.to_vec(), every_status(), few]).clone(),
+            period_start: bounds(&world, day(&world), day(&world)),
+            period_end: bounds(&world, day(&world), day(&world)),
+            updated_at: bounds(&world, instant(&world), instant(&world)),
+        };
+        // The first of them stand at the top of wide subtrees, the last ones have nobody below.
+        let sight = random.maybe(60, &people).map_or(Sight::All, Sight::Of);
+        let list = lists::objectives(&world, filter.clone(), sight);
+        let sort = Objective::SORTS[number % Objective::SORTS.len()].1;
+        let limit = *random.pick(&[3, 20, 100]);
+        let wanted = |it: &Objective| shows(&filter, sight, it, &all);
+        list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {sight:?}")).await;
+    }
+}
+
+async fn every_order_of_objectives_is_walked(world: World) {
+    let (all, objectives) = populated(&world, 80).await;
+    for sight in [Sight::All, Sight::Of(all.people[0].id), Sight::Of(all.people[2].id)] {
+        let list = lists::objectives(&world, everything(), sight);
+        for (_, sort) in Objective::SORTS {
+            for limit in [2, 7] {
+                let wanted = |it: &Objective| shows(&everything(), sight, it, &all);
+                list.must_show(*sort, limit, &objectives, wanted, &format!("{sight:?}")).await;
+            }
+        }
+    }
+}
+
+async fn an_objective_comes_back_to_the_letter(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let owner = world.hired().await;
+    let at = |millis| Some(Timestamp::from_millis(millis));
+    let content = Content {
+        title: "Before \"it\"".to_owned(),
+        description: Some("é\n".to_owned()),
+        period_start: "2026-01-01".to_owned(),
+        period_end: "9999-12-31".to_owned(),
+    };
+    let full = Objective {
+        scope: Scope::Org,
+        title: "👍".repeat(200),
+        description: Some(String::new()),
+        status: Status::Completed,
+        period_start: Date::from_epoch_days(-719_162),
+        period_end: Date::from_epoch_days(2_932_896),
+        linked_summary_ids: vec![make.id(), make.id()],
+        submitted_at: at(1),
+        approved_at: at(2),
+        completed_at: at(253_402_300_799_999),
+        reviewed: Some(content),
+        held_back: true,
+        ..make.objective(owner.id)
+    };
+    for (number, it) in [make.objective(owner.id), full].into_iter().enumerate() {
+        world.save(vec![Write::Objective(Row::new(it.clone()))]).await;
+        let kept = store.objective(*tenant, it.id).await.unwrap();
+        assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
+        world.save(vec![Write::Objective(Row::seen(it.clone(), Version::FIRST))]).await;
+        assert_eq!(store.objective(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
+        let stale = world.try_save(Write::Objective(Row::seen(it, Version::FIRST))).await;
+        assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
+    }
+    let nobodys = world.try_save(Write::Objective(Row::new(make.objective(make.id())))).await;
+    assert!(matches!(nobodys, Err(CommitError::Missing)), "{nobodys:?}");
+}
+
+async fn what_is_due_is_found_in_every_tenant(world: World) {
+    let today = Date::from_epoch_days(20_000);
+    let mut wanted = Vec::new();
+    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+        let owner = it.hired().await;
+        for (days, status, held_back) in [
+            (0, Status::Approved, false),
+            (-1, Status::Approved, false),
+            (-400, Status::Approved, false),
+            (1, Status::Approved, false),
+            (-1, Status::Approved, true),
+            (-1, Status::Proposed, false),
+            (-1, Status::InProgress, false),
+            (-1, Status::Archived, false),
+        ] {
+            let period_start = Date::from_epoch_days(20_000 + days);
+            let objective = Objective { period_start, status, held_back, ..it.make.objective(owner.id) };
+            it.save(vec![Write::Objective(Row::new(objective.clone()))]).await;
+            if objective.starts_on().is_some_and(|day| day <= today) {
+                wanted.push((it.tenant, Versioned { value: objective, version: Version::FIRST }));
+            }
+        }
+    }
+    let place = |it: &(candor_domain::access::Tenant, Versioned<Objective>)| (it.1.value.period_start, it.1.value.id);
+    let mut found = world.store.due_objectives(today, 100).await.unwrap();
+    assert!(found.is_sorted_by_key(|it| it.1.value.period_start), "the longest due first");
+    found.sort_by_key(place);
+    wanted.sort_by_key(place);
+    assert_eq!(found, wanted);
+    let first = world.store.due_objectives(today, 2).await.unwrap();
+    let oldest = Date::from_epoch_days(20_000 - 400);
+    assert_eq!(first.iter().map(|it| it.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
+    // One that has started is due no more.
+    let (tenant, seen) = first[0].clone();
+    let started = Objective { status: Status::InProgress, ..seen.value };
+    let change = world.make.change(vec![Write::Objective(Row::seen(started, seen.version))]);
+    world.store.commit(tenant, change).await.unwrap();
+    assert_eq!(world.store.due_objectives(today, 100).await.unwrap().len(), wanted.len() - 1);
+}
+
+async fn org_admins_who_work_there_are_found(world: World) {
+    let mut admins = Vec::new();
+    for role in [Role::OrgAdmin, Role::Manager, Role::Employee, Role::OrgAdmin] {
+        for status in [people::Status::Active, people::Status::Deactivated, people::Status::PendingInvite] {
+            let it = world.joined(Employee { role, status, ..world.make.employee() }).await;
+            if role == Role::OrgAdmin && status == people::Status::Active {
+                admins.push(it.id);
+            }
+        }
+    }
+    assert_eq!(world.store.org_admins(world.tenant, 9).await.unwrap(), admins);
+    assert_eq!(world.store.org_admins(world.tenant, 1).await.unwrap(), admins[..1]);
+    for other in [world.elsewhere(), world.test_environment()] {
+        assert_eq!(other.store.org_admins(other.tenant, 9).await.unwrap(), []);
+    }
+}
+
+fn telling(world: &World, notices: Vec<Notification>, writes: Vec<Write>) -> ChangeSet {
+    ChangeSet { notices, ..world.make.change(writes) }
+}
+
+async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let person = world.hired().await;
+    let full = Notification {
+        kind: notification::Type::ObjectiveRejected,
+        title: "'sent' back".to_owned(),
+        body: "👍\n\"because\"".to_owned(),
+        ..make.notification(person.id)
+    };
+    let other = make.notification(person.id);
+    let stale = vec![Write::Employee(Row::seen(person.clone(), Version(5)), None)];
+    let result = world.commit(telling(&world, vec![full.clone()], stale)).await;
+    assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    assert_eq!(store.notification(*tenant, full.id).await.unwrap(), None);
+    world.commit(telling(&world, vec![full.clone(), other.clone()], vec![])).await.unwrap();
+    for it in [full.clone(), other] {
+        let kept = store.notification(*tenant, it.id).await.unwrap();
+        assert_eq!(kept, Some(Versioned { value: it, version: Version::FIRST }));
+    }
+    let read = full.read(make.tick()).unwrap();
+    world.save(vec![Write::Notification(Row::seen(read.clone(), Version::FIRST))]).await;
+    let kept = store.notification(*tenant, full.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: read, version: Version(2) }));
+    let nobody = vec![make.notification(make.id())];
+    let result = world.commit(telling(&world, nobody, vec![])).await;
+    assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
+}
+
+async fn notifications_are_filtered_and_walked(world: World) {
+    let people = [world.make.employee(), world.make.employee(), world.make.employee()];
+    world.save(people.iter().cloned().map(joins).collect()).await;
+    let all: Vec<_> = (0..60)
+        .map(|_| Notification {
+            created_at: instant(&world),
+            read_at: world.random.chance(40).then(|| instant(&world)),
+            ..world.make.notification(people[world.random.below(2)].id)
+        })
+        .collect();
+    world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
+    for recipient_id in [None, Some(people[0].id), Some(people[1].id), Some(people[2].id)] {
+        for unread in [None, Some(true), Some(false)] {
+            let filter = notification::Filter { recipient_id, unread };
+            let wanted = |it: &Notification| {
+                recipient_id.is_none_or(|id| it.recipient_id == id)
+                    && unread.is_none_or(|unread| unread == it.read_at.is_none())
+            };
+            let list = lists::notifications(&world, filter.clone());
+            for (_, sort) in Notification::SORTS {
+                list.must_show(*sort, 7, &all, wanted, &format!("{filter:?}")).await;
+            }
+        }
+    }
+}
+
+async fn everything_sent_to_a_person_becomes_read_at_once(world: World) {
+    let World { make, .. } = &world;
+    let (one, two) = (world.hired().await, world.hired().await);
+    let before = make.tick();
+    let read = Notification { read_at: Some(before), ..make.notification(one.id) };
+    let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
+    world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
+    let at = make.tick();
+    let stale = vec![Write::NotificationsRead(one.id, at), Write::Employee(Row::seen(one.clone(), Version(5)), None)];
+    assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
+    let list = lists::notifications(&world, notification::Filter::default());
+    let sort = Sort::up(SortBy::CreatedAt);
+    assert_eq!(list.walk(sort, 9).await, crate::sorted(all.clone(), sort, list.id), "nothing of a stale change");
+    world.save(vec![Write::NotificationsRead(one.id, at)]).await;
+    let after = all.into_iter().map(|it| {
+        let is_sent_to_one = it.recipient_id == one.id;
+        Notification { read_at: it.read_at.or(is_sent_to_one.then_some(at)), ..it }
+    });
+    let after = crate::sorted(after.collect(), sort, list.id);
+    assert_eq!(list.walk(sort, 9).await, after);
+    let unread = notification::Filter { unread: Some(true), ..Default::default() };
+    let left = lists::notifications(&world, unread).walk(sort, 9).await;
+    assert_eq!(left.iter().map(|it| it.recipient_id).collect::<Vec<_>>(), [two.id], "found as read from now on");
+}
+
+async fn no_tenant_sees_anothers_objectives_and_notifications(world: World) {
+    let owner = world.hired().await;
+    let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
+    let writes = vec![Write::Objective(Row::new(objective.clone()))];
+    world.commit(telling(&world, vec![notice.clone()], writes)).await.unwrap();
+    for other in [world.elsewhere(), world.test_environment()] {
+        let (store, tenant) = (&other.store, other.tenant);
+        assert_eq!(store.objective(tenant, objective.id).await.unwrap(), None);
+        assert_eq!(store.notification(tenant, notice.id).await.unwrap(), None);
+        let sort = Sort::up(SortBy::CreatedAt);
+        for sight in [Sight::All, Sight::Of(owner.id)] {
+            assert_eq!(lists::objectives(&other, everything(), sight).walk(sort, 9).await, []);
+        }
+        assert_eq!(lists::notifications(&other, notification::Filter::default()).walk(sort, 9).await, []);
+        other.save(vec![Write::NotificationsRead(owner.id, other.make.tick())]).await;
+        for write in [
+            Write::Objective(Row::seen(objective.clone(), Version::FIRST)),
+            Write::Notification(Row::seen(notice.clone(), Version::FIRST)),
+            Write::Objective(Row::new(other.make.objective(owner.id))),
+        ] {
+            let result = other.try_save(write).await;
+            assert!(matches!(result, Err(CommitError::Stale | CommitError::Missing)), "{result:?}");
+        }
+    }
+    let kept = world.store.notification(world.tenant, notice.id).await.unwrap();
+    assert_eq!(kept, Some(Versioned { value: notice, version: Version::FIRST }));
+}
