@@ -1,6 +1,6 @@
 //! `cargo xtask schemathesis`: generated requests against the built binary, held against its OpenAPI document.
 
-use crate::process::{Outcome, output, program, run as run_program};
+use crate::process::{Outcome, output, program, root, run as run_program};
 use crate::test;
 use crate::workspace::Workspace;
 use std::env;
@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 const VERSION: &str = "4.32.5";
 /// The versions of what it depends on, so that a run a year from now is this run.
 const CONSTRAINTS: &str = "xtask/schemathesis.txt";
+/// What counts as an acceptance.
+const CONFIGURATION: &str = "xtask/schemathesis.toml";
+/// The folder of the module of hooks, and its name.
+const HOOKS: (&str, &str) = ("xtask", "schemathesis_hooks");
 
 /// Per operation and phase: enough for every field to get its edges, few enough for a run of some minutes.
 const EXAMPLES: &str = "25";
@@ -33,9 +37,13 @@ pub(crate) fn run() -> Outcome {
     result.map_err(|problem| format!("{problem}; the end of the service's log:\n{}", service.end_of_log()).into())
 }
 
-fn command(schemathesis: &Path, service: &Service, key: &str) -> Command {
-    let mut command = program(schemathesis, &["run", &service.url("/v1/openapi.json")]);
-    command.args(["--header", &format!("Authorization: Bearer {key}")]);
+fn command(schemathesis: &Path, service: &Service, key: &Key) -> Command {
+    let configuration = root().join(CONFIGURATION);
+    let mut command = program(schemathesis, &["--config-file", &configuration.to_string_lossy()]);
+    command.env("PYTHONPATH", root().join(HOOKS.0)).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("SCHEMATHESIS_HOOKS", HOOKS.1).env("SCHEMATHESIS_KEY_ID", &key.id);
+    command.args(["run", &service.url("/v1/openapi.json")]);
+    command.args(["--header", &format!("Authorization: Bearer {}", key.secret)]);
     command.args(["--phases", "examples,coverage,fuzzing,stateful", "--checks", "all"]);
     command.args(["--max-examples", EXAMPLES, "--workers", "2", "--request-timeout", "10"]);
     // The same requests each time: a change that breaks nothing cannot fail by chance.
@@ -76,7 +84,8 @@ impl Service {
         let address = free_address()?;
         let log = File::create(folder.join("log"))?;
         let mut command = alone(binary, &folder);
-        command.arg("dev").env("CANDOR_LISTEN", address.to_string());
+        // The hooks give every request an address of its own.
+        command.arg("dev").env("CANDOR_LISTEN", address.to_string()).env("CANDOR_TRUSTED_PROXIES", "127.0.0.1");
         let process = command.stdout(log.try_clone()?).stderr(log).spawn()?;
         let service = Self { binary: binary.to_path_buf(), folder, address, process };
         service.wait_until_ready()?;
@@ -88,19 +97,19 @@ impl Service {
     }
 
     /// An admin key of an organization of its own.
-    fn key(&self) -> Outcome<String> {
-        let organization = self.ask(&["org", "create", "--name", "Schemathesis"], "organization_id")?;
+    fn key(&self) -> Outcome<Key> {
+        let organization = self.ask(&["org", "create", "--name", "Schemathesis"])?;
+        let organization = member(&organization, "organization_id")?;
         let create = ["key", "create", "--org", &organization, "--name", "schemathesis", "--scopes", "*", "--admin"];
         let limits = ["--reads-per-minute", UNLIMITED, "--writes-per-minute", UNLIMITED];
-        self.ask(&[&create[..], &limits].concat(), "key")
+        let key = self.ask(&[&create[..], &limits].concat())?;
+        Ok(Key { id: member(&key, "id")?, secret: member(&key, "key")? })
     }
 
-    /// One member of the JSON object that a command answers with.
-    fn ask(&self, arguments: &[&str], member: &str) -> Outcome<String> {
+    /// The JSON object that a command answers with.
+    fn ask(&self, arguments: &[&str]) -> Outcome<serde_json::Value> {
         let answer = output(alone(&self.binary, &self.folder).args(arguments).arg("--json"))?;
-        let answer: serde_json::Value = serde_json::from_str(&answer)?;
-        let text = answer[member].as_str().ok_or_else(|| format!("no {member} in {answer}"))?;
-        Ok(text.to_owned())
+        Ok(serde_json::from_str(&answer)?)
     }
 
     fn wait_until_ready(&self) -> Outcome {
@@ -138,6 +147,16 @@ impl Drop for Service {
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The key that all requests come with.
+struct Key {
+    id: String,
+    secret: String,
+}
+
+fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
+    Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
 }
 
 /// The binary in its own folder, with none of the settings of whoever runs this.

@@ -168,13 +168,22 @@ pub fn flag(value: &Value) -> Result<bool, Flaw> {
     if let Value::Bool(it) = value { Ok(*it) } else { Err(Flaw::format(format!("a boolean, not {}", value.kind()))) }
 }
 
+/// A whole number that was written with a fraction of zero, which JSON does not tell apart.
+fn exactly(number: f64) -> Option<i64> {
+    /// Up to here a float holds every whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the bound")]
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}
+
 /// A whole number within bounds.
 pub fn whole(bounds: RangeInclusive<i64>) -> impl FnOnce(&Value) -> Result<i64, Flaw> {
     move |value| {
         let Value::Number(number) = value else {
             return Err(Flaw::format(format!("a whole number, not {}", value.kind())));
         };
-        let number = number.as_i64().ok_or_else(|| Flaw::format("a whole number"))?;
+        let number =
+            number.as_i64().or_else(|| exactly(number.as_f64()?)).ok_or_else(|| Flaw::format("a whole number"))?;
         if bounds.contains(&number) {
             return Ok(number);
         }
@@ -342,6 +351,7 @@ mod tests {
         let parse = |text: &str| whole(1..=100)(&serde_json::from_str(text).unwrap()).map_err(|it| it.code);
         assert_eq!(parse("1"), Ok(1));
         assert_eq!(parse("100"), Ok(100));
+        assert_eq!(parse("1e2"), Ok(100));
         assert_eq!(parse("0"), Err(Code::OutOfRange));
         assert_eq!(parse("101"), Err(Code::OutOfRange));
         for wrong in ["1.5", "\"1\"", "null", "1e30", "[1]"] {

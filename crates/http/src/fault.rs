@@ -12,7 +12,8 @@ use candor_domain::refusal::Refusal;
 use candor_domain::window::{Standing, WINDOW_SECONDS};
 use candor_service::Error;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// The stable codes (§7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +67,11 @@ pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     pub(crate) code: ErrorCode,
     pub(crate) message: Cow<'static, str>,
-    pub(crate) details: Option<Box<Value>>,
+    pub(crate) details: Option<Box<RawValue>>,
     pub(crate) retry_after_seconds: Option<i64>,
     pub(crate) allow: Option<HeaderValue>,
     /// For the log; never for the client.
-    pub(crate) cause: Option<String>,
+    pub(crate) cause: Option<Box<str>>,
 }
 
 /// What a client may wait before it asks again when the service was busy.
@@ -89,8 +90,8 @@ impl Fault {
         }
     }
 
-    fn with(self, details: Value) -> Self {
-        Self { details: Some(Box::new(details)), ..self }
+    fn with(self, details: impl Serialize) -> Self {
+        Self { details: to_raw_value(&details).ok(), ..self }
     }
 
     /// There is nothing, or nothing of the caller's organization, which looks the same (decision A2).
@@ -115,8 +116,8 @@ impl Fault {
     pub(crate) fn too_many(quota: &str, standing: &Standing) -> Self {
         let message = "Too many requests; the header Retry-After says when to go on.";
         let fault = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
-        let details = json!([{"quota": quota, "limit": standing.limit, "window_seconds": WINDOW_SECONDS}]);
-        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..fault.with(details) }
+        let used_up = UsedUp { quota, limit: standing.limit, window_seconds: WINDOW_SECONDS };
+        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..fault.with([used_up]) }
     }
 
     /// The request is malformed.
@@ -144,14 +145,14 @@ impl Fault {
     /// Not available now; `cause` is for the log.
     pub(crate) fn unavailable(message: &'static str, cause: Option<String>) -> Self {
         let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
-        Self { retry_after_seconds: Some(BUSY_SECONDS), cause, ..fault }
+        Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..fault }
     }
 
     /// A defect; `cause` is for the log.
     pub(crate) fn defect(cause: String) -> Self {
         let message = "Something went wrong here; it is safe to retry with backoff.";
         let fault = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::ServerError, message);
-        Self { cause: Some(cause), ..fault }
+        Self { cause: Some(cause.into_boxed_str()), ..fault }
     }
 
     /// The body that every answer without success has (§7).
@@ -160,6 +161,14 @@ impl Fault {
         let error = Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
         Bytes::from(serde_json::to_vec(&Body { error }).unwrap_or_default())
     }
+}
+
+/// The one entry of the details of `rate_limited` (§7).
+#[derive(Serialize)]
+struct UsedUp<'a> {
+    quota: &'a str,
+    limit: u32,
+    window_seconds: u32,
 }
 
 #[derive(Serialize)]
@@ -172,7 +181,7 @@ struct Envelope<'a> {
     code: &'static str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<&'a Value>,
+    details: Option<&'a RawValue>,
     request_id: RequestId,
 }
 
@@ -193,17 +202,17 @@ impl From<Refusal> for Fault {
         match refusal {
             Refusal::Invalid(problems) => {
                 let message = "The request has fields or parameters that are not valid.";
-                Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with(json!(problems))
+                Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with(problems)
             }
             Refusal::Unprocessable(problems) => {
                 let message = "The request is well-formed, but what it refers to does not allow it.";
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with(json!(problems))
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with(problems)
             }
             Refusal::NotFound => Self::not_found(),
             Refusal::Denied(denied) => denied.into(),
             Refusal::Conflict(conflict) => {
                 let message = "The current state does not allow this.";
-                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, message).with(json!([conflict]))
+                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, message).with([conflict])
             }
         }
     }

@@ -78,7 +78,7 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
                     // Answers are written whole, so waiting to fill packets would only delay them.
                     let _ = stream.set_nodelay(true);
                     let peer = stream.peer_addr().ok();
-                    Ok((Wire::new(stream, api), Protocol::Http1, peer))
+                    Ok((Wire::new(stream, peer.map(|it| it.ip()), api), Protocol::Http1, peer))
                 }
             })
             .and_then(http)

@@ -5,16 +5,19 @@
 //! the body in.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderMap;
 use actix_web::rt::net::TcpStream;
 use bytes::Bytes;
 use candor_domain::id::RequestId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::address;
 use crate::api::Api;
 use crate::fault::Fault;
 
@@ -30,6 +33,7 @@ const MAX_HEAD: usize = 512;
 /// A connection.
 pub(crate) struct Wire {
     stream: TcpStream,
+    peer: Option<IpAddr>,
     api: Arc<Api>,
     instead: Option<Instead>,
 }
@@ -42,8 +46,8 @@ struct Instead {
 }
 
 impl Wire {
-    pub(crate) const fn new(stream: TcpStream, api: Arc<Api>) -> Self {
-        Self { stream, api, instead: None }
+    pub(crate) const fn new(stream: TcpStream, peer: Option<IpAddr>, api: Arc<Api>) -> Self {
+        Self { stream, peer, api, instead: None }
     }
 
     fn completed(&self, buffer: &[u8]) -> Option<Instead> {
@@ -58,9 +62,15 @@ impl Wire {
             bytes.extend(line.as_bytes());
             bytes.extend(b"\r\n");
         }
+        let client = address::client(self.peer, &HeaderMap::new(), &[]);
+        let standing = self.api.shell.limits.look_failures(address::bucket(client), at);
         let more = format!(
-            "content-length: {}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\r\n",
-            body.len()
+            "content-length: {}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\
+             x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
+            body.len(),
+            standing.limit,
+            standing.remaining,
+            standing.reset_at_seconds,
         );
         bytes.extend(more.as_bytes());
         bytes.extend(&body);
