@@ -64,9 +64,11 @@ fn stored_as(kind: Type) -> &'static str {
 
 #[test]
 fn tables_have_the_columns_of_their_rows() {
-    use candor_domain::{access, audit, event, library, observation, organization, people};
-    let tables: [&Table; 10] = [
+    use candor_domain::{access, audit, event, library, notification, objective, observation, organization, people};
+    let tables: [&Table; 12] = [
         observation::Observation::TABLE,
+        objective::Objective::TABLE,
+        notification::Notification::TABLE,
         people::Employee::TABLE,
         people::Invitation::TABLE,
         people::Connector::TABLE,
