@@ -38,6 +38,8 @@ fn keys_come_and_go(place: &Place) {
         .map(|it| (it["id"].as_str().unwrap(), it["revoked_at"].is_string()))
         .collect();
     assert_eq!(states, [(narrow.id.as_str(), true), (admin.id.as_str(), false)]);
+    let used = listed["data"].as_array().unwrap().iter().all(|it| it["last_used_at"].is_string());
+    assert!(used, "an orderly end notes which keys were used: {listed}");
     assert!(!listed.to_string().contains(&admin.secret));
     let again = candor(place, &["key", "revoke", &narrow.id]);
     assert_eq!((again.code, again.stderr.lines().count()), (Some(1), 1), "{}", again.stderr);
