@@ -19,7 +19,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 10] = [
+const METRICS: [(Shape, &str, &str); 11] = [
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
     (Shape::Gauge, "candor_http_requests_in_flight", "Requests that are being answered."),
@@ -28,7 +28,8 @@ const METRICS: [(Shape, &str, &str); 10] = [
     (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
     (Shape::Counter, "candor_store_groups_total", "Transactions of the embedded database."),
     (Shape::Counter, "candor_store_grouped_changes_total", "Changes that those transactions saved."),
-    (Shape::Gauge, "candor_store_pool_in_use", "Database connections at work, of candor_store_pool_size."),
+    (Shape::Gauge, "candor_store_pool_size", "Database connections of the pool."),
+    (Shape::Gauge, "candor_store_pool_in_use", "Those of them that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a database connection."),
 ];
 

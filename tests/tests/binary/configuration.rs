@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Place, candor};
+use crate::support::{Place, Service, candor};
 
 /// The one line on standard error, and nothing on standard output.
 fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
@@ -71,5 +71,29 @@ fn wrong_usage_has_a_status_of_its_own() {
     for arguments in [&["fly"][..], &[], &["serve", "--role", "king"], &["key", "create"], &["key", "revoke", "x"]] {
         let it = candor(&Place::sqlite(), arguments);
         assert_eq!((it.code, it.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", it.stderr);
+    }
+}
+
+#[test]
+fn links_begin_where_the_operator_says_or_where_the_service_listens() {
+    let public = "https://feedback.example.com/api";
+    for (place, base) in [(Place::sqlite(), None), (Place::sqlite().with("CANDOR_PUBLIC_URL", public), Some(public))] {
+        let key = place.key("*", &["--admin"]).secret;
+        let service = Service::serve(&place);
+        let made = service.client(&key).post("/v1/departments", &json!({"name": "x"})).unwrap();
+        let base = base.map_or(format!("http://{}", service.address), str::to_owned);
+        let id = made.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(made.header("location"), Some(format!("{base}/v1/departments/{id}").as_str()));
+    }
+}
+
+#[test]
+fn only_pages_of_the_origins_that_are_set_may_read_answers() {
+    let place = Place::sqlite().with("CANDOR_CORS_ORIGINS", "https://app.example.com");
+    let service = Service::serve(&place);
+    let mut client = service.anonymous().unwrap();
+    for (origin, allowed) in [("https://app.example.com", true), ("https://evil.example.com", false)] {
+        let answer = client.request("GET", "/v1/me", &[("Origin", origin)], None).unwrap();
+        assert_eq!(answer.header("access-control-allow-origin"), allowed.then_some(origin));
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Client, Place, Service, candor, wait_until};
 
-/// Decision and promise: on every instance.
+/// What is promised, for every instance.
 const WITHIN: Duration = Duration::from_secs(1);
 
 fn status(client: &mut Client) -> u16 {
