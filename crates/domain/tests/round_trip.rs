@@ -7,6 +7,7 @@ use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scope, Sco
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
 use candor_domain::library::{Attribute, Department, Tone, attribute};
+use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status};
@@ -125,6 +126,37 @@ fn observations() {
     for it in [plain, full] {
         let patch = observation::Patch::parse(shown(&it), &it).unwrap();
         assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    }
+}
+
+#[test]
+fn objectives() {
+    let plain = Objective {
+        id: id(1),
+        scope: objective::Scope::Employee,
+        owner_id: id(2),
+        title: "Listen".to_owned(),
+        description: None,
+        status: objective::Status::Proposed,
+        period_start: AT.date(),
+        period_end: AT.date(),
+        linked_summary_ids: vec![],
+        created_at: AT,
+        updated_at: AT,
+        submitted_at: None,
+        approved_at: None,
+        completed_at: None,
+        reviewed: None,
+        held_back: false,
+    };
+    let in_review = Objective { submitted_at: Some(AT), description: Some(String::new()), ..plain.clone() };
+    let begun = Objective { scope: objective::Scope::Org, approved_at: Some(AT), ..in_review.clone() };
+    let approved = Objective { status: objective::Status::Approved, held_back: true, ..begun.clone() };
+    let in_progress =
+        Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
+    for it in [plain, in_review, approved, in_progress] {
+        let patch = objective::Patch::parse(shown(&it), &it).unwrap();
+        assert_eq!(it.update(&patch, LATER), Ok(None), "{it:?}");
     }
 }
 

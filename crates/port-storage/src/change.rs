@@ -122,6 +122,7 @@ pub enum Write {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     /// The version of the tenant's reporting tree that the cycle check of a move saw; `None` where none was needed.
+    /// Several moves of one change set all name the version from before it, and are written from the top down.
     pub seen: Option<Version>,
 }
 
@@ -168,7 +169,8 @@ pub enum CommitError {
     /// A row that is referred to is not there.
     #[error("a referenced row is missing")]
     Missing,
-    /// The idempotency key has an answer already.
+    /// The idempotency key has an answer already. This is told before anything else that is against the change set: a
+    /// twin that comes second finds its own first attempt in its way.
     #[error("the idempotency key was used before")]
     Replayed,
     /// The store failed.

@@ -19,10 +19,9 @@
 //! /// An empty, migrated store that nobody else uses; `None`, after saying why, where there cannot be one.
 //! async fn fresh() -> Option<Fresh> {
 //!     let folder = tempfile::tempdir().expect("a folder");
-//!     let store = SqliteStore::open(folder.path().join("candor.db")).await.expect("a store");
-//!     let path = folder.path().to_owned();
+//!     let path = folder.path().join("candor.db");
 //!     Some(Fresh {
-//!         store: Arc::new(store),
+//!         store: Arc::new(open_store(&path).expect("a store")),
 //!         // Runs one statement on the same database, not through the store: it spoils rows.
 //!         sql: Arc::new(move |statement| Box::pin(execute(path.clone(), statement))),
 //!         // Dropped last, after the store and the runtime it ran on.
