@@ -138,7 +138,7 @@ pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
         ConnectionError::BadConnection(text) => text.clone(),
         other => with_causes(other),
     };
-    Failure::Busy(format!("cannot connect: {cause}"))
+    Failure::Busy(cause)
 }
 
 #[cfg(test)]

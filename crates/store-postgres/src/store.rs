@@ -19,6 +19,9 @@ use crate::{ConnectError, Options};
 /// Connections that reads share. Two keep a server of a few cores busy; what is slow runs apart from them.
 const LANES: usize = 2;
 
+/// The least that a server can be asked.
+const PING: &str = "SELECT 1";
+
 /// The storage port on PostgreSQL. Clones share their connections, which live on the runtime that
 /// [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
@@ -44,7 +47,7 @@ impl PostgresStore {
         let pool = Pool::new(&session, options.pool.saturating_sub(LANES))?;
         let committer = Committer::new(pool.clone(), session.home().clone());
         let store = Self { lanes: Arc::new(Lanes::new(session, LANES)), pool, committer };
-        store.ping().await.map_err(|it| ConnectError::Unreachable(it.to_string()))?;
+        store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }
 
@@ -100,6 +103,6 @@ impl Storage for PostgresStore {
     }
 
     async fn ping(&self) -> Read<()> {
-        self.read(&Sql::plain("SELECT 1"), |_| Ok(())).await.map(drop)
+        self.read(&Sql::plain(PING), |_| Ok(())).await.map(drop)
     }
 }
