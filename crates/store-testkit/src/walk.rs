@@ -5,10 +5,13 @@ use std::future::Future;
 use candor_domain::page::{Listed, Page, PageRequest, Position, Sort};
 use candor_port_storage::store::Read;
 
+/// More entries than any test has.
+const ENDLESS: usize = 1_000_000;
+
 /// Reads a list from start to end, in pages of `limit`. `id` gives an entry's id.
 ///
 /// # Panics
-/// When the store fails, a page is longer than wanted, or one that more should follow is shorter.
+/// When the store fails, a page is longer than wanted, or one that more should follow is shorter, or pages never end.
 #[expect(clippy::expect_used, reason = "a list that cannot be read ends the test")]
 pub async fn walk<T: Listed, F: Future<Output = Read<Page<T>>>>(
     sort: Sort,
@@ -27,7 +30,9 @@ pub async fn walk<T: Listed, F: Future<Output = Read<Page<T>>>>(
         if !more {
             return entries;
         }
-        after = entries.last().map(|last| Position { key: last.key(sort.by), id: id(last) });
+        let next = entries.last().map(|last| Position { key: last.key(sort.by), id: id(last) });
+        assert!(next != after && entries.len() < ENDLESS, "the walk comes to no end: {next:?} again and again");
+        after = next;
     }
 }
 
