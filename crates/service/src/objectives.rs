@@ -80,8 +80,11 @@ async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Re
     let stored = found(shell.store.objective(call.caller.tenant, id).await?)?;
     let in_family = family.scopes().contains(&stored.value.scope);
     let sight = Sight::of(&call.caller);
-    let below = reports_to(shell, call, sight, stored.value.owner_id).await?;
-    found((in_family && sight.sees(&stored.value, below)).then_some(stored))
+    // Whether the owner reports to the caller is asked only where that decides.
+    let seen = in_family
+        && (sight.sees(&stored.value, false)
+            || sight.sees(&stored.value, reports_to(shell, call, sight, stored.value.owner_id).await?));
+    found(seen.then_some(stored))
 }
 
 /// Whether somebody reports to the caller's person, at any depth.

@@ -20,14 +20,14 @@ const COMMIT: usize = 25;
 /// What the audit log calls this.
 const SWEEP: &str = "sweep";
 
-/// Starts every objective that is due; says how many this instance started.
+/// Starts every objective that is due, as long as `goes_on` says so; says how many this instance started.
 ///
 /// Any number of instances may do this at once: each start is made on the version that was read, so another instance's
-/// start makes this one's fail, and what is due is read again.
+/// start makes this one's fail, and what is due is read again. It can end after any batch: each is whole by itself.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left starts the next time.
-pub async fn due_objectives(shell: &Shell) -> Result<u64, Error> {
+pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut started = 0;
     loop {
         let at = shell.clock.now();
@@ -40,6 +40,9 @@ pub async fn due_objectives(shell: &Shell) -> Result<u64, Error> {
         let mut lost = false;
         for (tenant, objectives) in by_tenant {
             for some in objectives.chunks(COMMIT) {
+                if !goes_on() {
+                    return Ok(started);
+                }
                 match start(shell, tenant, some, at).await? {
                     Some(count) => started += count,
                     None => lost = true,

@@ -1,6 +1,7 @@
 //! Creating and updating objectives (§4.2, decisions C4 to C7).
 
 use super::lifecycle::Move;
+use super::sight::require_org_writer;
 use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
 use crate::access::{Caller, Denied};
 use crate::audit::AuditDraft;
@@ -102,8 +103,11 @@ impl Draft {
     /// # Errors
     /// [`Denied::AdminRequired`].
     pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), Denied> {
+        if self.scope == Scope::Org {
+            require_org_writer(caller)?;
+        }
         let skips_review = review == Review::Required && self.status != Status::Proposed;
-        if self.scope == Scope::Org || skips_review { caller.require_admin() } else { Ok(()) }
+        if skips_review { caller.require_admin() } else { Ok(()) }
     }
 }
 
@@ -187,10 +191,10 @@ impl Objective {
         let mut state = match patch.status.filter(|it| *it != self.status) {
             None => self.clone(),
             Some(Status::InProgress) => self.moved(Move::Start, Review::Optional, at)?,
-            Some(Status::Approved) => self.moved_back(at)?,
+            // Back from `in_progress` only: approving has its own endpoint (§3.1 rule 2).
+            Some(Status::Approved) => self.moved(Move::HoldBack, Review::Optional, at)?,
             Some(other) => return Err(Refusal::transition("status", self.status.word(), other.word())),
         };
-        // Whoever says `in_progress` again has started it, also if it was under way already.
         let moved = state.status != self.status;
         state.title = patch.title.clone().unwrap_or(state.title);
         state.description = patch.description.clone().unwrap_or(state.description);
@@ -210,11 +214,6 @@ impl Objective {
         }
         let audit = AuditDraft::of(&state, "objective.update").with_changes(self, &state);
         Ok(Some(Decision { state, events, audit, notices: vec![] }))
-    }
-
-    /// PATCH to `approved` leads back from `in_progress` only: approving has its own endpoint (§3.1 rule 2).
-    fn moved_back(&self, at: Timestamp) -> Result<Self, Refusal> {
-        self.moved(Move::HoldBack, Review::Optional, at)
     }
 }
 

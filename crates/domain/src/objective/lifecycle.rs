@@ -193,7 +193,8 @@ impl Objective {
             Action::Miss { .. } => {}
         }
         let mut audit = AuditDraft::of(&state, action.audited()).with_changes(self, &state);
-        audit.changes.extend(submitted.unwrap_or_default());
+        // Of a submission, what it asks to be reviewed is said and nothing else (decision C9).
+        audit.changes = submitted.unwrap_or(audit.changes);
         let notices = notice(&action, &state).into_iter().collect();
         audit.comment = action.remark();
         Ok(Decision { state, events, audit, notices })
@@ -235,9 +236,11 @@ impl Objective {
         match &self.reviewed {
             Some(reviewed) => difference(reviewed, &content),
             None => {
-                let new = |(name, to)| (name, Change { from: serde_json::Value::Null, to });
+                let new = |(name, to): (String, serde_json::Value)| {
+                    (!to.is_null()).then_some((name, Change { from: serde_json::Value::Null, to }))
+                };
                 match serde_json::to_value(content) {
-                    Ok(serde_json::Value::Object(members)) => members.into_iter().map(new).collect(),
+                    Ok(serde_json::Value::Object(members)) => members.into_iter().filter_map(new).collect(),
                     _ => Changes::new(),
                 }
             }

@@ -47,7 +47,19 @@ impl Objective {
     /// # Errors
     /// [`Denied::AdminRequired`].
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
-        if self.scope == Scope::Org { caller.require_admin() } else { Ok(()) }
+        if self.scope == Scope::Org { require_org_writer(caller) } else { Ok(()) }
+    }
+}
+
+/// Org objectives are written in admin context. A key that acts for a person does what that person may, whatever its
+/// own level: their role decides (§2.2, decision B5).
+///
+/// # Errors
+/// [`Denied::AdminRequired`].
+pub(super) fn require_org_writer(caller: &Caller) -> Result<(), Denied> {
+    match caller.person {
+        Some(person) if !person.is_org_admin => Err(Denied::AdminRequired),
+        _ => caller.require_admin(),
     }
 }
 

@@ -5,13 +5,14 @@ use candor_domain::audit::ActorKind;
 use candor_domain::event::EventType;
 use candor_domain::id::{
     AttributeKind, AuditKind, ConnectorKind, DepartmentKind, EmployeeKind, EventKind, InvitationKind, KeyKind,
-    ObservationKind, OrganizationKind, RequestKind,
+    NotificationKind, ObjectiveKind, ObservationKind, OrganizationKind, RequestKind, SummaryKind,
 };
 use candor_domain::library::Tone;
 use candor_domain::observation::Type;
 use candor_domain::organization::Review;
 use candor_domain::page::MAX_LIMIT;
 use candor_domain::people::{MAX_DIRECT_REPORTS, Role, Status, connector, invitation};
+use candor_domain::{notification, objective};
 use serde_json::{Value, json};
 
 use super::parameters::words;
@@ -46,6 +47,45 @@ fn observation() -> Value {
         ("attributes", about(array(&named("Attribute")), "With `expand=attributes`.")),
     ];
     answer(members, expanded)
+}
+
+fn objective() -> Value {
+    let mut members = vec![
+        ("id", id::<ObjectiveKind>()),
+        ("scope", word::<objective::Scope>()),
+        ("owner_id", about(id::<EmployeeKind>(), "Who is responsible.")),
+        ("title", plain()),
+        ("description", nullable(plain())),
+        ("status", word::<objective::Status>()),
+        ("period_start", date()),
+        ("period_end", date()),
+        ("linked_summary_ids", about(array(&id::<SummaryKind>()), "The summaries that cite it.")),
+    ];
+    members.extend(times());
+    members.extend([
+        ("submitted_at", about(nullable(datetime()), "While it is `proposed`, set means in review.")),
+        ("approved_at", about(nullable(datetime()), "When it was first approved or started.")),
+        ("completed_at", about(nullable(datetime()), "When it was reached.")),
+    ]);
+    let expanded = vec![
+        ("owner", about(named("Employee"), "With `expand=owner`.")),
+        ("linked_summaries", about(array(&json!({"type": "object"})), "With `expand=linked_summaries`.")),
+    ];
+    answer(members, expanded)
+}
+
+fn notification() -> Value {
+    let members = vec![
+        ("id", id::<NotificationKind>()),
+        ("recipient_id", about(id::<EmployeeKind>(), "Who is told.")),
+        ("type", word::<notification::Type>()),
+        ("title", plain()),
+        ("body", about(plain(), "More, for example a reason; may be empty.")),
+        ("target", answer(vec![("type", plain()), ("id", plain())], vec![])),
+        ("created_at", datetime()),
+        ("read_at", about(nullable(datetime()), "Null until it was read.")),
+    ];
+    answer(members, vec![])
 }
 
 fn employee() -> Value {
@@ -231,6 +271,11 @@ pub(super) fn schemas() -> Vec<Member> {
     vec![
         ("Observation", observation()),
         ("ObservationList", list("Observation")),
+        ("Objective", objective()),
+        ("ObjectiveList", list("Objective")),
+        ("Notification", notification()),
+        ("NotificationList", list("Notification")),
+        ("NotificationsRead", answer(vec![("recipient_id", id::<EmployeeKind>()), ("read_at", datetime())], vec![])),
         ("Employee", employee()),
         ("EmployeeList", list("Employee")),
         ("Department", department()),

@@ -6,6 +6,7 @@ const AT: &str = "2026-03-02T09:00:00.000Z";
 const EMPLOYEE: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
 const ATTRIBUTE: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
 const ORGANIZATION: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
+const OBJECTIVE: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
 const KEY: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 
 fn observation() -> Value {
@@ -14,6 +15,23 @@ fn observation() -> Value {
         "observation": "Explained the outage to the customer calmly and completely.",
         "impact": "The customer stayed.", "recommended_action": null, "attribute_ids": [ATTRIBUTE],
         "observation_date": "2026-03-02", "created_at": AT, "updated_at": AT, "archived_at": null,
+    })
+}
+
+fn objective() -> Value {
+    json!({
+        "id": OBJECTIVE, "scope": "employee", "owner_id": EMPLOYEE, "title": "Answer every ticket within a day",
+        "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
+        "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
+        "completed_at": null,
+    })
+}
+
+fn notification() -> Value {
+    json!({
+        "id": "ntf_01KJPWD6M24DF9HWRAYHFSFV52", "recipient_id": EMPLOYEE, "type": "objective.rejected",
+        "title": "Objective sent back: Answer every ticket within a day", "body": "Which tickets?",
+        "target": {"type": "objective", "id": OBJECTIVE}, "created_at": AT, "read_at": null,
     })
 }
 
@@ -105,6 +123,16 @@ fn request(schema: &str) -> Option<Value> {
             "observation": "Explained the outage to the customer calmly and completely.",
         }),
         "ObservationUpdate" => json!({"impact": "The customer stayed."}),
+        "EmployeeObjectiveCreate" | "ManagerObjectiveCreate" => json!({
+            "owner_id": EMPLOYEE, "title": "Answer every ticket within a day",
+            "period_start": "2026-04-01", "period_end": "2026-06-30",
+        }),
+        "ObjectiveUpdate" => json!({"description": "Weekends excepted."}),
+        "ObjectiveApprove" => json!({"comment": "Good."}),
+        "ObjectiveReject" => json!({"reason": "Which tickets?"}),
+        "ObjectiveComplete" => json!({"outcome": "All but three."}),
+        "ObjectiveMiss" => json!({"reason": "Two people left."}),
+        "NotificationsReadAll" => json!({"recipient_id": EMPLOYEE}),
         "EmployeeCreate" => json!({
             "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
             "custom_fields": {"location": "Izmir", "grade": 7},
@@ -131,6 +159,11 @@ fn answer(schema: &str) -> Value {
     match schema {
         "Observation" => observation(),
         "ObservationList" => list(observation()),
+        "Objective" => objective(),
+        "ObjectiveList" => list(objective()),
+        "Notification" => notification(),
+        "NotificationList" => list(notification()),
+        "NotificationsRead" => json!({"recipient_id": EMPLOYEE, "read_at": AT}),
         "Employee" => employee(),
         "EmployeeList" => list(employee()),
         "Department" => department(),

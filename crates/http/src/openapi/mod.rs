@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::table::BASE;
 
 const DESCRIPTION: &str = "\
-Performance feedback: observations about people, the people themselves, and what happened to either.
+Performance feedback: observations about people, their objectives, the people themselves, and what happened to them.
 
 Lists are paged by cursor: `{data, next_cursor, has_more}`, with `limit` and `cursor`. Filters use brackets, for example \
 `filter[status]`. Identifiers have a prefix that says what they name. Datetimes are ISO 8601 in UTC with milliseconds.

@@ -1,7 +1,10 @@
 //! The operations of the document, one per row of the table.
 
 use candor_domain::fields::Word;
-use candor_domain::id::{AttributeKind, ConnectorKind, DepartmentKind, EmployeeKind, KeyKind, Kind, ObservationKind};
+use candor_domain::id::{
+    AttributeKind, ConnectorKind, DepartmentKind, EmployeeKind, KeyKind, Kind, NotificationKind, ObjectiveKind,
+    ObservationKind,
+};
 use serde_json::{Map, Value, json};
 
 use super::shapes::named;
@@ -11,6 +14,9 @@ use crate::table::{Access, Body, Method, ROUTES, Route};
 /// The first segment of a path, its tag, what the tag is about, and the prefix of the identifiers in its paths.
 const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("observations", "Observations", "The smallest unit of feedback.", ObservationKind::PREFIX),
+    ("employee-objectives", "Objectives", "Goals, from a proposal to what came of them.", ObjectiveKind::PREFIX),
+    ("manager-objectives", "Objectives", "", ObjectiveKind::PREFIX),
+    ("notifications", "Notifications", "What people are told in the application.", NotificationKind::PREFIX),
     ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
     ("invitations", "Employees", "", ""),
     ("departments", "Departments", "What people belong to.", DepartmentKind::PREFIX),
@@ -91,8 +97,9 @@ fn operation(route: &Route) -> Value {
 
 /// Whether the answer is one resource with a version.
 pub(super) fn is_versioned(route: &Route) -> bool {
-    let single = ["Observation", "Employee", "Department", "Attribute", "Organization", "ApiKey", "Connector"];
-    single.contains(&route.response) || matches!(route.response, "ApiKeyWithSecret" | "Invitation" | "InvitationSent")
+    let single = ["Observation", "Objective", "Employee", "Department", "Attribute", "Organization", "Connector"];
+    let others = ["Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
+    single.contains(&route.response) || others.contains(&route.response)
 }
 
 fn demands(route: &Route) -> String {

@@ -5,6 +5,8 @@ use candor_domain::audit::AuditEntry;
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeKind, DepartmentKind, EmployeeKind, Kind};
 use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::notification::Notification;
+use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::Listed;
 use candor_domain::params::Archived;
@@ -35,6 +37,39 @@ pub(crate) static OBSERVATIONS: Query = Query {
 /// `GET /observations/{id}`
 pub(crate) static OBSERVATION: Query =
     Query { sorts: None, is_list: false, filters: &[], expand: Some(words::<observation::Expand>) };
+
+/// `GET /employee-objectives` and `GET /manager-objectives`
+pub(crate) static OBJECTIVES: Query = Query {
+    sorts: Some(Objective::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("owner_id", Takes::Id(EmployeeKind::PREFIX)),
+        Filter::once("scope", Takes::Word(words::<objective::Scope>)),
+        Filter::repeated("status", Takes::Word(words::<objective::Status>)),
+        Filter::once("period_start", Takes::Dates),
+        Filter::once("period_end", Takes::Dates),
+        UPDATED_AT,
+    ],
+    expand: Some(words::<objective::Expand>),
+};
+
+/// `GET /employee-objectives/{id}` and `GET /manager-objectives/{id}`
+pub(crate) static OBJECTIVE: Query =
+    Query { sorts: None, is_list: false, filters: &[], expand: Some(words::<objective::Expand>) };
+
+/// The history of one resource.
+pub(crate) static HISTORY: Query = Query { sorts: Some(AuditEntry::SORTS), is_list: true, filters: &[], expand: None };
+
+/// `GET /notifications`
+pub(crate) static NOTIFICATIONS: Query = Query {
+    sorts: Some(Notification::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("recipient_id", Takes::Id(EmployeeKind::PREFIX)),
+        Filter::once("unread", Takes::Word(words::<bool>)),
+    ],
+    expand: None,
+};
 
 /// `GET /employees`
 pub(crate) static EMPLOYEES: Query = Query {

@@ -2,8 +2,10 @@
 
 use candor_domain::access::api_key::{self, DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS};
 use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Scope};
+use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, DepartmentKind, EmployeeKind};
 use candor_domain::library::{Tone, attribute, department};
+use candor_domain::objective::{self, DESCRIPTION_CHARS, Family, REMARK_CHARS, TITLE_CHARS};
 use candor_domain::observation::{MAX_ATTRIBUTES, NOTE_CHARS, TEXT_CHARS, Type};
 use candor_domain::organization::{self, Review};
 use candor_domain::people::{
@@ -50,6 +52,43 @@ fn observation_update() -> Value {
     members.extend(notes());
     members.push(tags());
     request(vec![], members)
+}
+
+/// The statuses of a new objective (decision C4).
+const FIRST_STATUSES: [objective::Status; 3] =
+    [objective::Status::Proposed, objective::Status::Approved, objective::Status::InProgress];
+
+fn objective_create(family: Family) -> Value {
+    let one_of = |words: Vec<&str>| json!({"type": "string", "enum": words});
+    let scopes = family.scopes().iter().map(|it| it.word()).collect();
+    let required = vec![
+        ("owner_id", reference::<EmployeeKind>("the person responsible; for scope `org` an org admin")),
+        ("title", text(1, TITLE_CHARS)),
+        ("period_start", date()),
+        ("period_end", about(date(), "Not before `period_start`.")),
+    ];
+    let optional = vec![
+        ("description", nullable(text(0, DESCRIPTION_CHARS))),
+        ("status", or(one_of(FIRST_STATUSES.map(Word::word).to_vec()), "proposed")),
+        ("scope", or(one_of(scopes), family.default_scope().word())),
+    ];
+    request(required, optional)
+}
+
+fn objective_update() -> Value {
+    let members = vec![
+        ("title", text(1, TITLE_CHARS)),
+        ("description", nullable(text(0, DESCRIPTION_CHARS))),
+        ("period_start", date()),
+        ("period_end", about(date(), "Not before `period_start`.")),
+        ("status", about(word::<objective::Status>(), "Between `approved` and `in_progress` only; 409 for others.")),
+    ];
+    request(vec![], members)
+}
+
+fn remark(name: &'static str, what: &str) -> Value {
+    let remark = about(nullable(text(0, REMARK_CHARS)), what);
+    request(vec![], vec![(name, remark)])
 }
 
 fn email() -> Value {
@@ -187,6 +226,14 @@ pub(super) fn schemas() -> Vec<Member> {
     vec![
         ("ObservationCreate", observation_create()),
         ("ObservationUpdate", observation_update()),
+        ("EmployeeObjectiveCreate", objective_create(Family::Employees)),
+        ("ManagerObjectiveCreate", objective_create(Family::Managers)),
+        ("ObjectiveUpdate", objective_update()),
+        ("ObjectiveApprove", remark("comment", "Shown in the history and to the owner.")),
+        ("ObjectiveReject", request(vec![("reason", text(1, REMARK_CHARS))], vec![])),
+        ("ObjectiveComplete", remark("outcome", "What came of it; shown in the history.")),
+        ("ObjectiveMiss", remark("reason", "Why; shown in the history.")),
+        ("NotificationsReadAll", request(vec![("recipient_id", reference::<EmployeeKind>("the person"))], vec![])),
         ("EmployeeCreate", employee_create()),
         ("EmployeeUpdate", employee_update()),
         ("EmployeeRehire", employee_rehire()),

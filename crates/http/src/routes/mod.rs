@@ -5,5 +5,7 @@ pub(crate) mod departments;
 pub(crate) mod employees;
 pub(crate) mod events;
 pub(crate) mod keys;
+pub(crate) mod notifications;
+pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod settings;

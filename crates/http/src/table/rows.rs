@@ -5,7 +5,8 @@ use candor_domain::access::Scope;
 use super::Access::{Admin, AnyKey, Scope as Needs};
 use super::{Method, Route};
 use crate::openapi::queries;
-use crate::routes::{attributes, departments, employees, events, keys, observations, settings};
+use crate::routes::objectives::{self, OfEmployees, OfManagers};
+use crate::routes::{attributes, departments, employees, events, keys, notifications, observations, settings};
 
 /// Every route there is.
 pub static ROUTES: &[Route] = &[
@@ -32,6 +33,110 @@ pub static ROUTES: &[Route] = &[
     Route::post("/observations/{id}/restore", Needs(Scope::ObservationsWrite), observations::restore)
         .named("restoreObservation", "Restore an archived observation")
         .answers("Observation"),
+    // Objectives (§4.2)
+    Route::get("/employee-objectives", Needs(Scope::ObjectivesRead), objectives::list::<OfEmployees>)
+        .named("listEmployeeObjectives", "List employees' objectives")
+        .with(&queries::OBJECTIVES)
+        .answers("ObjectiveList"),
+    Route::post("/employee-objectives", Needs(Scope::ObjectivesWrite), objectives::create::<OfEmployees>)
+        .named("createEmployeeObjective", "Create an employee's objective")
+        .takes("EmployeeObjectiveCreate")
+        .creates("Objective"),
+    Route::get("/employee-objectives/{id}", Needs(Scope::ObjectivesRead), objectives::get::<OfEmployees>)
+        .named("getEmployeeObjective", "Get an employee's objective, also an archived one")
+        .with(&queries::OBJECTIVE)
+        .answers("Objective"),
+    Route::patch("/employee-objectives/{id}", Needs(Scope::ObjectivesWrite), objectives::update::<OfEmployees>)
+        .named("updateEmployeeObjective", "Update an employee's objective, or move it between approved and in_progress")
+        .takes("ObjectiveUpdate")
+        .answers("Objective"),
+    Route::get("/employee-objectives/{id}/history", Needs(Scope::ObjectivesRead), objectives::history::<OfEmployees>)
+        .named("listEmployeeObjectiveHistory", "List what was done with an employee's objective, newest first")
+        .with(&queries::HISTORY)
+        .answers("AuditEntryList"),
+    Route::post("/employee-objectives/{id}/submit", Needs(Scope::ObjectivesWrite), objectives::submit::<OfEmployees>)
+        .named("submitEmployeeObjective", "Submit an employee's objective for review")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/approve", Needs(Scope::ObjectivesWrite), objectives::approve::<OfEmployees>)
+        .named("approveEmployeeObjective", "Approve an employee's objective")
+        .may_take("ObjectiveApprove")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/reject", Needs(Scope::ObjectivesWrite), objectives::reject::<OfEmployees>)
+        .named("rejectEmployeeObjective", "Send an employee's objective back, with the reason")
+        .takes("ObjectiveReject")
+        .answers("Objective"),
+    Route::post(
+        "/employee-objectives/{id}/complete",
+        Needs(Scope::ObjectivesWrite),
+        objectives::complete::<OfEmployees>,
+    )
+    .named("completeEmployeeObjective", "Say that an employee's objective was reached")
+    .may_take("ObjectiveComplete")
+    .answers("Objective"),
+    Route::post("/employee-objectives/{id}/miss", Needs(Scope::ObjectivesWrite), objectives::miss::<OfEmployees>)
+        .named("missEmployeeObjective", "Say that an employee's objective was not reached")
+        .may_take("ObjectiveMiss")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/archive", Needs(Scope::ObjectivesWrite), objectives::archive::<OfEmployees>)
+        .named("archiveEmployeeObjective", "Archive an employee's objective")
+        .answers("Objective"),
+    Route::get("/manager-objectives", Needs(Scope::ObjectivesRead), objectives::list::<OfManagers>)
+        .named("listManagerObjectives", "List managers' and org objectives")
+        .with(&queries::OBJECTIVES)
+        .answers("ObjectiveList"),
+    Route::post("/manager-objectives", Needs(Scope::ObjectivesWrite), objectives::create::<OfManagers>)
+        .named("createManagerObjective", "Create a manager's or org objective")
+        .takes("ManagerObjectiveCreate")
+        .creates("Objective"),
+    Route::get("/manager-objectives/{id}", Needs(Scope::ObjectivesRead), objectives::get::<OfManagers>)
+        .named("getManagerObjective", "Get a manager's or org objective, also an archived one")
+        .with(&queries::OBJECTIVE)
+        .answers("Objective"),
+    Route::patch("/manager-objectives/{id}", Needs(Scope::ObjectivesWrite), objectives::update::<OfManagers>)
+        .named(
+            "updateManagerObjective",
+            "Update a manager's or org objective, or move it between approved and in_progress",
+        )
+        .takes("ObjectiveUpdate")
+        .answers("Objective"),
+    Route::get("/manager-objectives/{id}/history", Needs(Scope::ObjectivesRead), objectives::history::<OfManagers>)
+        .named("listManagerObjectiveHistory", "List what was done with a manager's or org objective, newest first")
+        .with(&queries::HISTORY)
+        .answers("AuditEntryList"),
+    Route::post("/manager-objectives/{id}/submit", Needs(Scope::ObjectivesWrite), objectives::submit::<OfManagers>)
+        .named("submitManagerObjective", "Submit a manager's or org objective for review")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/approve", Needs(Scope::ObjectivesWrite), objectives::approve::<OfManagers>)
+        .named("approveManagerObjective", "Approve a manager's or org objective")
+        .may_take("ObjectiveApprove")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/reject", Needs(Scope::ObjectivesWrite), objectives::reject::<OfManagers>)
+        .named("rejectManagerObjective", "Send a manager's or org objective back, with the reason")
+        .takes("ObjectiveReject")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/complete", Needs(Scope::ObjectivesWrite), objectives::complete::<OfManagers>)
+        .named("completeManagerObjective", "Say that a manager's or org objective was reached")
+        .may_take("ObjectiveComplete")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/miss", Needs(Scope::ObjectivesWrite), objectives::miss::<OfManagers>)
+        .named("missManagerObjective", "Say that a manager's or org objective was not reached")
+        .may_take("ObjectiveMiss")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/archive", Needs(Scope::ObjectivesWrite), objectives::archive::<OfManagers>)
+        .named("archiveManagerObjective", "Archive a manager's or org objective")
+        .answers("Objective"),
+    // Notifications
+    Route::get("/notifications", Needs(Scope::NotificationsRead), notifications::list)
+        .named("listNotifications", "List notifications")
+        .with(&queries::NOTIFICATIONS)
+        .answers("NotificationList"),
+    Route::post("/notifications/{id}/read", Needs(Scope::NotificationsWrite), notifications::read)
+        .named("readNotification", "Mark a notification as read")
+        .answers("Notification"),
+    Route::post("/notifications/read_all", Needs(Scope::NotificationsWrite), notifications::read_all)
+        .named("readAllNotifications", "Mark everything that was sent to a person as read")
+        .takes("NotificationsReadAll")
+        .answers("NotificationsRead"),
     // Employees (§4.3)
     Route::get("/employees", Needs(Scope::EmployeesRead), employees::list)
         .named("listEmployees", "List employees")
