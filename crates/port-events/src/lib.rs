@@ -1,0 +1,1 @@
+//! What the outside world is told through: one attempt to deliver a webhook, as a port.
