@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, metrics_server, server};
-use candor_service::{Shell, sweep};
+use candor_service::{Shell, start, sweep};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -106,10 +106,10 @@ impl Running {
     }
 
     fn start_loops(&mut self, config: &Config, role: Role, metrics: PrometheusHandle) {
-        let (shell, sweeps) = (Arc::clone(&self.shell), role != Role::Api);
+        let (shell, sweeps, stop) = (Arc::clone(&self.shell), role != Role::Api, self.stop.subscribe());
         self.loops.spawn(every(config.sweep_interval, self.stop.subscribe(), move || {
-            let shell = Arc::clone(&shell);
-            async move { due_work(&shell, sweeps).await }
+            let (shell, stop) = (Arc::clone(&shell), stop.clone());
+            async move { due_work(&shell, sweeps, || !*stop.borrow()).await }
         }));
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
@@ -190,10 +190,16 @@ async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Re
     }
 }
 
-/// What falls due: key uses that are not written down yet; on a worker, what has expired.
-async fn due_work(shell: &Shell, sweeps: bool) {
+/// What falls due: key uses that are not written down yet; on a worker, objectives whose period has begun and what has
+/// expired.
+async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(shell).await;
     if sweeps {
+        match start::due_objectives(shell, goes_on).await {
+            Ok(0) => {}
+            Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
+            Err(error) => tracing::warn!(%error, "could not start objectives; tried again at the next interval"),
+        }
         match sweep::run_once(shell).await {
             Ok(0) => {}
             Ok(removed) => tracing::debug!(removed, "swept what had expired"),
