@@ -46,7 +46,7 @@ impl Resource {
         let mut captures = Captures::default();
         let mut found = 0;
         for (wanted, given) in self.segments.iter().zip(path) {
-            if wanted.starts_with('{') {
+            if wanted.starts_with('{') && !given.is_empty() {
                 captures.0[found] = given;
                 found += 1;
             } else if wanted != given {

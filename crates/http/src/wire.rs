@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(found(head), Some((0, 400, head.len())));
         assert_eq!(
             found(&format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{{}}{head}")),
-            Some((42, 400, head.len()))
+            Some((40, 400, head.len()))
         );
         assert_eq!(found(&head.replace("content-length: 0", "content-length: 9")), None, "the answer to a HEAD");
         assert_eq!(found(&format!("{head}x")), None);

@@ -1,4 +1,20 @@
 //! The API as a client sees it.
+#![cfg(test)]
 
-mod smoke;
+mod authorization;
+mod conditional;
+mod cors;
+mod document;
+mod encoding;
+mod framing;
+mod hostile;
+mod idempotency;
+mod isolation;
+mod limits;
+mod methods;
+mod outages;
+mod pages;
+mod resources;
+mod snapshots;
 mod support;
+mod wire;

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::App;
@@ -68,9 +69,9 @@ impl World {
         let readiness = Readiness::starting();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&shell), settings, readiness.clone()));
-        let service = Arc::new(init_service(App::new().configure(configure(api))).await);
+        let service = Rc::new(init_service(App::new().configure(configure(api))).await);
         let serve = Box::new(move |request: TestRequest| {
-            let service = Arc::clone(&service);
+            let service = Rc::clone(&service);
             Box::pin(async move {
                 let response = call_service(&*service, request.to_request()).await;
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());

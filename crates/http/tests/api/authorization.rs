@@ -1,0 +1,165 @@
+//! Who may do what: one case per row of the table.
+
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::fields::Word;
+use candor_http::table::{Access, ROUTES, Route};
+use serde_json::json;
+
+use crate::resources::{Resources, method};
+use crate::support::{Answered, Request, World};
+
+fn demanded(route: &Route) -> Option<Scope> {
+    match route.access {
+        Access::Public | Access::AnyKey => None,
+        Access::Scope(scope) | Access::Admin(scope) => Some(scope),
+    }
+}
+
+fn all_but(scope: Scope) -> Scopes {
+    let others = Scope::WORDS.iter().map(|(_, it)| *it).filter(|it| *it != scope);
+    others.fold(Scopes::NONE, Scopes::with)
+}
+
+async fn sent(world: &World, resources: &Resources, route: &Route, key: &str) -> Answered {
+    let request = world.bare(method(route), &resources.path(route)).key(key);
+    with_body(request, resources, route).send().await
+}
+
+fn with_body<'a>(request: Request<'a>, resources: &Resources, route: &Route) -> Request<'a> {
+    match resources.body(route) {
+        Some(body) => request.json(&body),
+        None => request,
+    }
+}
+
+#[tokio::test]
+async fn every_route_but_the_public_ones_needs_a_key() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        // Slowly, so that it is not refused for their number.
+        world.clock.advance_seconds(2);
+        let request = world.bare(method(route), &resources.path(route));
+        let answered = with_body(request, &resources, route).send().await;
+        if route.access == Access::Public {
+            assert_ne!(answered.status, 401, "{}", route.operation);
+            continue;
+        }
+        assert_eq!(answered.refusal(), (401, "authentication_required".to_owned()), "{}", route.operation);
+        assert_eq!(answered.header("www-authenticate"), Some("Bearer"), "{}", route.operation);
+        assert!(answered.json()["error"].get("details").is_none(), "{}", route.operation);
+    }
+}
+
+#[tokio::test]
+async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        let Some(scope) = demanded(route) else { continue };
+        let key = world.key(all_but(scope), AccessLevel::Admin, Environment::Live).await;
+        let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
+        assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+        let details = json!([{"required_scope": scope.word()}]);
+        assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+    }
+}
+
+#[tokio::test]
+async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        let Some(scope) = demanded(route) else { continue };
+        let key = world.scoped(&[scope]).await;
+        let answered = sent(&world, &resources, route, &key).await;
+        if matches!(route.access, Access::Admin(_)) {
+            assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+            let details = json!([{"required_access_level": "admin"}]);
+            assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+        } else {
+            assert!(!matches!(answered.status, 401 | 403), "{}: {}", route.operation, answered.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
+    for route in ROUTES {
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        if route.operation == "reactivateEmployee" || route.operation == "rehireEmployee" {
+            world.post(&format!("/v1/employees/{}/deactivate", resources.id("employees")), json!({})).await;
+        }
+        if route.operation.starts_with("restore") {
+            world.post(&resources.path(route).replace("restore", "archive"), json!({})).await;
+        }
+        resources.begin(&world, route).await;
+        let scopes = demanded(route).map_or(Scopes::NONE, |it| Scopes::NONE.with(it));
+        // Rotating, and making a key, takes what the key gets.
+        let scopes = if resources.path(route).contains("api-keys") { Scopes::ALL } else { scopes };
+        let level = if matches!(route.access, Access::Admin(_)) { AccessLevel::Admin } else { AccessLevel::Standard };
+        let key = world.key(scopes, level, Environment::Live).await;
+        let answered = sent(&world, &resources, route, &key).await;
+        let wanted = if route.operation == "acceptInvitation" { 404 } else { route.status };
+        assert_eq!(answered.status, wanted, "{}: {}", route.operation, answered.text());
+    }
+}
+
+#[tokio::test]
+async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_looked_at() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let key = world.key(Scopes::NONE, AccessLevel::Standard, Environment::Test).await;
+    for route in ROUTES.iter().filter(|it| it.live_only) {
+        let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
+        assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+        let details = json!([{"key_environment": "test"}]);
+        assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+    }
+    let live_only: Vec<_> = ROUTES.iter().filter(|it| it.live_only).map(|it| it.path).collect();
+    assert!(live_only.iter().all(|it| it.starts_with("/api-keys") || it.starts_with("/connectors")), "{live_only:?}");
+}
+
+#[tokio::test]
+async fn only_a_well_formed_header_with_a_good_key_authenticates() {
+    let world = World::new().await;
+    let key = world.admin.clone();
+    let with = |line: String| world.bare("GET", "/v1/me").header("authorization", &line).send();
+    for good in [format!("Bearer {key}"), format!("bearer {key}"), format!("BEARER {key}"), format!("Bearer  {key}")] {
+        assert_eq!(with(good.clone()).await.status, 200, "{good}");
+    }
+    let (mut last, mut first) = (key.clone(), key.clone());
+    last.replace_range(key.len() - 1.., if key.ends_with('a') { "b" } else { "a" });
+    first.replace_range(0..9, "cdr_test_");
+    for bad in [
+        String::new(),
+        "Bearer".to_owned(),
+        "Bearer ".to_owned(),
+        key.clone(),
+        format!("Basic {key}"),
+        format!("Bearer{key}"),
+        format!("Bearer {key} x"),
+        format!("Bearer {last}"),
+        format!("Bearer {first}"),
+        format!("Bearer \"{key}\""),
+    ] {
+        assert_eq!(with(bad.clone()).await.refusal(), (401, "authentication_required".to_owned()), "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_at_once_and_an_expired_one_when_its_time_has_come() {
+    let world = World::new().await;
+    let made = world
+        .post("/v1/api-keys", json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}))
+        .await
+        .json();
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 200);
+    world.clock.advance_seconds(60);
+    assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 401);
+    world.clock.advance_seconds(-30);
+    assert_eq!(world.post(&format!("/v1/api-keys/{id}/revoke"), json!({})).await.status, 200);
+    assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 401);
+}

@@ -1,0 +1,108 @@
+//! ETag, If-None-Match and If-Match (decision A14).
+
+use candor_http::table::{Method, ROUTES};
+use serde_json::json;
+
+use crate::resources::{Resources, method};
+use crate::support::World;
+
+#[tokio::test]
+async fn every_single_resource_has_a_tag_and_no_list_has_one() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
+        let path = resources.path(route);
+        let answered = world.get(&path).await;
+        let single = route.path.contains("{id}") && !route.path.ends_with("/history") || route.path == "/organization";
+        assert_eq!(answered.header("etag").is_some(), single, "{path}");
+        let Some(tag) = answered.header("etag") else { continue };
+        assert!(tag.starts_with('"') && tag.ends_with('"'), "strong: {tag}");
+        for (line, status) in [
+            (tag.to_owned(), 304),
+            (format!("W/{tag}"), 304),
+            ("*".to_owned(), 304),
+            (format!("\"other\", {tag}"), 304),
+            ("\"other\"".to_owned(), 200),
+            ("nonsense".to_owned(), 200),
+        ] {
+            for method in ["GET", "HEAD"] {
+                let again = world.ask(method, &path).header("if-none-match", &line).send().await;
+                assert_eq!(again.status, status, "{method} {path} {line}");
+                assert_eq!(again.header("etag"), Some(tag), "{method} {path} {line}");
+                assert!(again.header("x-request-id").is_some());
+                assert!(status == 200 || (again.body.is_empty() && again.header("content-type").is_none()));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_inlined_has_no_tag() {
+    let world = World::new().await;
+    let id = world.observation("ada@example.com").await;
+    assert_eq!(world.get(&format!("/v1/observations/{id}?expand=employee")).await.header("etag"), None);
+}
+
+#[tokio::test]
+async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_route() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
+    let first = stale.header("etag").unwrap().to_owned();
+    for route in ROUTES.iter().filter(|it| it.is_conditional()) {
+        let path = resources.path(route);
+        let ask = |line: &str| {
+            let request = world.ask(method(route), &path).header("if-match", line);
+            match resources.body(route) {
+                Some(body) => request.json(&body),
+                None => request,
+            }
+            .send()
+        };
+        for line in ["\"0000000000000000\"", "nonsense", "", &format!("W/{first}"), "\"a\", \"b\""] {
+            let answered = ask(line).await;
+            assert_eq!(answered.refusal(), (412, "conflict".to_owned()), "{} {line}", route.operation);
+        }
+        let answered = ask("*").await;
+        assert_ne!(answered.status, 412, "{}", route.operation);
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_the_version_that_was_read_succeeds_once() {
+    let world = World::new().await;
+    let id = world.observation("ada@example.com").await;
+    let path = format!("/v1/observations/{id}");
+    let first = world.get(&path).await.header("etag").unwrap().to_owned();
+    let change = |impact: &'static str, tag: String| {
+        let body = json!({"impact": impact});
+        let request = world.ask("PATCH", &path).header("if-match", &tag).json(&body);
+        async move { request.send().await }
+    };
+    let changed = change("one", first.clone()).await;
+    assert_eq!(changed.status, 200);
+    let second = changed.header("etag").unwrap().to_owned();
+    assert_ne!(first, second);
+    assert_eq!(world.get(&path).await.header("etag"), Some(second.as_str()));
+    assert_eq!(change("two", first.clone()).await.status, 412);
+    assert_eq!(change("two", format!("{first}, {second}")).await.status, 200);
+    assert_eq!(world.get(&path).await.json()["impact"], "two");
+}
+
+#[tokio::test]
+async fn a_new_resource_says_where_it_is_and_in_which_version() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES.iter().filter(|it| it.status == 201) {
+        let made = world.post(&resources.path(route), resources.body(route).unwrap()).await;
+        let id = made.json()["id"].as_str().unwrap().to_owned();
+        let path = format!("/v1{}/{id}", route.path);
+        let location = format!("{}{path}", crate::support::PUBLIC_URL);
+        assert_eq!((made.status, made.header("location")), (201, Some(location.as_str())), "{}", route.operation);
+        let read = world.get(&path).await;
+        assert_eq!(read.header("etag"), made.header("etag"), "{}", route.operation);
+        if route.operation != "createApiKey" {
+            assert_eq!(read.body, made.body, "{}", route.operation);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Pages of other origins may call the API only where the operator says so (decision A14).
+
+use candor_http::Settings;
+
+use crate::support::World;
+
+async fn world(origins: &[&str]) -> World {
+    let cors_origins = origins.iter().map(|it| (*it).to_owned()).collect();
+    World::with(Settings { cors_origins, ..Settings::default() }).await
+}
+
+#[tokio::test]
+async fn no_page_may_call_unless_it_is_named() {
+    let world = world(&[]).await;
+    let answered = world.ask("GET", "/v1/me").header("origin", "https://app.example").send().await;
+    assert_eq!((answered.header("access-control-allow-origin"), answered.header("vary")), (None, None));
+}
+
+#[tokio::test]
+async fn the_pages_of_a_named_origin_may_call_and_read_the_answers() {
+    let world = world(&["https://app.example"]).await;
+    let send = |origin: &'static str| world.ask("GET", "/v1/me").header("origin", origin).send();
+    let named = send("https://app.example").await;
+    assert_eq!(named.header("access-control-allow-origin"), Some("https://app.example"));
+    assert!(named.header("access-control-expose-headers").unwrap().contains("X-Request-Id"));
+    assert_eq!(named.header("vary"), Some("Origin"));
+    for other in ["https://app.example.evil.example", "http://app.example", "null"] {
+        let answered = send(other).await;
+        assert_eq!((answered.header("access-control-allow-origin"), answered.header("vary")), (None, Some("Origin")));
+    }
+    let refused = world.bare("GET", "/v1/me").header("origin", "https://app.example").send().await;
+    assert_eq!(refused.header("access-control-allow-origin"), Some("https://app.example"), "refusals are readable too");
+}
+
+#[tokio::test]
+async fn a_browser_that_asks_first_is_told_what_it_may_send() {
+    let world = world(&["*"]).await;
+    let ask = world.bare("OPTIONS", "/v1/observations").header("origin", "https://any.example");
+    let answered = ask.header("access-control-request-method", "POST").send().await;
+    assert_eq!(answered.status, 204);
+    assert_eq!(answered.header("access-control-allow-origin"), Some("https://any.example"));
+    assert_eq!(answered.header("access-control-allow-methods"), Some("GET, HEAD, POST, OPTIONS"));
+    assert!(answered.header("access-control-allow-headers").unwrap().contains("Idempotency-Key"));
+}

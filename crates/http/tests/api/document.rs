@@ -1,0 +1,182 @@
+//! The document describes the API as it is: every row of the table, every member of every answer.
+
+use std::collections::BTreeSet;
+
+use candor_http::openapi::document;
+use candor_http::table::{Access, Body, Method, ROUTES, Route};
+use serde_json::{Value, json};
+
+use crate::resources::{Resources, method};
+use crate::support::World;
+
+fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
+    &document["paths"][route.path][method(route).to_lowercase()]
+}
+
+fn names(object: &Value) -> BTreeSet<&str> {
+    object.as_object().into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
+}
+
+#[test]
+fn the_document_has_the_operations_of_the_table_and_no_others() {
+    let document = document();
+    let mut described = BTreeSet::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in names(operations).into_iter().filter(|it| *it != "parameters") {
+            described.insert((method.to_uppercase(), path.clone()));
+        }
+    }
+    let table: BTreeSet<_> = ROUTES.iter().map(|it| (method(it).to_owned(), it.path.to_owned())).collect();
+    assert_eq!(described, table);
+    assert_eq!(table.len(), ROUTES.len(), "no row twice");
+    let ids: BTreeSet<_> = ROUTES.iter().map(|it| it.operation).collect();
+    assert_eq!(ids.len(), ROUTES.len(), "operations have names of their own");
+}
+
+#[test]
+fn every_operation_says_what_its_row_demands() {
+    let document = document();
+    for route in ROUTES {
+        let operation = operation(&document, route);
+        let responses = names(&operation["responses"]);
+        let has = |status: u16| responses.contains(status.to_string().as_str());
+        assert!(has(route.status) && has(429) && has(500), "{}", route.operation);
+        assert_eq!(has(401), route.access != Access::Public, "{}", route.operation);
+        assert_eq!(operation["security"] == json!([]), route.access == Access::Public, "{}", route.operation);
+        assert_eq!(has(412), route.is_conditional(), "{}", route.operation);
+        assert_eq!(operation.get("requestBody").is_some(), route.body != Body::None, "{}", route.operation);
+        let required = matches!(route.body, Body::Required(_));
+        assert_eq!(operation["requestBody"]["required"] == json!(true), required, "{}", route.operation);
+        let parameters = operation["parameters"].to_string();
+        assert_eq!(parameters.contains("IdempotencyKey"), route.is_idempotent(), "{}", route.operation);
+        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{}", route.operation);
+    }
+}
+
+/// Every reference leads somewhere, and everything that can be referred to is.
+#[test]
+fn no_reference_dangles_and_no_schema_is_idle() {
+    fn collect<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+        match value {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str));
+                members.values().for_each(|it| collect(it, found));
+            }
+            Value::Array(items) => items.iter().for_each(|it| collect(it, found)),
+            _ => {}
+        }
+    }
+    let document = document();
+    let mut found = BTreeSet::new();
+    collect(&document, &mut found);
+    for reference in &found {
+        assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
+    }
+    for kind in ["schemas", "parameters", "headers", "responses"] {
+        for name in names(&document["components"][kind]) {
+            assert!(found.contains(format!("#/components/{kind}/{name}").as_str()), "{kind}/{name} is used nowhere");
+        }
+    }
+}
+
+/// Holds a value against the part of JSON Schema that the document uses for answers.
+fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return mismatch(document, document.pointer(&reference[1..])?, value, at);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let fits = choices.iter().any(|it| mismatch(document, it, value, at).is_none());
+        return (!fits).then(|| format!("{at}: {value} fits none"));
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(it) if it.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(it) => vec![it],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    };
+    let fits = types.contains(&kind) || (kind == "integer" && types.contains(&"number"));
+    if !types.is_empty() && !fits {
+        return Some(format!("{at}: {value} is {kind}, not {types:?}"));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(value)
+    {
+        return Some(format!("{at}: {value} is none of {words:?}"));
+    }
+    match value {
+        Value::Array(items) => items.iter().find_map(|it| mismatch(document, &schema["items"], it, at)),
+        Value::Object(members) => {
+            let missing = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let missing = missing.filter(|it| !members.contains_key(*it)).collect::<Vec<_>>();
+            if !missing.is_empty() {
+                return Some(format!("{at}: {missing:?} are missing"));
+            }
+            let properties = schema["properties"].as_object()?;
+            members.iter().find_map(|(name, it)| match properties.get(name) {
+                Some(schema) => mismatch(document, schema, it, &format!("{at}.{name}")),
+                None => Some(format!("{at}.{name} is not described")),
+            })
+        }
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn every_answer_is_as_described_member_by_member() {
+    let document = document();
+    for route in ROUTES {
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        let path = resources.path(route);
+        if ["reactivate", "rehire", "restore"].iter().any(|it| path.ends_with(it)) {
+            let before = path.replace("reactivate", "deactivate").replace("rehire", "deactivate");
+            world.post(&before.replace("restore", "archive"), json!({})).await;
+        }
+        let expand =
+            route.query.and_then(|it| it.expand).map_or(String::new(), |it| format!("?expand={}", it().join(",")));
+        let request = world.ask(method(route), &format!("{path}{expand}"));
+        let request = match resources.body(route) {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        let answered = request.send().await;
+        let schema = &operation(&document, route)["responses"][answered.status.to_string()];
+        let schema = match schema["$ref"].as_str() {
+            Some(reference) => document.pointer(&reference[1..]).unwrap(),
+            None => schema,
+        };
+        let schema = &schema["content"]["application/json"]["schema"];
+        if route.operation != "getDocument" {
+            assert_eq!(mismatch(&document, schema, &answered.json(), route.operation), None);
+        }
+    }
+}
+
+#[test]
+fn every_example_is_as_described() {
+    let document = document();
+    for route in ROUTES {
+        let operation = operation(&document, route);
+        let answer = &operation["responses"][route.status.to_string()]["content"]["application/json"];
+        let request = &operation["requestBody"]["content"]["application/json"];
+        for content in [answer, request].into_iter().filter(|it| !it.is_null() && route.operation != "getDocument") {
+            assert_eq!(mismatch(&document, &content["schema"], &content["example"], route.operation), None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_served_as_it_is_made_without_a_key() {
+    let world = World::new().await;
+    let answered = world.bare("GET", "/v1/openapi.json").send().await;
+    assert_eq!((answered.status, answered.json()), (200, document()));
+    assert!(ROUTES.iter().any(|it| it.method == Method::Get && it.access == Access::Public));
+}

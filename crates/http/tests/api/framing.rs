@@ -1,0 +1,150 @@
+//! Requests that are malformed as a whole (decision A5), on every route that takes a body.
+
+use candor_http::table::{Access, Body, Method, ROUTES};
+use serde_json::json;
+
+use crate::resources::{Resources, method};
+use crate::support::{Answered, World};
+
+async fn raw(world: &World, route_method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answered {
+    let request = world.ask(route_method, path);
+    let request = match content_type {
+        Some(it) => request.header("content-type", it),
+        None => request,
+    };
+    request.body(body.to_vec()).send().await
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let json = Some("application/json");
+    let large = format!("{{\"a\":\"{}\"}}", "a".repeat(256 * 1024));
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(128), "]".repeat(128));
+    let cases: &[(Option<&str>, &[u8], u16)] = &[
+        (json, b"{", 400),
+        (json, b"{}{}", 400),
+        (json, b"{\"a\":1,}", 400),
+        (json, b"{'a':1}", 400),
+        (json, b"NaN", 400),
+        (json, b"{\"a\":1e999}", 400),
+        (json, b"{\"a\":\"\xff\"}", 400),
+        (json, b"{\"a\":\"\\ud800\"}", 400),
+        (json, b"\xef\xbb\xbf{}", 400),
+        (json, deep.as_bytes(), 400),
+        (json, b"[]", 400),
+        (json, b"null", 400),
+        (json, b"\"text\"", 400),
+        (json, b"1", 400),
+        (json, b" ", 400),
+        (None, b"{}", 400),
+        (Some("text/plain"), b"{}", 415),
+        (Some("application/x-www-form-urlencoded"), b"a=1", 415),
+        (Some("application/json; charset=latin1"), b"{}", 415),
+        (Some(""), b"{}", 415),
+        (json, large.as_bytes(), 413),
+    ];
+    for route in ROUTES.iter().filter(|it| it.body != Body::None && it.access != Access::Public) {
+        for (content_type, body, status) in cases {
+            let answered = raw(&world, method(route), &resources.path(route), *content_type, body).await;
+            let shown = String::from_utf8_lossy(&body[..body.len().min(40)]);
+            assert_eq!(answered.refusal(), (*status, "bad_request".to_owned()), "{} {shown}", route.operation);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not() {
+    for route in ROUTES.iter().filter(|it| it.method != Method::Get && it.access != Access::Public) {
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        let answered = raw(&world, method(route), &resources.path(route), None, b"").await;
+        if matches!(route.body, Body::Required(_)) {
+            assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
+        } else {
+            assert!(matches!(answered.status, 200 | 409), "{}: {}", route.operation, answered.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_members() {
+    let world = World::new().await;
+    let path = format!("/v1/observations/{}/archive", world.observation("ada@example.com").await);
+    let answered = world.post(&path, json!({"reason": "x"})).await;
+    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
+    assert_eq!(answered.problems(), [("reason".to_owned(), "unknown_field".to_owned())]);
+    assert_eq!(world.post(&path, json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_unknown_field_is_named_on_every_route_with_a_body() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let unknown = [("unknown".to_owned(), "unknown_field".to_owned())];
+    for route in ROUTES.iter().filter(|it| it.body != Body::None) {
+        let mut body = resources.body(route).unwrap();
+        body["unknown"] = json!(1);
+        let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
+        assert_eq!(answered.problems(), unknown, "{}", route.operation);
+    }
+}
+
+#[tokio::test]
+async fn the_place_of_a_mistake_in_json_is_named() {
+    let world = World::new().await;
+    let answered = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
+    let message = answered.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("line 2 column 11"), "{message}");
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_be_decoded_is_malformed_and_the_brackets_may_be_encoded() {
+    let world = World::new().await;
+    for path in ["/v1/employees?a=%zz", "/v1/employees?a=%ff", "/v1/employees?%", "/v1/me?x=%e2%28%a1"] {
+        assert_eq!(world.get(path).await.refusal(), (400, "bad_request".to_owned()), "{path}");
+    }
+    world.employee("ada@example.com").await;
+    for path in [
+        "/v1/employees?filter[email]=ADA@example.com",
+        "/v1/employees?filter%5Bemail%5D=ada%40example.com",
+        "/v1/employees?filter%5bemail]=ada%40example%2ecom&&other=1",
+    ] {
+        assert_eq!(world.get(path).await.json()["data"].as_array().unwrap().len(), 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
+    let world = World::new().await;
+    let answered = world.get(&format!("/v1/employees?x={}", "a".repeat(50_000))).await;
+    assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
+    let answered = world.ask("GET", "/v1/me").header("x-padding", &"a".repeat(50_000)).send().await;
+    assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
+}
+
+#[tokio::test]
+async fn checks_come_in_their_order() {
+    let world = World::new().await;
+    let reader = world.scoped(&[candor_domain::access::Scope::EmployeesRead]).await;
+    let writer = world.scoped(&[candor_domain::access::Scope::EmployeesWrite]).await;
+    let ask = |key: &str, path: &str, body: &'static str| world.bare("PATCH", path).key(key).body(body).send();
+    let absent = "/v1/employees/emp_00000000000000000000000001";
+    assert_eq!(ask("bad", "/v1/nothing/x", "{").await.status, 404, "the route before the key");
+    assert_eq!(ask("bad", absent, "{").await.status, 401, "the key before the scope");
+    assert_eq!(ask(&reader, absent, "{").await.status, 403, "the scope before the framing");
+    assert_eq!(ask(&writer, absent, "{").await.status, 400, "the framing before the resource");
+    let patch = |id: &str, body| world.bare("PATCH", &format!("/v1/departments/{id}")).key(&writer).json(&body).send();
+    let department = world.made("/v1/departments", json!({"name": "Care"})).await;
+    assert_eq!(
+        patch("dep_00000000000000000000000001", json!({"name": 1})).await.status,
+        404,
+        "the resource before its fields"
+    );
+    assert_eq!(patch(&department, json!({"name": 1})).await.status, 400, "the fields before the level");
+    assert_eq!(patch(&department, json!({"name": "x"})).await.status, 403, "the level");
+    world.post(&format!("/v1/departments/{department}/archive"), json!({})).await;
+    assert_eq!(patch(&department, json!({"name": "x"})).await.status, 403, "the level before the state");
+}

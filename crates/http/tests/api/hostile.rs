@@ -1,0 +1,182 @@
+//! For every field of every body and every query parameter: a wrong type, an edge, a hostile value. The answer is a
+//! success or the envelope of a refusal, never a failure, and a refusal stores nothing.
+
+use candor_http::openapi::document;
+use candor_http::table::{Body, ROUTES, Route};
+use serde_json::{Value, json};
+
+use crate::resources::{Resources, method};
+use crate::support::{Answered, World};
+
+fn values() -> Vec<Value> {
+    let mut deep = json!("x");
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let members: Vec<Value> = (0..2000).map(|it| json!(it.to_string())).collect();
+    vec![
+        Value::Null,
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(""),
+        json!(" \t\n"),
+        json!("\u{0}"),
+        json!("a\u{1b}[31mb"),
+        json!("\u{202e}\u{feff}\u{fffe}"),
+        json!("a".repeat(5000)),
+        json!("\u{1f4a5}".repeat(4001)),
+        json!("'; DROP TABLE employees; --"),
+        json!("<script>alert(1)</script>"),
+        json!("${jndi:ldap://x}"),
+        json!("../../etc/passwd"),
+        json!("9999-12-31"),
+        json!("2026-02-30"),
+        json!("2026-03-02T09:00:00.000Z"),
+        json!("+99999-01-01T00:00:00Z"),
+        json!("emp_00000000000000000000000001"),
+        json!("EMP_00000000000000000000000001"),
+        json!([]),
+        json!([null]),
+        json!([1, "a", {}]),
+        json!(["a", "a"]),
+        json!(members),
+        json!({}),
+        json!({"a": {"b": []}}),
+        json!({"": 1, "__proto__": null}),
+        deep,
+    ]
+}
+
+fn judge(answered: &Answered, what: &str) {
+    match answered.status {
+        200 | 201 => assert!(answered.json().is_object(), "{what}"),
+        400 => assert!(matches!(answered.code().as_str(), "validation_error" | "bad_request"), "{what}"),
+        404 => assert_eq!(answered.code(), "not_found", "{what}"),
+        409 => assert_eq!(answered.code(), "conflict", "{what}"),
+        422 => assert_eq!(answered.code(), "unprocessable", "{what}"),
+        other => panic!("{what}: {other} {}", answered.text()),
+    }
+}
+
+async fn newest_entry(world: &World) -> Value {
+    world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone()
+}
+
+async fn try_body(world: &World, resources: &Resources, route: &Route, schema: &str, document: &Value) {
+    let properties = document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone();
+    for field in properties.keys() {
+        for (at, value) in values().into_iter().enumerate() {
+            world.clock.advance_millis(1);
+            let mut body = resources.body(route).unwrap();
+            if body.get("email").is_some() {
+                body["email"] = json!(format!("{field}{at}@example.com"));
+            }
+            if body.get("name").is_some() {
+                body["name"] = json!(format!("{field} {at}"));
+            }
+            body[field] = value;
+            let before = newest_entry(world).await;
+            let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+            let text = body.to_string().chars().take(200).collect::<String>();
+            judge(&answered, &format!("{} {text}", route.operation));
+            if answered.status >= 400 {
+                assert_eq!(newest_entry(world).await, before, "{} {text}", route.operation);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_value_of_any_field_of_any_body_makes_the_service_fail() {
+    let document = document();
+    for route in ROUTES {
+        let (Body::Required(schema) | Body::Optional(schema)) = route.body else { continue };
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        if route.operation == "acceptInvitation" {
+            continue; // Counted per address; its one field is tried below.
+        }
+        try_body(&world, &resources, route, schema, &document).await;
+    }
+}
+
+#[tokio::test]
+async fn no_token_of_an_invitation_makes_the_service_fail() {
+    for chunk in values().chunks(20) {
+        let world = World::new().await;
+        for value in chunk {
+            let answered = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": value})).send().await;
+            assert!(matches!(answered.status, 400 | 404), "{value}");
+            judge(&answered, &value.to_string());
+        }
+    }
+}
+
+/// The names of the query parameters of a route, references resolved.
+fn parameters(document: &Value, route: &Route) -> Vec<String> {
+    let operation = &document["paths"][route.path][method(route).to_lowercase()];
+    let resolve = |it: &Value| match it["$ref"].as_str() {
+        Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
+        None => it.clone(),
+    };
+    let all = operation["parameters"].as_array().unwrap().iter().map(resolve);
+    all.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|it| if it.is_ascii_alphanumeric() { char::from(it).to_string() } else { format!("%{it:02X}") })
+        .collect()
+}
+
+#[tokio::test]
+async fn no_value_of_any_query_parameter_makes_the_service_fail() {
+    let (world, document) = (World::new().await, document());
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        for name in parameters(&document, route) {
+            for value in values() {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let query = format!("{}={}", encoded(&name), encoded(&text.chars().take(1500).collect::<String>()));
+                for query in [query.clone(), format!("{query}&{query}")] {
+                    let answered = world.get(&format!("{}?{query}", resources.path(route))).await;
+                    let what = format!("{} {}", route.operation, query.chars().take(200).collect::<String>());
+                    assert!(matches!(answered.status, 200 | 400 | 431), "{what}: {}", answered.text());
+                    if answered.status != 200 {
+                        answered.code();
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_every_list() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES.iter().filter(|it| it.query.is_some_and(|it| it.is_list)) {
+        let path = resources.path(route);
+        let answered = world.get(&format!("{path}?filter[unknown]=1&filter[]=2")).await;
+        let unknown = |name: &str| (name.to_owned(), "unknown_field".to_owned());
+        assert_eq!(answered.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
+        assert_eq!(world.get(&format!("{path}?unknown=1&Limit=x")).await.status, 200, "{path}");
+        for (query, field, code) in [
+            ("limit=0", "limit", "out_of_range"),
+            ("limit=101", "limit", "out_of_range"),
+            ("limit=x", "limit", "invalid_format"),
+            ("limit=1&limit=1", "limit", "invalid_format"),
+            ("cursor=x", "cursor", "invalid_format"),
+            ("sort=unknown", "sort", "invalid_enum"),
+        ] {
+            let answered = world.get(&format!("{path}?{query}")).await;
+            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{path}?{query}");
+            assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{path}?{query}");
+        }
+    }
+}

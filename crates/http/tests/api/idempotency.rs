@@ -1,0 +1,123 @@
+//! One effect per idempotency key, and the same answer for every retry (§8, decision B2).
+
+use candor_http::table::ROUTES;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::resources::{Resources, method};
+use crate::support::{Answered, World};
+
+async fn post(world: &World, path: &str, key: &str, body: &Value) -> Answered {
+    world.ask("POST", path).header("idempotency-key", key).json(body).send().await
+}
+
+#[tokio::test]
+async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effect() {
+    for route in ROUTES.iter().filter(|it| it.is_idempotent()) {
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        let path = resources.path(route);
+        if ["reactivate", "rehire", "restore"].iter().any(|it| path.ends_with(it)) {
+            let before = path.replace("reactivate", "deactivate").replace("rehire", "deactivate");
+            world.post(&before.replace("restore", "archive"), json!({})).await;
+        }
+        resources.begin(&world, route).await;
+        let ask = || {
+            let request = world.ask(method(route), &path).header("idempotency-key", "once");
+            match resources.body(route) {
+                Some(body) => request.json(&body),
+                None => request,
+            }
+            .send()
+        };
+        let first = ask().await;
+        assert_eq!(first.status, route.status, "{}: {}", route.operation, first.text());
+        assert_eq!(first.header("idempotent-replayed"), None, "{}", route.operation);
+        let entries = world.get("/v1/audit-log?limit=100").await.json()["data"].clone();
+        world.clock.advance_seconds(3600);
+        let again = ask().await;
+        assert_eq!((again.status, &again.body), (first.status, &first.body), "{}", route.operation);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", route.operation);
+        for name in ["etag", "location", "content-type"] {
+            assert_eq!(again.header(name), first.header(name), "{}: {name}", route.operation);
+        }
+        assert_ne!(again.header("x-request-id"), first.header("x-request-id"), "{}", route.operation);
+        assert_eq!(world.get("/v1/audit-log?limit=100").await.json()["data"], entries, "{}", route.operation);
+    }
+}
+
+#[tokio::test]
+async fn the_same_key_for_anything_else_is_a_conflict() {
+    let world = World::new().await;
+    let body = json!({"name": "Care"});
+    assert_eq!(post(&world, "/v1/departments", "k-1", &body).await.status, 201);
+    for (path, body) in [
+        ("/v1/departments", json!({"name": "care"})),
+        ("/v1/departments?x=1", json!({"name": "Care"})),
+        ("/v1/attributes", json!({"name": "Care", "category": "x"})),
+        ("/v1/departments", json!({})),
+    ] {
+        let answered = post(&world, path, "k-1", &body).await;
+        assert_eq!(answered.refusal(), (409, "idempotency_conflict".to_owned()), "{path} {body}");
+        assert_eq!(answered.json()["error"]["details"], json!([{"idempotency_key": "k-1"}]), "{path} {body}");
+    }
+    let spelled = world.ask("POST", "/v1/departments").header("idempotency-key", "\"k-1\"");
+    let spelled =
+        spelled.header("content-type", "application/json; charset=UTF-8").body("{ \"name\" : \"C\\u0061re\"}");
+    let answered = spelled.send().await;
+    assert_eq!(
+        (answered.status, answered.header("idempotent-replayed")),
+        (201, Some("true")),
+        "spelling is no difference"
+    );
+}
+
+#[tokio::test]
+async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() {
+    let world = World::new().await;
+    let body = json!({"name": "Care"});
+    assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
+    assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not kept");
+    let key = {
+        use candor_domain::access::{AccessLevel, Environment, Scopes};
+        world.key(Scopes::ALL, AccessLevel::Admin, Environment::Test).await
+    };
+    let other = world.bare("POST", "/v1/departments").key(&key).header("idempotency-key", "k").json(&body).send().await;
+    assert_eq!(
+        (other.status, other.header("idempotent-replayed")),
+        (201, None),
+        "the other data set has keys of its own"
+    );
+    world.clock.advance_seconds(24 * 3600 - 1);
+    assert_eq!(post(&world, "/v1/departments", "k", &body).await.header("idempotent-replayed"), Some("true"));
+    world.clock.advance_seconds(1);
+    assert_eq!(
+        post(&world, "/v1/departments", "k", &body).await.refusal(),
+        (409, "conflict".to_owned()),
+        "the name is taken"
+    );
+}
+
+#[tokio::test]
+async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+    let answers = join_all((0..30).map(|_| post(&world, "/v1/observations", "twins", &body))).await;
+    for answered in &answers {
+        assert_eq!((answered.status, &answered.body), (201, &answers[0].body), "{}", answered.text());
+    }
+    let replayed = answers.iter().filter(|it| it.header("idempotent-replayed").is_some()).count();
+    assert_eq!(replayed, 29);
+    assert_eq!(world.get("/v1/observations").await.json()["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_malformed_key_is_a_bad_request() {
+    let world = World::new().await;
+    for bad in ["", " ", "\"\"", "a b", &"k".repeat(256), "é"] {
+        let answered = post(&world, "/v1/departments", bad, &json!({"name": "Care"})).await;
+        assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{bad:?}");
+    }
+    assert_eq!(post(&world, "/v1/departments", &"k".repeat(255), &json!({"name": "Care"})).await.status, 201);
+}

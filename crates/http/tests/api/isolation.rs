@@ -1,0 +1,156 @@
+//! Nobody sees, changes or refers to what belongs to another organization, or to the other data set of their own.
+
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_http::table::ROUTES;
+use candor_service::operator;
+use serde_json::{Value, json};
+
+use crate::resources::{Resources, absent, method};
+use crate::support::{Answered, World};
+
+async fn another_organization(world: &World) -> String {
+    let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+    world.key_of(other, Scopes::ALL, AccessLevel::Admin, Environment::Live).await
+}
+
+async fn ask(world: &World, key: &str, route_method: &str, path: &str, body: Option<&Value>) -> Answered {
+    let request = world.bare(route_method, path).key(key);
+    match body {
+        Some(body) => request.json(body),
+        None => request,
+    }
+    .send()
+    .await
+}
+
+async fn states(world: &World, resources: &Resources) -> Vec<String> {
+    let mut states = Vec::new();
+    for route in ROUTES.iter().filter(|it| it.path.ends_with("/{id}") && method(it) == "GET") {
+        states.push(world.get(&resources.path(route)).await.text());
+    }
+    states
+}
+
+#[tokio::test]
+async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let foreign_key = another_organization(&world).await;
+    let test_key = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Test).await;
+    let before = states(&world, &resources).await;
+    for route in ROUTES.iter().filter(|it| it.path.contains("{id}")) {
+        let keys = if route.live_only { vec![&foreign_key] } else { vec![&foreign_key, &test_key] };
+        for key in keys {
+            let body = resources.body(route);
+            let foreign = ask(&world, key, method(route), &resources.path(route), body.as_ref()).await;
+            let path = format!("/v1{}", route.path.replace("{id}", absent(route)));
+            let nothing = ask(&world, key, method(route), &path, body.as_ref()).await;
+            assert_eq!(foreign.refusal(), (404, "not_found".to_owned()), "{}", route.operation);
+            assert_eq!(nothing.status, 404, "{}", route.operation);
+            assert_eq!(foreign.without_request_id(), nothing.without_request_id(), "{}", route.operation);
+            assert_eq!(foreign.body.len(), nothing.body.len(), "{}", route.operation);
+        }
+    }
+    assert_eq!(states(&world, &resources).await, before, "nothing has changed");
+}
+
+#[tokio::test]
+async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let employee = resources.id("employees");
+    for route in ROUTES.iter().filter(|it| it.path.contains("{id}")) {
+        for id in
+            ["x", "%20", "%ff", "%zz", "emp_", "..", "0", "null", &employee.to_lowercase(), &format!("{employee}x")]
+        {
+            let path = format!("/v1{}", route.path.replace("{id}", id));
+            let answered = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
+            assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);
+        }
+    }
+}
+
+#[tokio::test]
+async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let foreign = another_organization(&world).await;
+    let employee = resources.id("employees");
+    for path in [
+        "/v1/observations?filter[archived]=all".to_owned(),
+        "/v1/employees?filter[status]=all".to_owned(),
+        "/v1/departments?filter[archived]=all".to_owned(),
+        "/v1/connectors".to_owned(),
+        "/v1/events".to_owned(),
+        format!("/v1/observations?filter[employee_id]={employee}"),
+        format!("/v1/observations?filter[manager_id]={employee}"),
+        format!("/v1/employees?filter[manager_id]={employee}"),
+        format!("/v1/audit-log?filter[target_id]={employee}"),
+        "/v1/attributes?filter[name]=Calm".to_owned(),
+    ] {
+        let answered = ask(&world, &foreign, "GET", &path, None).await;
+        assert_eq!((answered.status, &answered.json()["data"]), (200, &json!([])), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let key = another_organization(&world).await;
+    let own = Resources::make(&world, &key).await;
+    let (employee, department) = (resources.id("employees"), resources.id("departments"));
+    let attribute = resources.id("attributes");
+    let person = json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"});
+    let observation = json!({"employee_id": own.id("employees"), "type": "strength", "observation": "x"});
+    let with = |mut body: Value, name: &str, value: Value| {
+        body[name] = value;
+        body
+    };
+    let observed = format!("/v1/observations/{}", own.id("observations"));
+    let employed = format!("/v1/employees/{}", own.id("employees"));
+    for (method, path, body, field, value) in [
+        (
+            "POST",
+            "/v1/observations",
+            with(observation.clone(), "employee_id", json!(employee)),
+            "employee_id",
+            employee,
+        ),
+        ("POST", "/v1/observations", with(observation.clone(), "author_id", json!(employee)), "author_id", employee),
+        (
+            "POST",
+            "/v1/observations",
+            with(observation, "attribute_ids", json!([attribute])),
+            "attribute_ids",
+            attribute,
+        ),
+        ("PATCH", &observed, json!({"attribute_ids": [attribute]}), "attribute_ids", attribute),
+        ("POST", "/v1/employees", with(person.clone(), "manager_id", json!(employee)), "manager_id", employee),
+        ("POST", "/v1/employees", with(person, "department_id", json!(department)), "department_id", department),
+        ("PATCH", &employed, json!({"manager_id": employee}), "manager_id", employee),
+        ("PATCH", &employed, json!({"department_id": department}), "department_id", department),
+        ("PATCH", &employed, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),
+        (
+            "POST",
+            "/v1/api-keys",
+            json!({"name": "x", "scopes": ["*"], "employee_id": employee}),
+            "employee_id",
+            employee,
+        ),
+        (
+            "POST",
+            &format!("/v1/connectors/{}/release", own.id("connectors")),
+            json!({"employee_ids": [employee]}),
+            "employee_ids",
+            employee,
+        ),
+    ] {
+        let answered = ask(&world, &key, method, path, Some(&body)).await;
+        assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
+        let details = answered.json()["error"]["details"].clone();
+        let message = "does not exist in the organization";
+        let wanted = json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
+        assert_eq!(details, wanted, "{path} {body}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Quotas are exact sliding windows, and every answer says where its quota stands (§8, decision B1).
+
+use serde_json::json;
+
+use crate::support::{Answered, START, World};
+
+/// Limit, remaining and reset of an answer.
+fn standing(answered: &Answered) -> (i64, i64, i64) {
+    let number = |name: &str| answered.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap();
+    (number("x-ratelimit-limit"), number("x-ratelimit-remaining"), number("x-ratelimit-reset") - START.millis() / 1000)
+}
+
+fn refused(answered: &Answered, quota: &str, limit: u32, retry_after: &str) {
+    assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(answered.header("retry-after"), Some(retry_after));
+    let details = json!([{"quota": quota, "limit": limit, "window_seconds": 60}]);
+    assert_eq!(answered.json()["error"]["details"], details);
+}
+
+#[tokio::test]
+async fn reads_and_writes_have_windows_of_their_own_that_slide() {
+    let world = World::new().await;
+    let key = world.ordinary_key().await;
+    let read = || world.bare("GET", "/v1/me").key(&key).send();
+    let write = || world.bare("POST", "/v1/observations").key(&key).json(&json!({})).send();
+    assert_eq!(standing(&read().await), (600, 599, 60));
+    world.clock.advance_seconds(10);
+    for count in 2..=600 {
+        assert_eq!(standing(&read().await), (600, 600 - count, 70));
+    }
+    refused(&read().await, "read", 600, "50");
+    assert_eq!(standing(&write().await), (100, 99, 70), "writes count apart, also those that are refused later");
+    world.clock.advance_millis(49_999);
+    refused(&read().await, "read", 600, "1");
+    world.clock.advance_millis(1);
+    assert_eq!(standing(&read().await), (600, 0, 120), "the first one has left, and a refused one was never in");
+    refused(&read().await, "read", 600, "10");
+    for count in 1..100 {
+        assert_eq!(standing(&write().await).1, 99 - count);
+    }
+    refused(&write().await, "write", 100, "10");
+}
+
+#[tokio::test]
+async fn head_counts_as_a_read_and_options_nowhere() {
+    let world = World::new().await;
+    let key = world.ordinary_key().await;
+    let send = |method: &'static str| world.bare(method, "/v1/me").key(&key).send();
+    assert_eq!(standing(&send("GET").await).1, 599);
+    assert_eq!(standing(&send("HEAD").await).1, 598);
+    assert_eq!(standing(&send("OPTIONS").await).0, 60, "the look at the address, where nothing is counted");
+    assert_eq!(standing(&send("OPTIONS").await).1, 60);
+    assert_eq!(standing(&send("GET").await).1, 597);
+}
+
+#[tokio::test]
+async fn a_key_with_raised_limits_has_them() {
+    let world = World::new().await;
+    assert_eq!(standing(&world.get("/v1/me").await).0, 100_000);
+}
+
+#[tokio::test]
+async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_good_key() {
+    let world = World::new().await;
+    let bad = |path: &'static str| world.bare("GET", path).key("nonsense").send();
+    for count in 1..=20 {
+        let answered = bad("/v1/me").await;
+        assert_eq!((answered.status, standing(&answered)), (401, (60, 60 - count, 60)));
+    }
+    for count in 21..=40 {
+        let answered = bad("/v1/nothing").await;
+        assert_eq!((answered.status, standing(&answered)), (404, (60, 60 - count, 60)), "unknown routes count too");
+    }
+    for count in 41..=60 {
+        let answered = world.bare("DELETE", "/v1/me").send().await;
+        assert_eq!((answered.status, standing(&answered)), (405, (60, 60 - count, 60)), "wrong methods count too");
+    }
+    for path in ["/v1/me", "/v1/nothing"] {
+        refused(&bad(path).await, "without_key", 60, "60");
+    }
+    assert_eq!(world.get("/v1/me").await.status, 200, "a good key is never refused because of its address");
+    assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is what needs no key");
+    let elsewhere = world.bare("GET", "/v1/me").from("192.0.2.2").send().await;
+    assert_eq!((elsewhere.status, standing(&elsewhere).1), (401, 59), "another address");
+    world.clock.advance_seconds(60);
+    assert_eq!(bad("/v1/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn what_no_route_takes_counts_against_a_good_key_by_its_method() {
+    let world = World::new().await;
+    let key = world.ordinary_key().await;
+    let send = |method: &'static str, path: &'static str| world.bare(method, path).key(&key).send();
+    let reads = send("GET", "/v1/nothing").await;
+    assert_eq!((reads.status, standing(&reads)), (404, (600, 599, 60)));
+    let writes = send("PUT", "/v1/me").await;
+    assert_eq!((writes.status, standing(&writes)), (405, (100, 99, 60)));
+    for _ in 0..99 {
+        send("PUT", "/v1/me").await;
+    }
+    assert_eq!(
+        send("PUT", "/v1/me").await.status,
+        405,
+        "what is not there is not there, however often it is asked for"
+    );
+    assert_eq!(send("POST", "/v1/observations").await.status, 429);
+}
+
+#[tokio::test]
+async fn a_quota_comes_before_scopes_and_bodies() {
+    let world = World::new().await;
+    let key = world.ordinary_key().await;
+    for _ in 0..100 {
+        world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await;
+    }
+    refused(&world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await, "write", 100, "60");
+}
+
+#[tokio::test]
+async fn invitations_are_accepted_20_times_a_minute_per_address() {
+    let world = World::new().await;
+    let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send();
+    for count in 1..=20 {
+        let answered = accept().await;
+        assert_eq!((answered.status, standing(&answered)), (404, (20, 20 - count, 60)));
+    }
+    refused(&accept().await, "invitation_accept", 20, "60");
+    let elsewhere = world.bare("POST", "/v1/invitations/accept").from("192.0.2.2").json(&json!({"token": "guess"}));
+    assert_eq!(elsewhere.send().await.status, 404);
+    assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "and that counts apart");
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_speaks_for_its_clients() {
+    let trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
+    let world = World::with(candor_http::Settings { trusted_proxies, ..Default::default() }).await;
+    let send = |client: &'static str| world.bare("GET", "/v1/me").header("x-forwarded-for", client).send();
+    for _ in 0..60 {
+        assert_eq!(send("203.0.113.1").await.status, 401);
+    }
+    assert_eq!(send("203.0.113.1").await.status, 429);
+    assert_eq!(send("203.0.113.2").await.status, 401);
+}

@@ -1,0 +1,107 @@
+//! HEAD for every GET, OPTIONS for every path, 405 with Allow for the rest, 404 for what is not there.
+
+use candor_http::table::{Method, ROUTES};
+
+use crate::resources::{Resources, method};
+use crate::support::World;
+
+fn methods_of(path: &str) -> Vec<&'static str> {
+    ROUTES.iter().filter(|it| it.path == path).map(method).collect()
+}
+
+fn allowed(path: &str) -> String {
+    let taken = methods_of(path);
+    let words = ["GET", "HEAD", "POST", "PATCH", "OPTIONS"];
+    let takes = |it: &&str| *it == "OPTIONS" || taken.contains(it) || (*it == "HEAD" && taken.contains(&"GET"));
+    words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")
+}
+
+#[tokio::test]
+async fn head_answers_as_get_does() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
+        let path = resources.path(route);
+        let (get, head) = (world.get(&path).await, world.ask("HEAD", &path).send().await);
+        assert_eq!((get.status, head.status), (200, 200), "{path}");
+        for name in ["content-type", "etag", "cache-control"] {
+            assert_eq!(get.header(name), head.header(name), "{path}: {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn options_says_what_a_path_takes_and_needs_no_key() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        let answered = world.bare("OPTIONS", &resources.path(route)).send().await;
+        assert_eq!((answered.status, answered.body.len()), (204, 0), "{}", route.path);
+        assert_eq!(answered.header("allow"), Some(allowed(route.path).as_str()), "{}", route.path);
+        assert!(answered.header("x-request-id").is_some() && answered.header("x-ratelimit-limit").is_some());
+    }
+    assert_eq!(world.bare("OPTIONS", "/v1/nothing").send().await.status, 404);
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a_key() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    for route in ROUTES {
+        let taken = methods_of(route.path);
+        for other in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND"] {
+            if taken.contains(&other) || (other == "HEAD" && taken.contains(&"GET")) {
+                continue;
+            }
+            let answered = world.ask(other, &resources.path(route)).send().await;
+            assert_eq!(answered.status, 405, "{other} {}", route.path);
+            assert_eq!(answered.header("allow"), Some(allowed(route.path).as_str()), "{other} {}", route.path);
+            assert_eq!(answered.code(), "bad_request", "{other} {}", route.path);
+        }
+    }
+    assert_eq!(world.bare("DELETE", "/v1/me").send().await.refusal(), (405, "bad_request".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_an_envelope_wherever_it_is_looked_for() {
+    let world = World::new().await;
+    for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v2/me", "/v1/me/", "//v1/me", "/v1/observations/a/b", "/docs/x"] {
+        for method in ["GET", "POST", "DELETE"] {
+            if path == "/docs/x" && method != "GET" {
+                continue;
+            }
+            let answered = world.bare(method, path).send().await;
+            assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_pages_beside_the_api_take_only_reads() {
+    let world = World::new().await;
+    for path in ["/livez", "/readyz", "/docs"] {
+        assert_eq!(world.bare("HEAD", path).send().await.status, 200, "{path}");
+        let answered = world.bare("POST", path).send().await;
+        assert_eq!((answered.status, answered.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{path}");
+        assert_eq!(answered.code(), "bad_request", "{path}");
+        assert_eq!(world.bare("OPTIONS", path).send().await.status, 204, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_reference_loads_nothing_from_elsewhere() {
+    let world = World::new().await;
+    let page = world.bare("GET", "/docs").send().await;
+    let policy = page.header("content-security-policy").unwrap().to_owned();
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("http"), "{policy}");
+    let text = page.text();
+    let links: Vec<&str> = text.split(['"', '\'']).filter(|it| it.starts_with('/') || it.contains("//")).collect();
+    assert_eq!(links.len(), 6, "{links:?}");
+    for link in links {
+        let file = world.bare("GET", link).send().await;
+        assert_eq!((file.status, file.header("content-security-policy")), (200, Some(policy.as_str())), "{link}");
+    }
+    let start = world.bare("GET", "/docs/swagger-initializer.js").send().await.text();
+    assert!(start.contains("/v1/openapi.json") && !start.contains("http"), "{start}");
+    assert_eq!(world.bare("GET", "/docs/").send().await.text(), text);
+}

@@ -1,0 +1,67 @@
+//! When something behind the API fails: always the envelope, never the cause.
+
+use std::sync::Arc;
+
+use candor_http::Settings;
+use candor_store_sqlite::SqliteStore;
+use candor_store_testkit::Faulty;
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn a_panic_is_a_server_error_without_its_message() {
+    let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
+    let world = World::with(Settings { metrics: Some(metrics), ..Settings::default() }).await;
+    let answered = world.bare("GET", "/metrics").from("127.0.0.1").send().await;
+    assert_eq!(answered.refusal(), (500, "server_error".to_owned()));
+    assert!(!answered.text().contains("secret"), "{}", answered.text());
+    assert_eq!(world.get("/v1/me").await.status, 200, "and the next request is answered");
+}
+
+#[tokio::test]
+async fn metrics_are_for_peers_on_the_same_machine() {
+    let metrics: candor_http::MetricsText = Arc::new(|| "up 1\n".to_owned());
+    let world = World::with(Settings { metrics: Some(metrics), ..Settings::default() }).await;
+    let local = world.bare("GET", "/metrics").from("127.0.0.1").send().await;
+    assert_eq!((local.status, local.text()), (200, "up 1\n".to_owned()));
+    assert_eq!(world.bare("GET", "/metrics").from("::1").send().await.status, 200);
+    assert_eq!(world.bare("GET", "/metrics").send().await.status, 404);
+    let proxied = world.bare("GET", "/metrics").from("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
+    assert_eq!(proxied.send().await.status, 404, "what a proxy passes on is not from this machine");
+}
+
+#[tokio::test]
+async fn readiness_is_the_databases_and_the_processs() {
+    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let world = World::on(store.clone(), Settings::default()).await;
+    let ready = || world.bare("GET", "/readyz").send();
+    assert_eq!(ready().await.status, 200);
+    store.set_down(true);
+    let down = ready().await;
+    assert_eq!(down.refusal(), (503, "unavailable".to_owned()));
+    assert_eq!(down.json()["error"]["message"], "The database does not answer.");
+    assert_eq!(world.bare("GET", "/livez").send().await.status, 200, "the process lives");
+    store.set_down(false);
+    world.readiness.set_draining();
+    assert_eq!(ready().await.json()["error"]["message"], "The service is stopping.");
+    assert_eq!(world.get("/v1/me").await.status, 200, "requests in flight are still answered");
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_is_unavailable_with_retry_after() {
+    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let world = World::on(store.clone(), Settings::default()).await;
+    assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");
+    store.set_down(true);
+    let refused = world.get("/v1/observations").await;
+    assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(world.post("/v1/departments", json!({"name": "x"})).await.status, 503);
+    world.clock.advance_seconds(5);
+    let unknown = world.get("/v1/me").await;
+    assert_eq!(unknown.refusal(), (503, "unavailable".to_owned()), "a key that cannot be looked up is not a bad key");
+    assert!(unknown.header("x-ratelimit-limit").is_some());
+    store.set_down(false);
+    assert_eq!(world.get("/v1/me").await.status, 200);
+}

@@ -1,0 +1,106 @@
+//! Lists: pages, cursors, orders, and what is inlined, as a client walks them (§1, decisions A10 to A12).
+
+use candor_domain::access::Scope;
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+async fn people(world: &World, count: usize) -> Vec<String> {
+    let mut ids = Vec::new();
+    for number in 0..count {
+        ids.push(world.employee(&format!("person{number}@example.com")).await);
+    }
+    ids
+}
+
+fn ids(page: &Value) -> Vec<String> {
+    page["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_walk_sees_everything_once_also_when_more_comes_meanwhile() {
+    let world = World::new().await;
+    let wanted = people(&world, 7).await;
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = world.get(&format!("/v1/employees?sort=-created_at&limit=3{cursor}")).await.json();
+        seen.extend(ids(&page));
+        world.employee(&format!("late{}@example.com", seen.len())).await;
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        assert_eq!(page["has_more"], true);
+        cursor = format!("&cursor={next}");
+    }
+    let wanted: Vec<_> = wanted.into_iter().rev().collect();
+    assert_eq!(seen, wanted);
+}
+
+#[tokio::test]
+async fn a_cursor_belongs_to_its_list_order_and_filters_but_to_any_limit_and_expansion() {
+    let world = World::new().await;
+    people(&world, 3).await;
+    let page = world.get("/v1/employees?limit=1&filter[role]=employee").await.json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+    for good in ["limit=2&filter[role]=employee", "filter[role]=employee&expand=manager&x=1"] {
+        let answered = world.get(&format!("/v1/employees?{good}&cursor={cursor}")).await;
+        assert_eq!(answered.status, 200, "{good}: {}", answered.text());
+    }
+    for bad in [
+        "employees?limit=1",
+        "employees?filter[role]=manager",
+        "employees?filter[role]=employee&sort=created_at",
+        "departments?x=1",
+    ] {
+        let answered = world.get(&format!("/v1/{bad}&cursor={cursor}")).await;
+        assert_eq!(answered.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
+    let world = World::new().await;
+    let manager = world.employee("boss@example.com").await;
+    let body = json!({"email": "a@example.com", "first_name": "A", "last_name": "B", "manager_id": manager});
+    let report = world.made("/v1/employees", body).await;
+    let observation = json!({"employee_id": report, "type": "strength", "observation": "x"});
+    let id = world.made("/v1/observations", observation).await;
+    let seen = world.get(&format!("/v1/observations/{id}?expand=employee,attributes")).await.json();
+    assert_eq!((&seen["employee"]["id"], &seen["attributes"]), (&json!(report), &json!([])));
+    let seen = world.get(&format!("/v1/employees/{manager}?expand=manager,direct_reports")).await.json();
+    assert_eq!((&seen["manager"], &seen["direct_reports"][0]["id"]), (&Value::Null, &json!(report)));
+    let key = world.scoped(&[Scope::ObservationsRead]).await;
+    for path in [format!("/v1/observations/{id}"), "/v1/observations".to_owned()] {
+        let answered = world.bare("GET", &format!("{path}?expand=attributes")).key(&key).send().await;
+        assert_eq!(answered.status, 200, "attributes ride on observations");
+        let answered = world.bare("GET", &format!("{path}?expand=employee")).key(&key).send().await;
+        assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{path}");
+        assert_eq!(answered.json()["error"]["details"], json!([{"required_scope": "employees:read"}]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_path_of_expansion_is_an_invalid_word() {
+    let world = World::new().await;
+    let id = world.observation("ada@example.com").await;
+    for path in [format!("/v1/observations/{id}?expand=x"), "/v1/observations?expand=employee,x".to_owned()] {
+        let answered = world.get(&path).await;
+        assert_eq!(answered.problems(), [("expand".to_owned(), "invalid_enum".to_owned())], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_feed_always_leads_on() {
+    let world = World::new().await;
+    let empty = world.get("/v1/events").await.json();
+    assert_eq!((&empty["data"], &empty["has_more"]), (&json!([]), &json!(false)));
+    let mut cursor = empty["next_cursor"].as_str().unwrap().to_owned();
+    for round in 0..3 {
+        world.employee(&format!("round{round}@example.com")).await;
+        let page = world.get(&format!("/v1/events?cursor={cursor}")).await.json();
+        let events: Vec<_> = page["data"].as_array().unwrap().iter().map(|it| it["event"].clone()).collect();
+        assert_eq!(events, ["employee.created"], "round {round}");
+        page["next_cursor"].as_str().unwrap().clone_into(&mut cursor);
+    }
+    let filtered = world.get("/v1/events?filter[event]=observation.created&filter[event]=employee.created").await;
+    assert_eq!(filtered.json()["data"].as_array().unwrap().len(), 3);
+}

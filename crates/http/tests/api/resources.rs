@@ -1,0 +1,134 @@
+//! One resource of every kind, and a request for every row of the table that would succeed with it.
+
+use std::collections::BTreeMap;
+
+use candor_http::table::{Body, Method, Route};
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+/// The ids of one resource of each family, by the first segment of their paths.
+pub(crate) struct Resources(BTreeMap<&'static str, String>);
+
+impl Resources {
+    /// Makes one of each with a live admin key.
+    pub(crate) async fn make(world: &World, key: &str) -> Self {
+        let made = async |path: &str, body: Value| {
+            world.clock.advance_millis(1);
+            let answered = world.bare("POST", path).key(key).json(&body).send().await;
+            assert_eq!(answered.status, 201, "{path}: {}", answered.text());
+            answered.json()["id"].as_str().unwrap().to_owned()
+        };
+        let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample",
+                            "send_invite": true});
+        let employee =
+            made("/v1/employees", json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}))
+                .await;
+        let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+        let observation = made("/v1/observations", body).await;
+        let invited = made("/v1/employees", person).await;
+        let objective = |owner: &str| json!({"owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01", "period_end": "2026-06-30"});
+        let employee_objective = made("/v1/employee-objectives", objective(&employee)).await;
+        let manager_objective = made("/v1/manager-objectives", objective(&employee)).await;
+        let reject = format!("/v1/manager-objectives/{manager_objective}/reject");
+        world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;
+        let told = world.bare("GET", "/v1/notifications").key(key).send().await.json();
+        let notification = told["data"][0]["id"].as_str().unwrap().to_owned();
+        let department = made("/v1/departments", json!({"name": "Care"})).await;
+        let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
+        let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
+        let connector = made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        Self(BTreeMap::from([
+            ("observations", observation),
+            ("employees", employee),
+            ("employee-objectives", employee_objective),
+            ("notifications", notification),
+            ("manager-objectives", manager_objective),
+            ("invited", invited),
+            ("departments", department),
+            ("attributes", attribute),
+            ("api-keys", api_key),
+            ("connectors", connector),
+        ]))
+    }
+
+    /// The id of the resource of a family.
+    pub(crate) fn id(&self, family: &str) -> &str {
+        &self.0[family]
+    }
+
+    /// The path of a route with the id of a resource for which it makes sense.
+    pub(crate) fn path(&self, route: &Route) -> String {
+        let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
+        let family = if invited { "invited" } else { family(route) };
+        format!("/v1{}", route.path.replace("{id}", self.0.get(family).map_or("", String::as_str)))
+    }
+
+    /// Brings the objective of a route that ends it as far as it must be for that.
+    pub(crate) async fn begin(&self, world: &World, route: &Route) {
+        if !route.path.ends_with("/complete") && !route.path.ends_with("/miss") {
+            return;
+        }
+        let objective = format!("/v1/{}/{}", family(route), self.id(family(route)));
+        assert_eq!(world.post(&format!("{objective}/approve"), json!({})).await.status, 200);
+        assert_eq!(world.patch(&objective, json!({"status": "in_progress"})).await.status, 200);
+    }
+
+    /// A body that a route takes.
+    pub(crate) fn body(&self, route: &Route) -> Option<Value> {
+        let (Body::Required(schema) | Body::Optional(schema)) = route.body else { return None };
+        let employee = self.id("employees");
+        Some(match schema {
+            "ObservationCreate" => json!({"employee_id": employee, "type": "strength", "observation": "Helps."}),
+            "ObservationUpdate" => json!({"impact": "Trust"}),
+            "EmployeeObjectiveCreate" | "ManagerObjectiveCreate" => {
+                json!({"owner_id": employee, "title": "Listen", "period_start": "2026-04-01", "period_end": "2026-04-01"})
+            }
+            "ObjectiveUpdate" => json!({"description": "Weekends excepted."}),
+            "ObjectiveReject" => json!({"reason": "Too vague"}),
+            "ObjectiveApprove" | "ObjectiveComplete" | "ObjectiveMiss" => json!({}),
+            "NotificationsReadAll" => json!({"recipient_id": employee}),
+            "EmployeeCreate" => json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"}),
+            "EmployeeUpdate" => json!({"first_name": "Augusta"}),
+            "EmployeeRehire" | "ConnectorRelease" | "ApiKeyRotate" => json!({}),
+            "DepartmentCreate" | "DepartmentUpdate" | "OrganizationUpdate" | "ApiKeyUpdate" => {
+                json!({"name": "Another"})
+            }
+            "AttributeCreate" => json!({"name": "Another", "category": "Character"}),
+            "AttributeUpdate" => json!({"category": "Communication"}),
+            "ApiKeyCreate" => json!({"name": "New", "scopes": ["employees:read"]}),
+            "ConnectorCreate" => json!({"type": "csv_feed", "hris_source": "another"}),
+            "InvitationAccept" => json!({"token": "unknown"}),
+            other => panic!("{other} has no body here"),
+        })
+    }
+}
+
+/// The first segment of a route's path.
+pub(crate) fn family(route: &Route) -> &'static str {
+    route.path.split('/').nth(1).unwrap_or_default()
+}
+
+/// An id of a kind that nothing has.
+pub(crate) fn absent(route: &Route) -> &'static str {
+    match family(route) {
+        "observations" => "obs_00000000000000000000000001",
+        "employees" => "emp_00000000000000000000000001",
+        "employee-objectives" | "manager-objectives" => "obj_00000000000000000000000001",
+        "notifications" => "ntf_00000000000000000000000001",
+        "departments" => "dep_00000000000000000000000001",
+        "attributes" => "attr_00000000000000000000000001",
+        "api-keys" => "key_00000000000000000000000001",
+        "connectors" => "con_00000000000000000000000001",
+        other => panic!("{other} has no ids here"),
+    }
+}
+
+/// The word of a route's method.
+pub(crate) const fn method(route: &Route) -> &'static str {
+    match route.method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+        Method::Patch => "PATCH",
+    }
+}

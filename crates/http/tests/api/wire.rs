@@ -1,0 +1,156 @@
+//! What only a socket shows: requests that are none, slow clients, HEAD, and an orderly end.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_http::{Api, Readiness, ServerOptions, Settings, server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::World;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+struct Listening {
+    address: std::net::SocketAddr,
+    handle: actix_web::dev::ServerHandle,
+    key: String,
+    ended: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+async fn listening(settings: Settings, options: ServerOptions) -> Listening {
+    let world = World::new().await;
+    let readiness = Readiness::starting();
+    readiness.set_ready();
+    let api = Arc::new(Api::new(Arc::clone(&world.shell), settings, readiness));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();
+    let handle = server.handle();
+    Listening { address, handle, key: world.admin, ended: tokio::spawn(server) }
+}
+
+/// Sends bytes and reads until the other side closes.
+async fn talk(address: std::net::SocketAddr, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let _ = stream.write_all(bytes).await;
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await;
+    assert!(read.is_ok(), "the connection stays open: {}", String::from_utf8_lossy(&answer));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn envelope(answer: &str, status: u16, code: &str) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
+    assert_eq!(body["error"]["code"], code, "{answer}");
+    let id = body["error"]["request_id"].as_str().unwrap();
+    assert!(head.contains(&format!("x-request-id: {id}")), "{answer}");
+    assert!(head.contains("content-type: application/json") && head.contains("x-ratelimit-limit: 60"), "{answer}");
+    assert_eq!(head.matches("content-length").count(), 1, "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_no_request_gets_the_envelope_too() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    for bytes in [
+        "nonsense\r\n\r\n".to_owned(),
+        "GET /v1/me HTTP/1.1\r\n\r\n".to_owned(),
+        "GET /v1/me HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n".to_owned(),
+        "POST /v1/me HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n".to_owned(),
+        "POST /v1/me HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n".to_owned(),
+    ] {
+        envelope(&talk(it.address, bytes.as_bytes()).await, 400, "bad_request");
+    }
+    let large = format!("GET /v1/me HTTP/1.1\r\nhost: x\r\nx-padding: {}", "a".repeat(200_000));
+    envelope(&talk(it.address, large.as_bytes()).await, 431, "bad_request");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_refusal_behind_an_answer_in_the_same_connection_is_complete_too() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let answer = talk(it.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let second = answer.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{answer}"));
+    envelope(&answer[second..], 400, "bad_request");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_slow_head_and_a_slow_body_are_given_up_with_408() {
+    let quick = Duration::from_millis(200);
+    let settings = Settings { body_time: quick, ..Settings::default() };
+    let it = listening(settings, ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
+    envelope(&talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await, 408, "timeout");
+    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
+    let answer = talk(it.address, slow.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"timeout\""), "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_given_up_with_504() {
+    let settings = Settings { request_budget: Duration::from_millis(200), ..Settings::default() };
+    let it = listening(settings, ServerOptions::default()).await;
+    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
+    let answer = talk(it.address, slow.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("\"timeout\""), "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let announced = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
+    let answer = talk(it.address, announced.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"bad_request\""), "{answer}");
+    let chunk = format!("{:x}\r\n{}\r\n", 100_000, "a".repeat(100_000));
+    let chunked = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
+    let answer = talk(it.address, format!("{chunked}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn head_says_how_long_the_body_would_be_and_sends_none() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
+        let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let get = talk(it.address, ask("GET").as_bytes()).await;
+        let head = talk(it.address, ask("HEAD").as_bytes()).await;
+        let length =
+            |answer: &str| answer.lines().find(|it| it.starts_with("content-length: ")).unwrap_or_default().to_owned();
+        assert!(!length(&get).is_empty(), "{get}");
+        assert_eq!(length(&get), length(&head), "{path}");
+        assert!(head.ends_with("\r\n\r\n"), "{head}");
+    }
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_stop_lets_the_request_in_flight_finish() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let mut stream = TcpStream::connect(it.address).await.unwrap();
+    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);
+    let begun = format!(
+        "POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\nexpect: 100-continue\r\ncontent-length: 15\r\n\r\n"
+    );
+    stream.write_all(begun.as_bytes()).await.unwrap();
+    let mut first = [0; 25];
+    tokio::time::timeout(DEADLINE, stream.read_exact(&mut first)).await.unwrap().unwrap();
+    assert!(first.starts_with(b"HTTP/1.1 100 Continue"), "the request is in flight");
+    let stopping = tokio::spawn(it.handle.stop(true));
+    stream.write_all(b"{\"name\":\"Care\"}").await.unwrap();
+    let mut answer = Vec::new();
+    tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    tokio::time::timeout(DEADLINE, stopping).await.unwrap().unwrap();
+    assert!(tokio::time::timeout(DEADLINE, it.ended).await.unwrap().unwrap().is_ok());
+}
