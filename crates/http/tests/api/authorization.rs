@@ -39,6 +39,8 @@ async fn every_route_but_the_public_ones_needs_a_key() {
     for route in ROUTES {
         // Slowly, so that it is not refused for their number.
         world.clock.advance_seconds(2);
+        // The limit on failures is another rule.
+        world.clock.advance_seconds(60);
         let request = world.bare(method(route), &resources.path(route));
         let answered = with_body(request, &resources, route).send().await;
         if route.access == Access::Public {
@@ -88,12 +90,6 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
     for route in ROUTES {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
-        if route.operation == "reactivateEmployee" || route.operation == "rehireEmployee" {
-            world.post(&format!("/v1/employees/{}/deactivate", resources.id("employees")), json!({})).await;
-        }
-        if route.operation.starts_with("restore") {
-            world.post(&resources.path(route).replace("restore", "archive"), json!({})).await;
-        }
         resources.begin(&world, route).await;
         let scopes = demanded(route).map_or(Scopes::NONE, |it| Scopes::NONE.with(it));
         // Rotating, and making a key, takes what the key gets.

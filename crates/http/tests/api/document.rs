@@ -136,10 +136,7 @@ async fn every_answer_is_as_described_member_by_member() {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
-        if ["reactivate", "rehire", "restore"].iter().any(|it| path.ends_with(it)) {
-            let before = path.replace("reactivate", "deactivate").replace("rehire", "deactivate");
-            world.post(&before.replace("restore", "archive"), json!({})).await;
-        }
+        resources.begin(&world, route).await;
         let expand =
             route.query.and_then(|it| it.expand).map_or(String::new(), |it| format!("?expand={}", it().join(",")));
         let request = world.ask(method(route), &format!("{path}{expand}"));

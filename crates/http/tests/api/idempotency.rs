@@ -17,10 +17,6 @@ async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effec
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
-        if ["reactivate", "rehire", "restore"].iter().any(|it| path.ends_with(it)) {
-            let before = path.replace("reactivate", "deactivate").replace("rehire", "deactivate");
-            world.post(&before.replace("restore", "archive"), json!({})).await;
-        }
         resources.begin(&world, route).await;
         let ask = || {
             let request = world.ask(method(route), &path).header("idempotency-key", "once");

@@ -54,7 +54,7 @@ impl Resources {
 
     /// The id of the resource of a family.
     pub(crate) fn id(&self, family: &str) -> &str {
-        &self.0[family]
+        self.0.get(family).map_or("", String::as_str)
     }
 
     /// The path of a route with the id of a resource for which it makes sense.
@@ -64,14 +64,21 @@ impl Resources {
         format!("/v1{}", route.path.replace("{id}", self.0.get(family).map_or("", String::as_str)))
     }
 
-    /// Brings the objective of a route that ends it as far as it must be for that.
+    /// Brings the resource of a route that needs a certain state into it.
     pub(crate) async fn begin(&self, world: &World, route: &Route) {
-        if !route.path.ends_with("/complete") && !route.path.ends_with("/miss") {
-            return;
+        let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
+        let done = async |action: &str| {
+            assert_eq!(world.post(&format!("{resource}/{action}"), json!({})).await.status, 200, "{resource}/{action}");
+        };
+        match route.path.rsplit('/').next() {
+            Some("reactivate" | "rehire") => done("deactivate").await,
+            Some("restore") => done("archive").await,
+            Some("complete" | "miss") => {
+                done("approve").await;
+                assert_eq!(world.patch(&resource, json!({"status": "in_progress"})).await.status, 200);
+            }
+            _ => {}
         }
-        let objective = format!("/v1/{}/{}", family(route), self.id(family(route)));
-        assert_eq!(world.post(&format!("{objective}/approve"), json!({})).await.status, 200);
-        assert_eq!(world.patch(&objective, json!({"status": "in_progress"})).await.status, 200);
     }
 
     /// A body that a route takes.
