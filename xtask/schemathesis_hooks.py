@@ -38,9 +38,13 @@ def before_call(context, case, kwargs):
     # The schema cannot say "not after the upper bound".
     for name in [name for name in query if name.endswith("[gte]")]:
         query.pop(name.replace("[gte]", "[lte]"), None)
-    # Nor "not in the future" and "not in the past".
+    # Nor "not in the future", "not in the past" and "not before the other one".
     if isinstance(case.body, dict):
         if case.body.get("observation_date") is not None:
             case.body["observation_date"] = "2024-02-29"
         if case.body.get("expires_at") is not None:
             case.body["expires_at"] = "2999-12-31T23:59:59.999Z"
+        if isinstance(case.body.get("period_end"), str):
+            case.body["period_end"] = "9999-12-31"
+        if isinstance(case.body.get("period_start"), str):
+            case.body["period_start"] = min(case.body["period_start"], "2024-02-29")

@@ -1,0 +1,63 @@
+//! The table of §3.1 as the contract has it, with decision C10; the code under test knows nothing of it.
+
+/// Where an objective can stand; in review is a state of its own that is reported as `proposed`.
+pub(super) const STATES: [&str; 7] =
+    ["proposed", "in review", "approved", "in_progress", "completed", "missed", "archived"];
+
+/// What can be done with one: the actions, and PATCH of the status to each word.
+pub(super) const TRIGGERS: [&str; 12] = [
+    "submit",
+    "approve",
+    "reject",
+    "complete",
+    "miss",
+    "archive",
+    "PATCH proposed",
+    "PATCH approved",
+    "PATCH in_progress",
+    "PATCH completed",
+    "PATCH missed",
+    "PATCH archived",
+];
+
+pub(super) const REVIEWS: [&str; 3] = ["optional", "required", "disabled"];
+
+const TABLE: [(&str, &str, &str); 16] = [
+    ("proposed", "submit", "in review"),
+    ("proposed", "approve", "approved"),
+    ("in review", "approve", "approved"),
+    ("proposed", "reject", "proposed"),
+    ("in review", "reject", "proposed"),
+    ("approved", "PATCH in_progress", "in_progress"),
+    ("in_progress", "PATCH approved", "approved"),
+    ("in_progress", "complete", "completed"),
+    ("approved", "complete", "completed"),
+    ("in_progress", "miss", "missed"),
+    ("proposed", "archive", "archived"),
+    ("in review", "archive", "archived"),
+    ("approved", "archive", "archived"),
+    ("in_progress", "archive", "archived"),
+    ("completed", "archive", "archived"),
+    ("missed", "archive", "archived"),
+];
+
+/// Where a trigger leads; `None` = 409.
+pub(super) fn leads(from: &str, trigger: &str, review: &str) -> Option<&'static str> {
+    let forbidden = match review {
+        "required" => (from, trigger) == ("proposed", "approve"),
+        "disabled" => trigger == "submit" || trigger == "reject",
+        _ => false,
+    };
+    let row = TABLE.into_iter().find(|(state, by, _)| (*state, *by) == (from, trigger));
+    row.filter(|_| !forbidden).map(|(_, _, to)| to)
+}
+
+/// What the API calls a state.
+pub(super) fn reported(state: &str) -> &str {
+    if state == "in review" { "proposed" } else { state }
+}
+
+/// Whether nothing but archiving is left.
+pub(super) fn is_finished(state: &str) -> bool {
+    matches!(state, "completed" | "missed" | "archived")
+}

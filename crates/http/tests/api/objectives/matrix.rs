@@ -1,0 +1,136 @@
+//! Every state × every trigger × every review setting, on both resources and every scope.
+
+use serde_json::{Value, json};
+
+use super::contract::{REVIEWS, STATES, TRIGGERS, is_finished, leads, reported};
+use super::{Feed, KINDS, ask, body, created, person, review};
+use crate::support::World;
+
+/// An objective that stands in a state, by the shortest way there.
+async fn standing(world: &World, kind: (&str, &str), owner: &str, state: &str) -> String {
+    let begun = matches!(state, "in_progress" | "completed" | "missed");
+    let mut body = body(kind.1, owner);
+    if begun {
+        body["status"] = json!("in_progress");
+    }
+    let path = created(world, kind, body).await;
+    let trigger = match state {
+        "in review" => "submit",
+        "approved" => "approve",
+        "completed" => "complete",
+        "missed" => "miss",
+        "archived" => "archive",
+        _ => return path,
+    };
+    assert_eq!(ask(world, &world.admin, &path, trigger).await.status, 200, "{state}");
+    path
+}
+
+/// What the objective is after the trigger led to a state.
+fn after(before: &Value, trigger: &str, to: &str, now: &str) -> Value {
+    let mut it = before.clone();
+    it["status"] = json!(reported(to));
+    it["updated_at"] = json!(now);
+    match trigger {
+        "submit" => it["submitted_at"] = json!(now),
+        "reject" => it["submitted_at"] = Value::Null,
+        "complete" => it["completed_at"] = json!(now),
+        _ => {}
+    }
+    if matches!(to, "approved" | "in_progress") && before["approved_at"].is_null() {
+        it["approved_at"] = json!(now);
+    }
+    it
+}
+
+async fn every_state_meets_every_trigger(kind: (&str, &str)) {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "org_admin", None).await;
+    let mut feed = Feed::from_now(&world).await;
+    for setting in REVIEWS {
+        for state in STATES {
+            for trigger in TRIGGERS {
+                let case = format!("{kind:?} {setting}: {state} × {trigger}");
+                review(&world, "optional").await;
+                let path = standing(&world, kind, &owner, state).await;
+                review(&world, setting).await;
+                let before = world.get(&path).await.json();
+                feed.read().await;
+                world.clock.advance_millis(7);
+                let now = world.shell.clock.now().to_string();
+                let answered = ask(&world, &world.admin, &path, trigger).await;
+                let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
+                let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {
+                    Some("archived") => {
+                        (after(&before, trigger, "archived", &now), &["objective.status_changed", "objective.archived"])
+                    }
+                    Some(to) => (after(&before, trigger, to, &now), &["objective.status_changed"]),
+                    None => (before.clone(), &[]),
+                };
+                if same || leads(state, trigger, setting).is_some() {
+                    assert_eq!((answered.status, answered.json()), (200, expected.clone()), "{case}");
+                } else {
+                    assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{case}");
+                    let attempted = trigger.trim_start_matches("PATCH ");
+                    let details = json!([
+                        {"field": "status", "current": reported(state), "attempted_transition": attempted}
+                    ]);
+                    assert_eq!(answered.json()["error"]["details"], details, "{case}");
+                }
+                assert_eq!(world.get(&path).await.json(), expected, "{case}");
+                let fired = feed.read().await;
+                let names: Vec<_> = fired.iter().map(|it| it["event"].as_str().unwrap()).collect();
+                assert_eq!(names, events, "{case}");
+                assert!(fired.iter().all(|it| it["data"] == expected && it["data"]["scope"] == kind.1), "{case}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_state_meets_every_trigger_on_employee_objectives() {
+    every_state_meets_every_trigger(KINDS[0]).await;
+}
+
+#[tokio::test]
+async fn every_state_meets_every_trigger_on_manager_objectives() {
+    every_state_meets_every_trigger(KINDS[1]).await;
+}
+
+#[tokio::test]
+async fn every_state_meets_every_trigger_on_org_objectives() {
+    every_state_meets_every_trigger(KINDS[2]).await;
+}
+
+#[tokio::test]
+async fn every_state_can_be_edited_until_it_is_finished() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "org_admin", None).await;
+    let mut feed = Feed::from_now(&world).await;
+    for kind in KINDS {
+        for state in STATES {
+            let path = standing(&world, kind, &owner, state).await;
+            let before = world.get(&path).await.json();
+            feed.read().await;
+            world.clock.advance_millis(7);
+            let title = before["title"].clone();
+            for (body, changes) in [
+                (json!({"title": title}), false),
+                (json!({"description": "Weekends excepted."}), true),
+                (json!({"period_start": "2026-05-01", "period_end": "2026-05-01"}), true),
+            ] {
+                world.clock.advance_millis(7);
+                let answered = world.patch(&path, body.clone()).await;
+                let names: Vec<_> = feed.read().await.iter().map(|it| it["event"].clone()).collect();
+                if is_finished(state) {
+                    assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{state} {body}");
+                    assert_eq!((world.get(&path).await.json(), names), (before.clone(), vec![]), "{state} {body}");
+                } else {
+                    assert_eq!(answered.status, 200, "{state} {body}");
+                    let wanted = if changes { vec![json!("objective.updated")] } else { vec![] };
+                    assert_eq!(names, wanted, "{state} {body}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Objectives and who is told of them (§2.2, §3.1, §4.2, decisions C, G).
+
+mod bodies;
+mod concurrent;
+mod contract;
+mod lists;
+mod matrix;
+mod model;
+mod notices;
+mod sight;
+mod starts;
+mod stores;
+
+use candor_domain::id::EmployeeId;
+use candor_service::operator::{self, KeyOrder};
+use serde_json::{Value, json};
+
+use crate::support::{Answered, World};
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+
+/// Each resource with each scope that stands in it.
+const KINDS: [(&str, &str); 3] =
+    [("employee-objectives", "employee"), ("manager-objectives", "manager"), ("manager-objectives", "org")];
+
+/// A person with a role and a manager.
+async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) -> String {
+    let body = json!({
+        "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "role": role,
+        "manager_id": manager,
+    });
+    world.made("/v1/employees", body).await
+}
+
+/// The body of an objective.
+fn body(scope: &str, owner: &str) -> Value {
+    json!({
+        "scope": scope, "owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01",
+        "period_end": "2026-06-30",
+    })
+}
+
+/// Creates an objective and answers its path.
+async fn objective(world: &World, (resource, scope): (&str, &str), owner: &str) -> String {
+    created(world, (resource, scope), body(scope, owner)).await
+}
+
+async fn created(world: &World, (resource, _): (&str, &str), body: Value) -> String {
+    format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
+}
+
+/// Does to an objective what a trigger of the contract's table names: an action, or `PATCH` and a status.
+async fn ask(world: &World, key: &str, path: &str, trigger: &str) -> Answered {
+    let (method, path, body) = match trigger.strip_prefix("PATCH ") {
+        Some(status) => ("PATCH", path.to_owned(), json!({"status": status})),
+        None if trigger == "reject" => ("POST", format!("{path}/reject"), json!({"reason": "Too vague"})),
+        None => ("POST", format!("{path}/{trigger}"), json!({})),
+    };
+    world.bare(method, &path).key(key).json(&body).send().await
+}
+
+async fn review(world: &World, setting: &str) {
+    let answered = world.patch("/v1/organization", json!({"objective_review": setting})).await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+}
+
+/// A key that acts for a person.
+async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
+    let employee: EmployeeId = person.parse().unwrap();
+    let order = KeyOrder {
+        organization: world.organization,
+        name: "Bound".to_owned(),
+        scopes: Scopes::ALL,
+        level,
+        environment: Environment::Live,
+        employee: Some(employee),
+        expires_at: None,
+        reads_per_minute: Some(100_000),
+        writes_per_minute: Some(100_000),
+    };
+    operator::create_key(&world.shell, order).await.unwrap().1.reveal().to_owned()
+}
+
+/// The feed of events, from where it was read last.
+struct Feed<'w> {
+    world: &'w World,
+    cursor: String,
+}
+
+impl<'w> Feed<'w> {
+    /// From now on.
+    async fn from_now(world: &'w World) -> Self {
+        let mut feed = Self { world, cursor: String::new() };
+        feed.read().await;
+        feed
+    }
+
+    /// The events about objectives since then.
+    async fn read(&mut self) -> Vec<Value> {
+        let mut events = vec![];
+        loop {
+            let cursor = if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) };
+            let page = self.world.get(&format!("/v1/events?limit=100{cursor}")).await.json();
+            if let Some(next) = page["next_cursor"].as_str() {
+                self.cursor = next.to_owned();
+            }
+            events.extend(page["data"].as_array().unwrap().iter().cloned());
+            if page["has_more"] == json!(false) {
+                events.retain(|it| it["event"].as_str().unwrap().starts_with("objective."));
+                return events;
+            }
+        }
+    }
+}
+
+/// Every entry of a list, page by page.
+async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
+    let (mut all, mut cursor) = (vec![], String::new());
+    loop {
+        let answered = world.bare("GET", &format!("{path}{cursor}")).key(key).send().await;
+        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+        let page = answered.json();
+        all.extend(page["data"].as_array().unwrap().iter().cloned());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return all,
+        }
+    }
+}
+
+fn ids(entries: &[Value]) -> Vec<String> {
+    entries.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}

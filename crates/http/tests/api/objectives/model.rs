@@ -1,0 +1,172 @@
+//! Any sequence of actions, edits and days agrees with a model that is written from the contract alone.
+
+use candor_domain::time::Date;
+use candor_service::start;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::contract::{REVIEWS, TRIGGERS, is_finished, leads, reported};
+use super::{Feed, KINDS, ask, person, review};
+use crate::support::{START, World};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Trigger(&'static str),
+    Title(u8),
+    Begin(i64),
+    Review(&'static str),
+    Days(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => prop::sample::select(&TRIGGERS[..]).prop_map(Step::Trigger),
+        2 => prop::sample::select(vec!["approve", "PATCH approved", "PATCH in_progress"]).prop_map(Step::Trigger),
+        1 => (0..3u8).prop_map(Step::Title),
+        1 => (-5..20i64).prop_map(Step::Begin),
+        1 => prop::sample::select(&REVIEWS[..]).prop_map(Step::Review),
+        2 => (0..6i64).prop_map(Step::Days),
+    ]
+}
+
+fn day(offset: i64) -> String {
+    let today = START.date().to_string();
+    let epoch = (0..).map(|it| 20_000 + it).find(|it| Date::from_epoch_days(*it).to_string() == today).unwrap();
+    Date::from_epoch_days(epoch + i32::try_from(offset).unwrap()).to_string()
+}
+
+struct Model {
+    json: Value,
+    state: &'static str,
+    held_back: bool,
+    review: &'static str,
+    begins: i64,
+    today: i64,
+}
+
+impl Model {
+    /// What a step does: the events it fires, or that it is refused.
+    fn take(&mut self, step: &Step, now: &str) -> Result<Vec<&'static str>, u16> {
+        match step {
+            Step::Review(setting) => {
+                self.review = setting;
+                Ok(vec![])
+            }
+            Step::Days(days) => {
+                self.today += days;
+                if self.state == "approved" && !self.held_back && self.begins <= self.today {
+                    self.enter("in_progress", now);
+                    return Ok(vec!["objective.status_changed"]);
+                }
+                Ok(vec![])
+            }
+            Step::Title(number) => self.edit("title", json!(format!("Title {number}")), now),
+            Step::Begin(offset) => {
+                let fired = self.edit("period_start", json!(day(*offset)), now)?;
+                self.begins = *offset;
+                Ok(fired)
+            }
+            Step::Trigger(trigger) => self.trigger(trigger, now),
+        }
+    }
+
+    fn edit(&mut self, field: &str, to: Value, now: &str) -> Result<Vec<&'static str>, u16> {
+        if is_finished(self.state) {
+            return Err(409);
+        }
+        if self.json[field] == to {
+            return Ok(vec![]);
+        }
+        self.json[field] = to;
+        self.json["updated_at"] = json!(now);
+        Ok(vec!["objective.updated"])
+    }
+
+    fn trigger(&mut self, trigger: &str, now: &str) -> Result<Vec<&'static str>, u16> {
+        let same = trigger.strip_prefix("PATCH ") == Some(reported(self.state)) && !is_finished(self.state);
+        let Some(to) = leads(self.state, trigger, self.review) else { return if same { Ok(vec![]) } else { Err(409) } };
+        match trigger {
+            "submit" => self.json["submitted_at"] = json!(now),
+            "reject" => self.json["submitted_at"] = Value::Null,
+            "complete" => self.json["completed_at"] = json!(now),
+            "PATCH approved" => self.held_back = true,
+            "PATCH in_progress" => self.held_back = false,
+            _ => {}
+        }
+        self.enter(to, now);
+        let archived = (to == "archived").then_some("objective.archived");
+        Ok(["objective.status_changed"].into_iter().chain(archived).collect())
+    }
+
+    fn enter(&mut self, to: &'static str, now: &str) {
+        self.state = to;
+        self.json["status"] = json!(reported(to));
+        self.json["updated_at"] = json!(now);
+        if matches!(to, "approved" | "in_progress") && self.json["approved_at"].is_null() {
+            self.json["approved_at"] = json!(now);
+        }
+    }
+}
+
+async fn carry_out(world: &World, path: &str, step: &Step) -> u16 {
+    match step {
+        Step::Trigger(trigger) => ask(world, &world.admin, path, trigger).await.status,
+        Step::Title(number) => world.patch(path, json!({"title": format!("Title {number}")})).await.status,
+        Step::Begin(offset) => world.patch(path, json!({"period_start": day(*offset)})).await.status,
+        Step::Review(setting) => {
+            review(world, setting).await;
+            200
+        }
+        Step::Days(_) => {
+            start::due_objectives(&world.shell, || true).await.unwrap();
+            200
+        }
+    }
+}
+
+async fn agree(kind: usize, steps: Vec<Step>) {
+    let world = World::new().await;
+    let (resource, scope) = KINDS[kind];
+    let owner = person(&world, "owner", "org_admin", None).await;
+    let body = json!({
+        "scope": scope, "owner_id": owner, "title": "Title 0", "period_start": day(3), "period_end": day(400),
+    });
+    let made = world.post(&format!("/v1/{resource}"), body).await.json();
+    let path = format!("/v1/{resource}/{}", made["id"].as_str().unwrap());
+    let mut model =
+        Model { json: made, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
+    let mut feed = Feed::from_now(&world).await;
+    let mut entries = 1;
+    for (number, step) in steps.iter().enumerate() {
+        world.clock.advance_millis(1);
+        if let Step::Days(days) = step {
+            world.clock.advance_seconds(days * 86_400);
+        }
+        let now = world.shell.clock.now().to_string();
+        let (wanted, status) = match model.take(step, &now) {
+            Ok(events) => (events, 200),
+            Err(status) => (vec![], status),
+        };
+        let case = format!("no. {number} of {steps:?}");
+        assert_eq!(carry_out(&world, &path, step).await, status, "{case}");
+        assert_eq!(world.get(&path).await.json(), model.json, "{case}");
+        let fired = feed.read().await;
+        let names: Vec<_> = fired.iter().map(|it| it["event"].as_str().unwrap()).collect();
+        assert_eq!(names, wanted, "{case}");
+        assert!(fired.iter().all(|it| it["data"] == model.json), "{case}");
+        entries += usize::from(!wanted.is_empty());
+    }
+    let history = world.get(&format!("{path}/history?limit=100")).await.json();
+    assert_eq!(history["data"].as_array().unwrap().len(), entries, "one entry for each change: {steps:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_sequence_agrees_with_the_contract(kind in 0..3usize, steps in vec(step(), 1..40)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(agree(kind, steps));
+    }
+}
