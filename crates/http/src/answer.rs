@@ -27,27 +27,27 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Bytes,
 }
 
 impl Answer {
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::with_capacity(12), body: Bytes::new() }
+        Self { status, headers: Vec::new(), body: Bytes::new() }
     }
 
     /// An answer with a body.
     pub(crate) fn with_body(content_type: HeaderValue, body: Bytes) -> Self {
         let mut answer = Self { body, ..Self::empty(StatusCode::OK) };
-        answer.headers.insert(CONTENT_TYPE, content_type);
+        answer.headers.push((CONTENT_TYPE, content_type));
         answer
     }
 
     /// What a path takes.
     pub(crate) fn options(allow: &HeaderValue) -> Self {
         let mut answer = Self::empty(StatusCode::NO_CONTENT);
-        answer.headers.insert(ALLOW, allow.clone());
+        answer.headers.push((ALLOW, allow.clone()));
         answer
     }
 
@@ -57,11 +57,11 @@ impl Answer {
         if let Outcome::Created(path) = &reply.outcome {
             answer.status = StatusCode::CREATED;
             if let Some(location) = api.location(path) {
-                answer.headers.insert(LOCATION, location);
+                answer.headers.push((LOCATION, location));
             }
         }
         if reply.replayed {
-            answer.headers.insert(REPLAYED, HeaderValue::from_static("true"));
+            answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
         let Some(tag) = reply.version.map(etag::tag) else { return answer };
         let unchanged = exchange.is_read() && {
@@ -69,12 +69,12 @@ impl Answer {
             etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)
         };
         if let Ok(tag) = HeaderValue::try_from(tag) {
-            answer.headers.insert(ETAG, tag);
+            answer.headers.push((ETAG, tag));
         }
         if unchanged {
             answer.status = StatusCode::NOT_MODIFIED;
             answer.body = Bytes::new();
-            answer.headers.remove(CONTENT_TYPE);
+            answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
         }
         answer
     }
@@ -87,21 +87,24 @@ impl Answer {
         let mut answer = Self::with_body(JSON, fault.envelope(exchange.id));
         answer.status = fault.status;
         if let Some(seconds) = fault.retry_after_seconds {
-            answer.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+            answer.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
         }
         if let Some(allow) = fault.allow {
-            answer.headers.insert(ALLOW, allow);
+            answer.headers.push((ALLOW, allow));
         }
         if fault.status == StatusCode::UNAUTHORIZED {
-            answer.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            answer.headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         }
         answer
     }
 
     /// The response.
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
-        let Self { status, mut headers, body } = self;
-        let request = exchange.request.headers();
+        let mut response = HttpResponse::new(self.status);
+        let (request, headers) = (exchange.request.headers(), response.headers_mut());
+        for (name, value) in self.headers {
+            headers.insert(name, value);
+        }
         if let Ok(id) = HeaderValue::try_from(exchange.id.to_string()) {
             headers.insert(REQUEST_ID, id);
         }
@@ -110,12 +113,10 @@ impl Answer {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
         if let Some(standing) = &exchange.standing {
-            write_standing(standing, &mut headers);
+            write_standing(standing, headers);
         }
-        api.cors.apply(request, &mut headers);
-        let body = compress::apply(request, &mut headers, body);
-        let mut response = HttpResponse::new(status);
-        *response.headers_mut() = headers;
+        api.cors.apply(request, headers);
+        let body = compress::apply(request, headers, self.body);
         if *exchange.request.method() != Method::HEAD && body.is_empty() {
             return response;
         }

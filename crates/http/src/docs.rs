@@ -103,7 +103,7 @@ fn reference(file: &str) -> Result<Answer, Fault> {
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
     ] {
-        answer.headers.insert(name, HeaderValue::from_static(value));
+        answer.headers.push((name, HeaderValue::from_static(value)));
     }
     Ok(answer)
 }

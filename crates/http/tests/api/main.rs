@@ -12,6 +12,7 @@ mod idempotency;
 mod isolation;
 mod limits;
 mod methods;
+mod objectives;
 mod outages;
 mod pages;
 mod resources;

@@ -1,0 +1,84 @@
+//! Many at once: one history, which is legal, with one event for each entry of it.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::contract::leads;
+use super::stores::every_store;
+use super::{Feed, KINDS, ask, objective, person};
+use crate::support::World;
+
+/// Follows a history from the creation through the contract's table to the state it ends in.
+fn followed(history: &[Value]) -> &'static str {
+    let actions: Vec<_> = history.iter().rev().map(|it| it["action"].as_str().unwrap()).collect();
+    assert_eq!(actions[0], "objective.create");
+    actions[1..].iter().fold("proposed", |state, action| {
+        let trigger = action.trim_start_matches("objective.");
+        leads(state, trigger, "optional").unwrap_or_else(|| panic!("{state} × {trigger} in {actions:?}"))
+    })
+}
+
+async fn twenty_at_once(world: &World, kind: (&str, &str), triggers: &[&str], name: &str) {
+    let owner = person(world, &format!("{}-{}", kind.1, triggers.len()), "org_admin", None).await;
+    let path = objective(world, kind, &owner).await;
+    let mut feed = Feed::from_now(world).await;
+    let asked = (0..20).map(|number| ask(world, &world.admin, &path, triggers[number % triggers.len()]));
+    let answers = join_all(asked).await;
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+    for answered in &answers {
+        *statuses.entry(answered.status).or_default() += 1;
+        assert!(matches!(answered.status, 200 | 409), "{name}: {}", answered.text());
+    }
+    let done = statuses[&200];
+    let history = world.get(&format!("{path}/history?limit=100")).await.json()["data"].clone();
+    let history = history.as_array().unwrap();
+    let end = followed(history);
+    let now = world.get(&path).await.json();
+    assert_eq!((now["status"].as_str(), history.len()), (Some(end), done + 1), "{name} {kind:?}: {statuses:?}");
+    let events = feed.read().await;
+    let count = |name: &str| events.iter().filter(|it| it["event"] == name).count();
+    let archived = usize::from(end == "archived");
+    let counts = (count("objective.status_changed"), count("objective.archived"), events.len());
+    assert_eq!(counts, (done, archived, done + archived), "{name} {kind:?}");
+    assert_eq!(events.last().unwrap()["data"], now, "{name} {kind:?}");
+}
+
+#[tokio::test]
+async fn approving_rejecting_and_archiving_at_once_make_one_legal_history_with_one_event_each() {
+    for it in every_store().await {
+        for kind in KINDS {
+            twenty_at_once(&it.world, kind, &["approve", "reject", "archive"], it.name).await;
+            twenty_at_once(&it.world, kind, &["approve", "approve", "approve", "reject"], it.name).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_twenty_approvals_one_wins() {
+    for it in every_store().await {
+        let owner = person(&it.world, "owner", "employee", None).await;
+        let path = objective(&it.world, KINDS[0], &owner).await;
+        let answers = join_all((0..20).map(|_| ask(&it.world, &it.world.admin, &path, "approve"))).await;
+        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        let told = it.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
+        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", it.name);
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_was_read_before_another_change_is_refused() {
+    for it in every_store().await {
+        let owner = person(&it.world, "owner", "employee", None).await;
+        let path = objective(&it.world, KINDS[0], &owner).await;
+        let tag = it.world.get(&path).await.header("etag").unwrap().to_owned();
+        let patches = (0..9).map(|number| {
+            let body = json!({"title": format!("Title {number}")});
+            it.world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
+        });
+        let answers = join_all(patches).await;
+        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|it| it.status == 412).count(), 8, "{}", it.name);
+    }
+}

@@ -1,0 +1,185 @@
+//! Filters, families and what is inlined (§4.2, decision C7).
+
+use candor_domain::access::Scope;
+use serde_json::{Value, json};
+
+use super::{KINDS, ask, body, created, ids, objective, person, walk};
+use crate::support::World;
+
+/// Four objectives of each kind, of two owners; the last of each kind is archived.
+async fn populated(world: &World) -> (Vec<Value>, [String; 2]) {
+    let owners = [person(world, "one", "org_admin", None).await, person(world, "two", "org_admin", None).await];
+    let mut all = vec![];
+    for kind in KINDS {
+        for (number, month) in ["03", "04", "05", "06"].into_iter().enumerate() {
+            let mut body = body(kind.1, &owners[number % 2]);
+            body["period_start"] = json!(format!("2026-{month}-01"));
+            body["period_end"] = json!(format!("2026-{month}-20"));
+            let path = created(world, kind, body).await;
+            let trigger = ["submit", "approve", "PATCH proposed", "archive"][number];
+            assert_eq!(ask(world, &world.admin, &path, trigger).await.status, 200);
+            all.push(world.get(&path).await.json());
+        }
+    }
+    (all, owners)
+}
+
+#[tokio::test]
+async fn each_list_shows_what_its_filters_let_through() {
+    let world = World::new().await;
+    let (all, owners) = populated(&world).await;
+    let owner = format!("filter[owner_id]={}", owners[0]);
+    let open: &dyn Fn(&Value) -> bool = &|it| it["status"] != "archived";
+    type Wanted<'a> = &'a dyn Fn(&Value) -> bool;
+    let cases: [(&str, Wanted<'_>); 13] = [
+        ("", open),
+        (&owner, &|it| open(it) && it["owner_id"] == json!(owners[0])),
+        ("filter[status]=archived", &|it| it["status"] == "archived"),
+        ("filter[status]=archived&filter[status]=approved", &|it| {
+            it["status"] == "archived" || it["status"] == "approved"
+        }),
+        ("filter[status]=proposed&filter[status]=proposed", &|it| it["status"] == "proposed"),
+        ("filter[status]=missed", &|_| false),
+        ("filter[period_end][gte]=2026-04-20", &|it| open(it) && it["period_end"].as_str() >= Some("2026-04-20")),
+        ("filter[period_start][lte]=2026-04-01", &|it| open(it) && it["period_start"].as_str() <= Some("2026-04-01")),
+        ("filter[period_start][gte]=2026-04-01&filter[period_end][lte]=2026-04-20", &|it| {
+            it["period_start"] == "2026-04-01"
+        }),
+        ("filter[scope]=org", &|it| open(it) && it["scope"] == "org"),
+        ("filter[scope]=manager", &|it| open(it) && it["scope"] == "manager"),
+        ("filter[scope]=employee", &|it| open(it) && it["scope"] == "employee"),
+        ("filter[owner_id]=emp_00000000000000000000000001", &|_| false),
+    ];
+    for resource in ["employee-objectives", "manager-objectives"] {
+        let employees = resource == "employee-objectives";
+        for (query, wanted) in &cases {
+            // The list of employees' objectives takes any scope and always shows employees'.
+            let wanted = |it: &&Value| if employees && query.contains("scope") { open(it) } else { wanted(it) };
+            for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {
+                let mut expected: Vec<_> =
+                    all.iter().filter(|it| (it["scope"] == "employee") == employees).filter(wanted).cloned().collect();
+                let field = sort.trim_start_matches('-');
+                expected.sort_by_key(|it| (it[field].to_string(), it["id"].to_string()));
+                if sort.starts_with('-') {
+                    expected.reverse();
+                }
+                let path = format!("/v1/{resource}?limit=2&sort={sort}&{query}");
+                assert_eq!(walk(&world, &world.admin, &path).await, expected, "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn wrong_filters_are_named() {
+    let world = World::new().await;
+    for resource in ["employee-objectives", "manager-objectives"] {
+        for (query, field, code) in [
+            ("filter[status]=begun", "filter[status]", "invalid_enum"),
+            ("filter[scope]=team", "filter[scope]", "invalid_enum"),
+            ("filter[scope]=org&filter[scope]=org", "filter[scope]", "invalid_format"),
+            ("filter[period_end][gte]=soon", "filter[period_end][gte]", "invalid_format"),
+            ("filter[period_end]=2026-01-01", "filter[period_end]", "unknown_field"),
+            ("sort=title", "sort", "invalid_enum"),
+            ("expand=manager", "expand", "invalid_enum"),
+        ] {
+            let answered = world.get(&format!("/v1/{resource}?{query}")).await;
+            assert_eq!((answered.status, answered.problems()), (400, vec![(field.to_owned(), code.to_owned())]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_objective_is_in_its_own_resource_and_in_no_other() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "org_admin", None).await;
+    for kind in KINDS {
+        let path = objective(&world, kind, &owner).await;
+        let wrong = if path.contains("/employee-") {
+            path.replace("/employee-", "/manager-")
+        } else {
+            path.replace("/manager-", "/employee-")
+        };
+        let before = world.get(&path).await.json();
+        for suffix in ["", "/history"] {
+            assert_eq!(world.get(&format!("{wrong}{suffix}")).await.refusal(), (404, "not_found".to_owned()));
+        }
+        assert_eq!(world.patch(&wrong, json!({"title": "x"})).await.status, 404);
+        for trigger in ["submit", "approve", "reject", "complete", "miss", "archive"] {
+            assert_eq!(ask(&world, &world.admin, &wrong, trigger).await.status, 404, "{trigger}");
+        }
+        assert_eq!(world.get(&path).await.json(), before);
+    }
+}
+
+#[tokio::test]
+async fn owners_and_summaries_are_inlined_with_their_scopes() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "employee", None).await;
+    let path = objective(&world, KINDS[0], &owner).await;
+    let plain = world.get(&path).await.json();
+    let person = world.get(&format!("/v1/employees/{owner}")).await.json();
+    let both = json!({"owner": person, "linked_summaries": []});
+    for (expand, members) in [("owner", vec!["owner"]), ("owner,linked_summaries", vec!["owner", "linked_summaries"])] {
+        let mut wanted = plain.clone();
+        for name in members {
+            wanted[name] = both[name].clone();
+        }
+        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), wanted);
+        let listed = world.get(&format!("/v1/employee-objectives?expand={expand}")).await.json();
+        assert_eq!(listed["data"], json!([wanted]));
+    }
+    let key = world.scoped(&[Scope::ObjectivesRead]).await;
+    for (expand, scope) in [("owner", "employees:read"), ("linked_summaries", "summaries:read")] {
+        for path in [&path, "/v1/employee-objectives"] {
+            let answered = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
+            assert_eq!(answered.json()["error"]["details"], json!([{"required_scope": scope}]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_history_is_paged_from_the_newest_with_what_was_said() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "employee", None).await;
+    let path = objective(&world, KINDS[0], &owner).await;
+    let done = async |method: &str, path: String, body: Value| {
+        world.clock.advance_millis(1);
+        assert_eq!(world.ask(method, &path).json(&body).send().await.status, 200, "{path}");
+    };
+    done("POST", format!("{path}/submit"), json!({})).await;
+    done("POST", format!("{path}/reject"), json!({"reason": "Too vague"})).await;
+    done("PATCH", path.clone(), json!({"title": "Answer within four hours"})).await;
+    done("POST", format!("{path}/submit"), json!({})).await;
+    done("POST", format!("{path}/approve"), json!({"comment": "Good."})).await;
+    done("PATCH", path.clone(), json!({"status": "in_progress"})).await;
+    done("POST", format!("{path}/complete"), json!({"outcome": "All but three."})).await;
+    let entries = walk(&world, &world.admin, &format!("{path}/history?limit=3")).await;
+    let said: Vec<_> = entries.iter().rev().map(|it| (it["action"].as_str().unwrap(), &it["comment"])).collect();
+    let none = &Value::Null;
+    let wanted = [
+        ("objective.create", none),
+        ("objective.submit", none),
+        ("objective.reject", &json!("Too vague")),
+        ("objective.update", none),
+        ("objective.submit", none),
+        ("objective.approve", &json!("Good.")),
+        ("objective.update", none),
+        ("objective.complete", &json!("All but three.")),
+    ];
+    assert_eq!(said, wanted);
+    let first = json!({
+        "title": {"from": null, "to": "Answer within a day"}, "period_start": {"from": null, "to": "2026-04-01"},
+        "period_end": {"from": null, "to": "2026-06-30"},
+    });
+    assert_eq!(entries[6]["changes"], first, "all of it is new to the reviewer");
+    let second = json!({"title": {"from": "Answer within a day", "to": "Answer within four hours"}});
+    assert_eq!(entries[3]["changes"], second, "the difference since the last submission");
+    assert_eq!(ids(&entries).len(), 8);
+    let missed = objective(&world, KINDS[0], &owner).await;
+    assert_eq!(ask(&world, &world.admin, &missed, "approve").await.status, 200);
+    assert_eq!(ask(&world, &world.admin, &missed, "PATCH in_progress").await.status, 200);
+    assert_eq!(world.post(&format!("{missed}/miss"), json!({"reason": "Two people left."})).await.status, 200);
+    let newest = world.get(&format!("{missed}/history?limit=1")).await.json();
+    assert_eq!(newest["data"][0]["comment"], "Two people left.");
+}

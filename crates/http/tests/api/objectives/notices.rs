@@ -1,0 +1,116 @@
+//! Who is told of what, in the same transaction (decisions G).
+
+use serde_json::{Value, json};
+
+use super::{KINDS, ask, body, created, objective, person, walk};
+use crate::support::World;
+
+/// Everything that was sent, the oldest first: to whom, the type, the body.
+async fn told(world: &World) -> Vec<(String, String, String)> {
+    let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
+    let all = walk(world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
+    all.iter().map(|it| (text(it, "recipient_id"), text(it, "type"), text(it, "body"))).collect()
+}
+
+fn notice(to: &str, kind: &str, body: &str) -> (String, String, String) {
+    (to.to_owned(), kind.to_owned(), body.to_owned())
+}
+
+#[tokio::test]
+async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_of_it() {
+    let world = World::new().await;
+    let boss = person(&world, "boss", "manager", None).await;
+    let owner = person(&world, "owner", "employee", Some(&boss)).await;
+    person(&world, "admin", "org_admin", None).await;
+    let path = objective(&world, KINDS[0], &owner).await;
+    assert_eq!(told(&world).await, [], "nobody of a new one");
+    ask(&world, &world.admin, &path, "submit").await;
+    world.clock.advance_millis(1);
+    let reason = "Which tickets?\n\"All\"?";
+    assert_eq!(world.post(&format!("{path}/reject"), json!({"reason": reason})).await.status, 200);
+    world.clock.advance_millis(1);
+    assert_eq!(world.post(&format!("{path}/approve"), json!({"comment": "Good."})).await.status, 200);
+    let wanted = [
+        notice(&boss, "objective.submitted", ""),
+        notice(&owner, "objective.rejected", reason),
+        notice(&owner, "objective.approved", "Good."),
+    ];
+    assert_eq!(told(&world).await, wanted);
+    // Nothing else tells anybody, and what is refused neither.
+    for trigger in ["approve", "reject", "submit", "miss"] {
+        assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
+    }
+    for trigger in ["PATCH in_progress", "complete", "archive"] {
+        assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 200);
+    }
+    assert_eq!(told(&world).await, wanted);
+    let one = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json()["data"][0].clone();
+    let id = path.rsplit('/').next().unwrap();
+    assert_eq!(one["target"], json!({"type": "objective", "id": id}));
+    assert!(one["title"].as_str().unwrap().contains("Answer within a day") && one["read_at"].is_null());
+}
+
+#[tokio::test]
+async fn the_org_admins_are_told_where_no_manager_works() {
+    let world = World::new().await;
+    let (one, two) = (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
+    let gone = person(&world, "gone", "org_admin", None).await;
+    let boss = person(&world, "boss", "manager", None).await;
+    let (free, owner) =
+        (person(&world, "free", "employee", None).await, person(&world, "owner", "employee", Some(&boss)).await);
+    for left in [&gone, &boss] {
+        assert_eq!(world.post(&format!("/v1/employees/{left}/deactivate"), json!({})).await.status, 200);
+    }
+    for person in [&free, &owner] {
+        let before = told(&world).await.len();
+        let path = objective(&world, KINDS[1], person).await;
+        world.clock.advance_millis(1);
+        assert_eq!(ask(&world, &world.admin, &path, "submit").await.status, 200);
+        let mut new: Vec<_> = told(&world).await.split_off(before);
+        new.sort();
+        let mut wanted = [notice(&one, "objective.submitted", ""), notice(&two, "objective.submitted", "")];
+        wanted.sort();
+        assert_eq!(new, wanted, "{person}");
+    }
+}
+
+#[tokio::test]
+async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
+    let world = World::new().await;
+    let (owner, other) =
+        (person(&world, "owner", "employee", None).await, person(&world, "other", "employee", None).await);
+    for person in [&owner, &owner, &owner, &other] {
+        let path = created(&world, KINDS[0], body("employee", person)).await;
+        assert_eq!(ask(&world, &world.admin, &path, "approve").await.status, 200);
+    }
+    let list = async |query: &str| walk(&world, &world.admin, &format!("/v1/notifications?limit=2{query}")).await;
+    let first = list(&format!("&filter[recipient_id]={owner}")).await[0].clone();
+    let path = format!("/v1/notifications/{}/read", first["id"].as_str().unwrap());
+    world.clock.advance_millis(5);
+    let mut read = first.clone();
+    read["read_at"] = json!(world.shell.clock.now().to_string());
+    assert_eq!(world.post(&path, json!({})).await.json(), read);
+    world.clock.advance_millis(5);
+    assert_eq!(world.post(&path, json!({})).await.json(), read, "the second time changes nothing");
+    assert_eq!(list("&filter[unread]=false").await, [read.clone()]);
+    assert_eq!(list("&filter[unread]=true").await.len(), 3);
+    assert_eq!(list(&format!("&filter[unread]=true&filter[recipient_id]={owner}")).await.len(), 2);
+    let all = world.post("/v1/notifications/read_all", json!({"recipient_id": owner})).await;
+    assert_eq!((all.status, &all.json()["recipient_id"]), (200, &json!(owner)));
+    let left = list("&filter[unread]=true").await;
+    assert_eq!(left.iter().map(|it| it["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(), [&other]);
+    assert!(list("").await.contains(&read), "what was read before stays as it was");
+}
+
+#[tokio::test]
+async fn reading_all_needs_a_person_of_the_organization() {
+    let world = World::new().await;
+    let refusal = async |body: Value| {
+        let answered = world.post("/v1/notifications/read_all", body).await;
+        (answered.status, answered.problems())
+    };
+    let problem = |code: &str| vec![("recipient_id".to_owned(), code.to_owned())];
+    assert_eq!(refusal(json!({})).await, (400, problem("required")));
+    assert_eq!(refusal(json!({"recipient_id": 7})).await, (400, problem("invalid_format")));
+    assert_eq!(refusal(json!({"recipient_id": "emp_x"})).await, (422, problem("not_found_in_organization")));
+}

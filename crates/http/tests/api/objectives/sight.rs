@@ -1,0 +1,176 @@
+//! What a key that acts for a person sees and does (§2.2, decision B5).
+
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+use serde_json::json;
+
+use super::stores::{Shared, every_store};
+use super::{KINDS, body, ids, key_for, objective, person, walk};
+use crate::support::{Answered, World};
+
+const ABSENT: &str = "obj_00000000000000000000000001";
+
+/// What somebody may do with the objectives of a kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum May {
+    Nothing,
+    Read,
+    Write,
+}
+
+/// The line top → boss → owner, with a peer beside the owner, and people outside the line.
+struct Cast {
+    owner: String,
+    admin: String,
+    /// Name, key, and what they may with those of the owner and with the organization's.
+    callers: Vec<(&'static str, String, May, May)>,
+}
+
+impl Cast {
+    async fn gather(world: &World) -> Self {
+        let top = person(world, "top", "manager", None).await;
+        let boss = person(world, "boss", "manager", Some(&top)).await;
+        let owner = person(world, "owner", "manager", Some(&boss)).await;
+        let peer = person(world, "peer", "manager", Some(&boss)).await;
+        let below = person(world, "below", "employee", Some(&owner)).await;
+        let stranger = person(world, "stranger", "manager", None).await;
+        let admin = person(world, "admin", "org_admin", None).await;
+        let mut callers = vec![];
+        for (name, id, own, org) in [
+            ("owner", &owner, May::Write, May::Read),
+            ("the owner's manager", &boss, May::Write, May::Read),
+            ("the manager above", &top, May::Write, May::Read),
+            ("a peer", &peer, May::Nothing, May::Read),
+            ("a report", &below, May::Nothing, May::Read),
+            ("a stranger", &stranger, May::Nothing, May::Read),
+            ("an org admin", &admin, May::Write, May::Write),
+        ] {
+            callers.push((name, key_for(world, id, AccessLevel::Standard).await, own, org));
+        }
+        let lifted = key_for(world, &stranger, AccessLevel::Admin).await;
+        callers.push(("a stranger with an admin-level key", lifted, May::Nothing, May::Read));
+        let key = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        callers.push(("the organization", key, May::Write, May::Read));
+        callers.push(("the organization's admins", world.admin.clone(), May::Write, May::Write));
+        Self { owner, admin, callers }
+    }
+}
+
+async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<serde_json::Value>) -> Answered {
+    let request = world.bare(method, path).key(key);
+    match body {
+        Some(body) => request.json(&body).send().await,
+        None => request.send().await,
+    }
+}
+
+/// Every request about one objective; a change is made of a fresh one each time.
+async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, String, May, May)) {
+    let (name, key, own, org) = caller;
+    let (world, case) = (&it.world, format!("{}: {name} × {kind:?}", it.name));
+    let (owner, may) = if kind.1 == "org" { (&cast.admin, *org) } else { (&cast.owner, *own) };
+    let path = objective(world, kind, owner).await;
+    let absent = format!("/v1/{}/{ABSENT}", kind.0);
+    let nothing = send(world, key, "GET", &absent, None).await.without_request_id();
+    for suffix in ["", "?expand=owner", "/history"] {
+        let answered = send(world, key, "GET", &format!("{path}{suffix}"), None).await;
+        assert_eq!(answered.status, if may == May::Nothing { 404 } else { 200 }, "{case}{suffix}");
+        if may == May::Nothing {
+            assert_eq!(answered.without_request_id(), nothing, "{case}{suffix}: as if it were absent");
+        }
+    }
+    let id = path.rsplit('/').next().unwrap().to_owned();
+    for filter in ["", "&filter[status]=proposed", &format!("&filter[owner_id]={owner}"), "&sort=created_at"] {
+        let listed = walk(world, key, &format!("/v1/{}?limit=7{filter}", kind.0)).await;
+        assert_eq!(ids(&listed).contains(&id), may != May::Nothing, "{case}: list {filter}");
+    }
+    let refused = match may {
+        May::Nothing => Some(404),
+        May::Read => Some(403),
+        May::Write => None,
+    };
+    for (method, path, body) in [
+        ("PATCH", path.clone(), json!({"title": "Changed"})),
+        ("POST", format!("{path}/submit"), json!({})),
+        ("POST", format!("{path}/reject"), json!({"reason": "Too vague"})),
+        ("POST", format!("{path}/approve"), json!({})),
+        ("PATCH", path.clone(), json!({"status": "in_progress"})),
+        ("POST", format!("{path}/complete"), json!({})),
+        ("POST", format!("{path}/archive"), json!({})),
+    ] {
+        let answered = send(world, key, method, &path, Some(body)).await;
+        assert_eq!(answered.status, refused.unwrap_or(200), "{case}: {method} {path}: {}", answered.text());
+    }
+    let made = send(world, key, "POST", &format!("/v1/{}", kind.0), Some(body(kind.1, owner))).await;
+    let wanted = match may {
+        May::Write => 201,
+        May::Read => 403,
+        May::Nothing => 422,
+    };
+    assert_eq!(made.status, wanted, "{case}: {}", made.text());
+}
+
+#[tokio::test]
+async fn everybody_meets_every_kind_of_objective() {
+    for it in every_store().await {
+        let cast = Cast::gather(&it.world).await;
+        for kind in KINDS {
+            for caller in &cast.callers {
+                meets(&it, &cast, kind, caller).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn lists_show_each_objective_within_sight_once_in_order() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let people = walk(world, &world.admin, "/v1/employees?limit=50").await;
+        for (number, person) in people.iter().enumerate() {
+            for kind in [KINDS[0], KINDS[1]] {
+                let mut body = body(kind.1, person["id"].as_str().unwrap());
+                body["period_end"] = json!(format!("2026-07-{:02}", 10 + number % 3));
+                super::created(world, kind, body).await;
+            }
+        }
+        objective(world, KINDS[2], &cast.admin).await;
+        for (name, key, own, _) in &cast.callers {
+            for resource in ["employee-objectives", "manager-objectives"] {
+                let all = walk(world, &world.admin, &format!("/v1/{resource}?limit=100")).await;
+                let mut seen = vec![];
+                for it in &all {
+                    let path = format!("/v1/{resource}/{}", it["id"].as_str().unwrap());
+                    if send(world, key, "GET", &path, None).await.status == 200 {
+                        seen.push(it.clone());
+                    }
+                }
+                let listed = walk(world, key, &format!("/v1/{resource}?limit=2")).await;
+                assert_eq!(listed, seen, "{}: {name} {resource}", it.name);
+                assert!(*own == May::Nothing || !listed.is_empty());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn sight_follows_the_reporting_line_at_once_and_ends_with_the_person() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (old, new) = (person(world, "old", "manager", None).await, person(world, "new", "manager", None).await);
+        let middle = person(world, "middle", "manager", Some(&old)).await;
+        let owner = person(world, "owner", "employee", Some(&middle)).await;
+        let path = objective(world, KINDS[0], &owner).await;
+        let (before, after) =
+            (key_for(world, &old, AccessLevel::Standard).await, key_for(world, &new, AccessLevel::Standard).await);
+        let seen = async |key: &str| send(world, key, "GET", &path, None).await.status;
+        assert_eq!((seen(&before).await, seen(&after).await), (200, 404), "{}", it.name);
+        world.patch(&format!("/v1/employees/{middle}"), json!({"manager_id": new})).await;
+        assert_eq!((seen(&before).await, seen(&after).await), (404, 200), "{}", it.name);
+        world.post(&format!("/v1/employees/{middle}/deactivate"), json!({})).await;
+        assert_eq!(seen(&after).await, 200, "{}: through somebody who has left", it.name);
+        world.post(&format!("/v1/employees/{new}/deactivate"), json!({})).await;
+        world.clock.advance_seconds(2);
+        assert_eq!(seen(&after).await, 401, "{}", it.name);
+    }
+}

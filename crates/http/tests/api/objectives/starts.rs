@@ -1,0 +1,145 @@
+//! Objectives start when their period begins (decision C3).
+
+use std::cell::Cell;
+
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_service::{operator, start};
+use serde_json::{Value, json};
+
+use super::stores::every_store;
+use super::{Feed, KINDS, ask, body, created, person};
+use crate::support::World;
+
+const DAY: i64 = 86_400;
+
+async fn approved(world: &World, kind: (&str, &str), owner: &str, begins: &str) -> String {
+    let mut body = body(kind.1, owner);
+    body["period_start"] = json!(begins);
+    body["status"] = json!("approved");
+    created(world, kind, body).await
+}
+
+async fn statuses(world: &World, paths: &[String]) -> Vec<String> {
+    let mut all = vec![];
+    for path in paths {
+        all.push(world.get(path).await.json()["status"].as_str().unwrap().to_owned());
+    }
+    all
+}
+
+async fn swept(world: &World) -> u64 {
+    start::due_objectives(&world.shell, || true).await.unwrap()
+}
+
+#[tokio::test]
+async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so() {
+    for it in every_store().await {
+        let world = &it.world;
+        let owner = person(world, "owner", "org_admin", None).await;
+        let mut paths = vec![];
+        for (kind, begins) in KINDS.into_iter().zip(["2026-03-02", "2026-03-04", "2026-03-04"]) {
+            paths.push(approved(world, kind, &owner, begins).await);
+        }
+        let before = world.get(&paths[1]).await.json();
+        assert_eq!(swept(world).await, 1, "what begins today");
+        assert_eq!(statuses(world, &paths).await, ["in_progress", "approved", "approved"]);
+        assert_eq!(ask(world, &world.admin, &paths[0], "PATCH approved").await.status, 200);
+        world.clock.advance_seconds(DAY);
+        assert_eq!(swept(world).await, 0);
+        let mut feed = Feed::from_now(world).await;
+        // The last millisecond of the day before, and the first of the day.
+        world.clock.advance_seconds(15 * 3600);
+        world.clock.advance_millis(-1000);
+        assert_eq!((world.shell.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));
+        world.clock.advance_millis(1000);
+        assert_eq!(swept(world).await, 2);
+        assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);
+        let started = world.get(&paths[1]).await.json();
+        assert_eq!(started["approved_at"], before["approved_at"], "set once");
+        assert_eq!(started["updated_at"], json!(world.shell.clock.now().to_string()));
+        let events = feed.read().await;
+        let fired: Vec<_> = events.iter().map(|it| (it["event"].as_str().unwrap(), &it["data"]["scope"])).collect();
+        let changed = "objective.status_changed";
+        assert_eq!(fired, [(changed, &json!("manager")), (changed, &json!("org"))]);
+        assert_eq!(events[0]["data"], started);
+        let newest = world.get(&format!("{}/history?limit=1", paths[1])).await.json()["data"][0].clone();
+        assert_eq!((&newest["action"], &newest["actor"]["type"]), (&json!("objective.start"), &json!("system")));
+        assert_eq!(newest["changes"], json!({"status": {"from": "approved", "to": "in_progress"}}));
+        // Held back until it is started by hand; it stays so over another period.
+        assert_eq!(world.patch(&paths[0], json!({"period_start": "2026-03-03"})).await.status, 200);
+        world.clock.advance_seconds(30 * DAY);
+        assert_eq!(swept(world).await, 0);
+        assert_eq!(ask(world, &world.admin, &paths[0], "PATCH in_progress").await.status, 200);
+        assert_eq!(statuses(world, &paths[..1]).await, ["in_progress"]);
+    }
+}
+
+#[tokio::test]
+async fn a_period_that_is_moved_moves_the_start() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "employee", None).await;
+    let path = approved(&world, KINDS[0], &owner, "2026-03-10").await;
+    assert_eq!(world.patch(&path, json!({"period_start": "2026-03-01"})).await.json()["status"], "approved");
+    assert_eq!(swept(&world).await, 1);
+    let late = approved(&world, KINDS[0], &owner, "2026-03-03").await;
+    assert_eq!(world.patch(&late, json!({"period_start": "2026-03-20"})).await.status, 200);
+    world.clock.advance_seconds(2 * DAY);
+    assert_eq!(swept(&world).await, 0);
+}
+
+#[tokio::test]
+async fn two_instances_start_no_objective_twice() {
+    for it in every_store().await {
+        let world = &it.world;
+        let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+        let key = world.key_of(other, Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        let owner = person(world, "owner", "employee", None).await;
+        let elsewhere = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
+        let elsewhere = world.bare("POST", "/v1/employees").key(&key).json(&elsewhere).send().await.json();
+        let mut paths = vec![];
+        for number in 0..60 {
+            paths.push(approved(world, KINDS[number % 2], &owner, "2026-02-01").await);
+            let mut body = body("employee", elsewhere["id"].as_str().unwrap());
+            body["period_start"] = json!("2026-02-01");
+            body["status"] = json!("approved");
+            let made = world.bare("POST", "/v1/employee-objectives").key(&key).json(&body).send().await;
+            assert_eq!(made.status, 201, "{}", made.text());
+        }
+        let mut feed = Feed::from_now(world).await;
+        let instances = [it.instance(11), it.instance(12), it.instance(13)];
+        let (one, two, three) = tokio::join!(
+            start::due_objectives(&instances[0], || true),
+            start::due_objectives(&instances[1], || true),
+            start::due_objectives(&instances[2], || true),
+        );
+        assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", it.name);
+        let mut started: Vec<_> = feed.read().await.iter().map(|it| it["data"]["id"].to_string()).collect();
+        assert_eq!(started.len(), 60, "{}: one event each", it.name);
+        started.sort();
+        started.dedup();
+        assert_eq!(started.len(), 60, "{}: of as many objectives", it.name);
+        for path in paths {
+            let history = world.get(&format!("{path}/history")).await.json();
+            let actions: Vec<_> = history["data"].as_array().unwrap().iter().map(|it| it["action"].clone()).collect();
+            assert_eq!(actions, [json!("objective.start"), json!("objective.create")], "{}", it.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_told_to_stop_ends_after_a_whole_batch_and_the_next_goes_on() {
+    let world = World::new().await;
+    let owner = person(&world, "owner", "employee", None).await;
+    for _ in 0..60 {
+        approved(&world, KINDS[0], &owner, "2026-02-01").await;
+    }
+    assert_eq!(start::due_objectives(&world.shell, || false).await.unwrap(), 0);
+    let batches = Cell::new(0);
+    let one_batch = || batches.replace(batches.get() + 1) < 1;
+    let first = start::due_objectives(&world.shell, one_batch).await.unwrap();
+    assert!(first > 0 && first < 60, "{first}");
+    let begun = |list: Value| list["data"].as_array().unwrap().len();
+    let path = "/v1/employee-objectives?limit=100&filter[status]=in_progress";
+    assert_eq!(begun(world.get(path).await.json()) as u64, first);
+    assert_eq!(swept(&world).await, 60 - first);
+}

@@ -1,0 +1,65 @@
+//! A service on each store: SQLite in memory, and PostgreSQL where the machine has it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use candor_http::Settings;
+use candor_port_clock::SeededIds;
+use candor_port_storage::Storage;
+use candor_service::vault::{self, Vault};
+use candor_service::{Settings as ShellSettings, Shell};
+use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
+use candor_store_sqlite::SqliteStore;
+use candor_test_postgres::TestDatabase;
+
+use crate::support::{PUBLIC_URL, World};
+
+/// A service whose store others can use too.
+pub(super) struct Shared {
+    pub(super) name: &'static str,
+    pub(super) world: World,
+    store: Arc<dyn Storage>,
+    _database: Option<TestDatabase>,
+}
+
+impl Shared {
+    async fn on(name: &'static str, store: Arc<dyn Storage>, database: Option<TestDatabase>) -> Self {
+        let world = World::on(Arc::clone(&store), Settings::default()).await;
+        Self { name, world, store, _database: database }
+    }
+
+    /// Another instance on the same store, with the same clock.
+    pub(super) fn instance(&self, seed: u64) -> Shell {
+        let ids = Arc::new(SeededIds::new(seed));
+        let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
+        let settings = ShellSettings { public_url: PUBLIC_URL.to_owned() };
+        Shell::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, settings)
+    }
+}
+
+/// One service on each store that there is.
+pub(super) async fn every_store() -> Vec<Shared> {
+    let mut all = vec![Shared::on("sqlite", Arc::new(SqliteStore::in_memory().unwrap()), None).await];
+    let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template(), migrated).unwrap()).await.unwrap();
+    if let Some(database) = database {
+        let store = PostgresStore::connect(&Options::new(database.url(), 8)).await.unwrap();
+        all.push(Shared::on("postgres", Arc::new(store), Some(database)).await);
+    }
+    all
+}
+
+fn migrated(url: &str) -> Result<(), SchemaError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(migrate(&Options::new(url, 1))).map(drop)
+}
+
+/// The template's name changes with the migrations.
+fn template() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path().join("up.sql")).collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    files.into_iter().for_each(|it| std::fs::read(it).unwrap().hash(&mut hasher));
+    format!("candor_http_{:016x}", hasher.finish())
+}
