@@ -33,8 +33,9 @@ const METRICS: [(Shape, &str, &str); 11] = [
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a database connection."),
 ];
 
-/// What others say about starting and stopping threads; a filter that names them wins.
-const QUIET: &str = "actix_server=warn";
+/// What others say about starting and stopping threads, and about clients that send nonsense, which has an event of its
+/// own; a filter that names them wins.
+const QUIET: &str = "actix_server=warn,actix_http=off";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
