@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod csv;
 pub mod decision;
 pub mod event;
 pub mod fields;
@@ -23,6 +24,8 @@ pub mod problem;
 pub mod refusal;
 pub mod replay;
 pub mod secret;
+pub mod signature;
 pub mod text;
 pub mod time;
+pub mod webhook;
 pub mod window;

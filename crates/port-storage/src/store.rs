@@ -67,6 +67,15 @@ pub struct Reporting {
     pub is_below: bool,
 }
 
+/// Reporting lines, as they were no earlier than the tree had this version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinesAbove {
+    /// The version of the tenant's reporting tree.
+    pub tree: Version,
+    /// Each person with their manager; who stands at the top is not in it.
+    pub lines: Vec<(EmployeeId, EmployeeId)>,
+}
+
 /// A piece of the event feed, in commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
@@ -109,6 +118,13 @@ pub trait People {
     ) -> Read<Page<Employee>>;
     /// Those of these people who are there, in any order.
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>>;
+    /// The people with these addresses, folded, in any order.
+    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>>;
+    /// The people with these ids in another system, in any order.
+    async fn employees_by_external_id(&self, tenant: Tenant, external_ids: &[String])
+    -> Read<Vec<Versioned<Employee>>>;
+    /// The reporting lines of these people and of everybody above them.
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
     /// Who has this address, folded.
     async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>>;
     /// Who has this id in another system.
@@ -120,6 +136,8 @@ pub trait People {
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
     /// The person's newest invitation.
     async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>>;
+    /// Every invitation of these people, in any order.
+    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>>;
     /// The invitation with this token, and whose it is.
     async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>>;
     /// One connector.
@@ -153,6 +171,8 @@ pub trait Library {
     ) -> Read<Page<Department>>;
     /// Those of these departments that are there, in any order.
     async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>>;
+    /// The departments with these names, folded, in any order.
+    async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>>;
     /// Which department has this name, folded.
     async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>>;
     /// Whether anyone who has not left belongs to it.

@@ -1,7 +1,7 @@
 //! Reads of single resources, written once for all of them.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::{Cell, Fetch, Reader, Stored, Table};
+use candor_port_storage::flat::{Cell, Fetch, Reader, Stored, Table, Type};
 use candor_port_storage::store::{Read, StorageError};
 use candor_port_storage::{Version, Versioned};
 
@@ -84,5 +84,22 @@ impl PostgresStore {
         let (tenant, text) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(text.to_owned())));
         sql.push(&format!("SELECT id FROM {table} WHERE tenant_id = {tenant} AND {column} = {text}"));
         self.find(&sql, id).await
+    }
+
+    /// The resources with one of these texts in a column, which is unique. There may be thousands of them: they are
+    /// read on a connection of their own.
+    pub(crate) async fn by_texts<T: Stored>(
+        &self,
+        tenant: Tenant,
+        column: &str,
+        texts: &[String],
+    ) -> Read<Vec<Versioned<T>>> {
+        // The server refuses such a text, and no stored one has it.
+        let texts = texts.iter().filter(|it| !it.contains('\0')).map(|it| Cell::Text(it.clone()));
+        let mut sql = Sql::default();
+        let (tenant, texts) = (sql.id(tenant.to_bytes()), sql.many(Type::Text, texts));
+        let (columns, table) = (columns(T::TABLE, ""), T::TABLE.name);
+        sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND {column} = ANY({texts})"));
+        self.apart(&sql, versioned).await
     }
 }

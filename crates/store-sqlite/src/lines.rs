@@ -1,11 +1,17 @@
 //! The closure of the reporting lines, kept in step with every change of one.
 
+use std::collections::BTreeSet;
+
 use candor_domain::access::Tenant;
-use candor_domain::id::EmployeeId;
+use candor_domain::id::{EmployeeId, Id};
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::store::LinesAbove;
 use candor_port_storage::{CommitError, StorageError, Version};
 
 use crate::refusal::refused;
 use crate::sql::{Db, Sql};
+use crate::table::AT_ONCE;
+use crate::text::Draft;
 
 /// The version of the tenant's tree; it counts up with every change set that moves someone.
 const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version) VALUES (?, 1) \
@@ -68,6 +74,34 @@ pub(crate) fn change(
         run(db, Sql::new(FOLLOW).bind(tenant).bind(person))?;
     }
     Ok(())
+}
+
+/// The lines of these people and of everybody above them.
+pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<LinesAbove, StorageError> {
+    // Read first: lines that change between the statements make a move that relies on this version stale.
+    let version = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
+    let tree = Version(db.number(Sql::new(version).bind(tenant))?);
+    let mut all: BTreeSet<[u8; 16]> = people.iter().copied().collect();
+    for some in people.chunks(AT_ONCE) {
+        let mut draft = Draft::default();
+        draft.with("SELECT DISTINCT ancestor_id FROM reporting_lines WHERE tenant_id = ", tenant);
+        draft.any_of(" AND descendant_id", some.iter().copied());
+        all.extend(db.rows(draft.finish(), |row| id(row, "ancestor_id"))?);
+    }
+    let (mut lines, mut rest) = (Vec::new(), all.into_iter().peekable());
+    while rest.peek().is_some() {
+        let mut draft = Draft::default();
+        draft.with("SELECT id, manager_id FROM employees WHERE manager_id IS NOT NULL AND tenant_id = ", tenant);
+        draft.any_of(" AND id", rest.by_ref().take(AT_ONCE));
+        lines.extend(db.rows(draft.finish(), |row| Ok((id(row, "id")?, id(row, "manager_id")?)))?);
+    }
+    let lines = lines.into_iter().map(|(person, manager)| (Id::from_bytes(person), Id::from_bytes(manager)));
+    Ok(LinesAbove { tree, lines: lines.collect() })
+}
+
+fn id(row: &mut dyn Fetch, column: &'static str) -> Result<[u8; 16], StorageError> {
+    let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column, reason };
+    row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))
 }
 
 fn run(db: &mut Db, sql: Sql) -> Result<(), CommitError> {

@@ -11,8 +11,8 @@ use crate::refusal::refused;
 use crate::sql::{Db, Sql, Value};
 use crate::text::Draft;
 
-/// Ids that are looked up by one statement; more take several.
-const IDS_AT_ONCE: usize = 64;
+/// Values that are looked up by one statement; more take several.
+pub(crate) const AT_ONCE: usize = 64;
 
 /// The texts that a table's columns make.
 pub(crate) struct Statements {
@@ -95,13 +95,23 @@ pub(crate) fn by_ids<T: Stored>(
     tenant: Tenant,
     ids: &[[u8; 16]],
 ) -> Result<Vec<Versioned<T>>, StorageError> {
+    by_values(db, tenant, " AND id", ids.iter().copied())
+}
+
+/// The rows with one of these values in a column; the condition leads to the column.
+pub(crate) fn by_values<T: Stored, V: Into<Value> + Ord>(
+    db: &mut Db,
+    tenant: Tenant,
+    condition: &str,
+    values: impl IntoIterator<Item = V>,
+) -> Result<Vec<Versioned<T>>, StorageError> {
     let statements = db.statements(T::TABLE);
-    let wanted: Vec<_> = ids.iter().collect::<BTreeSet<_>>().into_iter().copied().collect();
-    let mut found = Vec::with_capacity(wanted.len());
-    for some in wanted.chunks(IDS_AT_ONCE) {
+    let mut wanted = values.into_iter().collect::<BTreeSet<_>>().into_iter().peekable();
+    let mut found = Vec::new();
+    while wanted.peek().is_some() {
         let mut draft = Draft::default();
         draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(T::TABLE.name);
-        draft.with(" WHERE tenant_id = ", tenant).any_of(" AND id", some.iter().copied());
+        draft.with(" WHERE tenant_id = ", tenant).any_of(condition, wanted.by_ref().take(AT_ONCE));
         found.extend(db.rows(draft.finish(), versioned)?);
     }
     Ok(found)

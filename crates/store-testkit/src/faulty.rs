@@ -23,8 +23,8 @@ use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::IdempotencyKey;
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::store::{
-    FeedPage, Keys, Library, Objectives, Observations, People, Read, Reporting, Storage, StorageError, StoredReplay,
-    Trail,
+    FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Reporting, Storage, StorageError,
+    StoredReplay, Trail,
 };
 use candor_port_storage::{ChangeSet, CommitError, Versioned};
 
@@ -203,6 +203,19 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
         self.through(Call::Batch, self.store.employees_by_id(tenant, ids)).await
     }
+    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>> {
+        self.through(Call::Batch, self.store.employees_by_email(tenant, emails)).await
+    }
+    async fn employees_by_external_id(
+        &self,
+        tenant: Tenant,
+        external_ids: &[String],
+    ) -> Read<Vec<Versioned<Employee>>> {
+        self.through(Call::Batch, self.store.employees_by_external_id(tenant, external_ids)).await
+    }
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+        self.through(Call::Batch, self.store.lines_above(tenant, people)).await
+    }
     async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
         self.through(Call::Get, self.store.employee_by_email(tenant, email)).await
     }
@@ -217,6 +230,9 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     }
     async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>> {
         self.through(Call::Get, self.store.invitation(tenant, employee)).await
+    }
+    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>> {
+        self.through(Call::Batch, self.store.invitations_of(tenant, people)).await
     }
     async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {
         self.through(Call::Get, self.store.invitation_by_token(token_hash)).await
@@ -257,6 +273,9 @@ impl<S: Storage + ?Sized> Library for Faulty<S> {
     }
     async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>> {
         self.through(Call::Batch, self.store.departments_by_id(tenant, ids)).await
+    }
+    async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>> {
+        self.through(Call::Batch, self.store.departments_by_name(tenant, names)).await
     }
     async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
         self.through(Call::Get, self.store.department_by_name(tenant, name)).await

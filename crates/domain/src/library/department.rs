@@ -126,8 +126,13 @@ impl Department {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         must_be_free(&name, holder, None)?;
+        Ok(Self::found(id, name, at))
+    }
+
+    /// A new department whose name nobody has.
+    pub(crate) fn found(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
         let state = Self { id, name, created_at: at, updated_at: at, archived_at: None };
-        Ok(Decision::created(state, "department.create", vec![]))
+        Decision::created(state, "department.create", vec![])
     }
 
     /// Renames it; `None` if that changes nothing.

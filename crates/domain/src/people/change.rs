@@ -5,7 +5,7 @@ use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, MANUAL, NAME_CHARS, Role,
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{self, Fields, Reference};
-use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
+use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
@@ -82,6 +82,8 @@ pub struct References {
     pub external_id_holder: Option<EmployeeId>,
     /// The custom keys that the person's connector owns.
     pub managed_keys: Vec<String>,
+    /// The connector on whose behalf the change is made: what it owns, it may change.
+    pub acting: Option<ConnectorId>,
 }
 
 fn custom_fields(fields: &mut Fields) -> CustomPatch {
@@ -235,7 +237,7 @@ impl Employee {
     /// This record with a patch applied, after everything that the patch refers to was checked.
     pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, Refusal> {
         let mut problems = Problems::none();
-        if self.is_hris_managed {
+        if self.is_hris_managed && (found.acting.is_none() || found.acting != self.connector_id) {
             problems.extend(patch.against_the_connector(self, &found.managed_keys));
         }
         let mut state = self.clone();

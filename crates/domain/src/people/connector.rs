@@ -134,19 +134,24 @@ impl Connector {
         Decision::created(state, "connector.create", vec![])
     }
 
+    /// A record that it is in charge of.
+    pub(crate) fn in_charge_of(&self, employee: Employee) -> Employee {
+        Employee {
+            is_hris_managed: true,
+            hris_source: self.hris_source.clone(),
+            connector_id: Some(self.id),
+            ..employee
+        }
+    }
+
     /// Takes charge of a person's record; `None` if it is in charge already.
     #[must_use]
     pub fn manage(&self, employee: &Employee, at: Timestamp) -> Option<Decision<Employee>> {
         if employee.connector_id == Some(self.id) {
             return None;
         }
-        let state = Employee {
-            is_hris_managed: true,
-            hris_source: self.hris_source.clone(),
-            connector_id: Some(self.id),
-            updated_at: at.strictly_after(employee.updated_at),
-            ..employee.clone()
-        };
+        let updated_at = at.strictly_after(employee.updated_at);
+        let state = self.in_charge_of(Employee { updated_at, ..employee.clone() });
         Some(Decision::changed(employee, state, "employee.manage", vec![EventType::EmployeeUpdated]))
     }
 

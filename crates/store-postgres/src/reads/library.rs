@@ -58,6 +58,10 @@ impl Library for PostgresStore {
         self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
     }
 
+    async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>> {
+        self.by_texts(tenant, "name_key", names).await
+    }
+
     async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
         let found = self.id_by_text(tenant, Department::TABLE.name, "name_key", name).await?;
         Ok(found.map(Id::from_bytes))

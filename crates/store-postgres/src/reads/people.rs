@@ -8,7 +8,7 @@ use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::people::{self, Connector, Employee, Invitation, Status};
 use candor_port_storage::flat::{Cell, Stored, Type};
 use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{People, Read, Reporting};
+use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
 use candor_port_storage::{Version, Versioned};
 
 use crate::PostgresStore;
@@ -44,6 +44,36 @@ impl People for PostgresStore {
 
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
         self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
+    }
+
+    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>> {
+        self.by_texts(tenant, "email_key", emails).await
+    }
+
+    async fn employees_by_external_id(
+        &self,
+        tenant: Tenant,
+        external_ids: &[String],
+    ) -> Read<Vec<Versioned<Employee>>> {
+        self.by_texts(tenant, "external_id", external_ids).await
+    }
+
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+        let mut sql = Sql::default();
+        let (tenant, people) = (sql.id(tenant.to_bytes()), sql.ids(people.iter().map(|it| it.to_bytes())));
+        // One statement, so that all of it is of the same moment.
+        sql.push(&format!(
+            "WITH these (id) AS (SELECT * FROM UNNEST({people})), above (id) AS (SELECT id FROM these UNION \
+             SELECT l.ancestor_id FROM these AS t JOIN reporting_lines AS l \
+             ON l.tenant_id = {tenant} AND l.descendant_id = t.id) \
+             SELECT {tenant}::uuid, {tenant}::uuid, coalesce((SELECT version FROM reporting_trees WHERE tenant_id = {tenant}), 0) \
+             UNION ALL SELECT e.id, e.manager_id, -1::bigint FROM above AS a JOIN employees AS e \
+             ON e.tenant_id = {tenant} AND e.id = a.id WHERE e.manager_id IS NOT NULL"
+        ));
+        let rows = self.apart(&sql, |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
+        let tree = rows.iter().find(|it| it.2 >= 0).map_or(0, |it| it.2);
+        let lines = rows.into_iter().filter(|it| it.2 < 0).map(|it| (Id::from_bytes(it.0), Id::from_bytes(it.1)));
+        Ok(LinesAbove { tree: Version(tree), lines: lines.collect() })
     }
 
     async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
@@ -97,6 +127,16 @@ impl People for PostgresStore {
             columns(Invitation::TABLE, "")
         ));
         self.find(&sql, versioned).await
+    }
+
+    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>> {
+        let mut sql = Sql::default();
+        let (tenant, people) = (sql.id(tenant.to_bytes()), sql.ids(people.iter().map(|it| it.to_bytes())));
+        let columns = columns(Invitation::TABLE, "");
+        sql.push(&format!(
+            "SELECT {columns} FROM invitations WHERE tenant_id = {tenant} AND employee_id = ANY({people})"
+        ));
+        self.apart(&sql, versioned).await
     }
 
     async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {

@@ -39,6 +39,11 @@ impl Library for SqliteStore {
         self.read(move |db| table::by_ids(db, tenant, &ids)).await
     }
 
+    async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>> {
+        let names = names.to_vec();
+        self.read(move |db| table::by_values(db, tenant, " AND name_key", names.iter().map(String::as_str))).await
+    }
+
     async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
         let name = name.to_owned();
         let id = self.read(move |db| table::id_by(db, tenant, "departments", "name_key", &name)).await?;

@@ -9,12 +9,12 @@ use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::people::{Connector, Employee, Filter, Invitation, Status};
 use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{People, Read, Reporting};
+use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
 use candor_port_storage::{StorageError, Version, Versioned};
 
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
-use crate::{SqliteStore, list, table};
+use crate::{SqliteStore, lines, list, table};
 
 #[async_trait]
 impl People for SqliteStore {
@@ -30,6 +30,25 @@ impl People for SqliteStore {
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
         let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
         self.read(move |db| table::by_ids(db, tenant, &ids)).await
+    }
+
+    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>> {
+        let emails = emails.to_vec();
+        self.read(move |db| table::by_values(db, tenant, " AND email_key", emails.iter().map(String::as_str))).await
+    }
+
+    async fn employees_by_external_id(
+        &self,
+        tenant: Tenant,
+        external_ids: &[String],
+    ) -> Read<Vec<Versioned<Employee>>> {
+        let ids = external_ids.to_vec();
+        self.read(move |db| table::by_values(db, tenant, " AND external_id", ids.iter().map(String::as_str))).await
+    }
+
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+        let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
+        self.read(move |db| lines::above(db, tenant, people)).await
     }
 
     async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
@@ -63,6 +82,11 @@ impl People for SqliteStore {
     async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>> {
         let newest = "employee_id = ? ORDER BY created_at DESC, id DESC LIMIT 1";
         self.read(move |db| table::find(db, tenant, newest, employee)).await
+    }
+
+    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>> {
+        let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
+        self.read(move |db| table::by_values(db, tenant, " AND employee_id", people)).await
     }
 
     async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {

@@ -1,0 +1,108 @@
+//! The header of a file.
+
+use std::collections::HashSet;
+
+use super::scan::Record;
+use super::{MAX_COLUMNS, Unreadable};
+use crate::people::MAX_KEY_CHARS;
+use crate::problem::{Code, Flaw, Problems};
+use crate::text::{bounded, folded};
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Column {
+    Email,
+    ExternalId,
+    FirstName,
+    LastName,
+    Role,
+    ManagerEmail,
+    DepartmentName,
+    Status,
+    Custom(String),
+    Unknown,
+}
+
+const KNOWN: [(&str, Column); 8] = [
+    ("email", Column::Email),
+    ("external_id", Column::ExternalId),
+    ("first_name", Column::FirstName),
+    ("last_name", Column::LastName),
+    ("role", Column::Role),
+    ("manager_email", Column::ManagerEmail),
+    ("department_name", Column::DepartmentName),
+    ("status", Column::Status),
+];
+const CUSTOM: &str = "custom.";
+/// As much of the name of a column as is repeated to the client.
+const SHOWN_CHARS: usize = 80;
+
+impl Column {
+    fn of(name: &str) -> Self {
+        let lower = folded(name);
+        if let Some((_, known)) = KNOWN.iter().find(|(word, _)| *word == lower) {
+            return known.clone();
+        }
+        // The prefix is ASCII: it has as many bytes in any case.
+        match name.get(..CUSTOM.len()) {
+            Some(prefix) if prefix.eq_ignore_ascii_case(CUSTOM) => Self::Custom(name[CUSTOM.len()..].trim().to_owned()),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The columns, and the names of those that nobody knows.
+pub(super) struct Header {
+    pub(super) columns: Vec<Column>,
+    pub(super) unknown: Vec<String>,
+}
+
+impl Header {
+    /// Reads the first record.
+    ///
+    /// # Errors
+    /// No column of addresses, a column given twice, too many columns, a custom key that cannot be one.
+    pub(super) fn read(record: &Record<'_>) -> Result<Self, Unreadable> {
+        if record.cells.len() > MAX_COLUMNS {
+            let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
+            return Err(Unreadable::Invalid(Problems::one("header", flaw)));
+        }
+        let names: Vec<&str> = record.cells.iter().map(|it| it.trim()).collect();
+        let columns: Vec<Column> = names.iter().map(|it| Column::of(it)).collect();
+        let mut problems = Problems::none();
+        if !columns.contains(&Column::Email) {
+            problems.add("email", no_email(&names));
+        }
+        let mut seen = HashSet::new();
+        for (name, column) in names.iter().zip(&columns) {
+            if !name.is_empty() && !seen.insert(folded(name)) {
+                problems.add(shown(name), Flaw::format("the name of one column only"));
+            }
+            if let Column::Custom(key) = column
+                && let Err(flaw) = bounded(key, 1..=MAX_KEY_CHARS)
+            {
+                problems.add(shown(name), Flaw::new(flaw.code, format!("the key {}", flaw.message)));
+            }
+        }
+        let unknown = names.iter().zip(&columns).filter(|(name, it)| **it == Column::Unknown && !name.is_empty());
+        let unknown = unknown.map(|(name, _)| shown(name)).collect();
+        problems.or(Self { columns, unknown }).map_err(Unreadable::Invalid)
+    }
+}
+
+fn shown(name: &str) -> String {
+    name.chars().take(SHOWN_CHARS).collect()
+}
+
+/// Why there is no such column: most often because of another separator.
+fn no_email(names: &[&str]) -> Flaw {
+    let separated = |by: char| names.iter().any(|it| it.split(by).count() > 1);
+    let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
+    match other.into_iter().find(|(by, _)| separated(*by)) {
+        Some((_, what)) => Flaw::new(
+            Code::Required,
+            format!("is required as a column; this file has {what} between its columns: save it with commas"),
+        ),
+        None => Flaw::new(Code::Required, "is required as a column; the first row must name the columns"),
+    }
+}

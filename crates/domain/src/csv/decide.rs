@@ -1,0 +1,189 @@
+//! What one row does to one person, with the rules and the parsers of single writes.
+
+use super::columns::Column;
+use super::report::Rejection;
+use super::{File, Known, Options, Row};
+use crate::decision::{Decision, Resource};
+use crate::fields::{Reference, Word};
+use crate::id::{DepartmentId, EmployeeId, Id, Kind};
+use crate::json::{Object, Value};
+use crate::people::{Custom, Draft, Employee, Patch, References, ReportingLine, Status};
+use crate::problem::{Flaw, Problems};
+use crate::text::folded;
+
+/// What a cell wants of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish<T> {
+    /// As it is.
+    Keep,
+    /// None.
+    Clear,
+    /// This one.
+    Set(T),
+}
+
+impl<K: Kind> Wish<Id<K>> {
+    fn reference(self) -> Option<Option<Reference<K>>> {
+        match self {
+            Self::Keep => None,
+            Self::Clear => Some(None),
+            Self::Set(id) => Some(Some(Reference { text: id.to_string(), id: Some(id) })),
+        }
+    }
+}
+
+/// The cells of a row, read.
+#[derive(Debug, Clone)]
+pub(super) enum Parsed {
+    New(Box<Draft>),
+    Change(Box<Patch>),
+}
+
+/// Reads the cells of a row about this person, or about somebody new.
+pub(super) fn parse(file: &File, row: &Row, stored: Option<&Employee>, clear: bool) -> Result<Parsed, Problems> {
+    let body = body(file, row, stored, clear);
+    match stored {
+        Some(stored) => Patch::parse(body, stored).map(|it| Parsed::Change(Box::new(it))),
+        None => Draft::parse(body).map(|it| Parsed::New(Box::new(it))),
+    }
+}
+
+/// The row as the body of a single write would say it; references come later.
+fn body(file: &File, row: &Row, stored: Option<&Employee>, clear: bool) -> Object {
+    let (mut body, mut custom) = (Object::new(), Object::new());
+    let mut text = |name: &str, it: &str| body.push((name.to_owned(), Value::Text(it.to_owned())));
+    if stored.is_none_or(|it| folded(&it.email) != row.email_key) {
+        text("email", &row.email);
+    }
+    for (at, cell) in &row.cells {
+        match file.columns.get(usize::from(*at)) {
+            Some(Column::ExternalId) => text("external_id", cell),
+            Some(Column::FirstName) => text("first_name", cell),
+            Some(Column::LastName) => text("last_name", cell),
+            Some(Column::Role) => text("role", cell),
+            Some(Column::Custom(key)) => {
+                let before = stored.and_then(|it| it.custom_fields.0.get(key));
+                custom.push((key.clone(), typed(before, cell)));
+            }
+            _ => {}
+        }
+    }
+    if clear {
+        for column in file.columns.iter().filter(|it| file.is_empty(row, it)) {
+            match column {
+                Column::ExternalId => body.push(("external_id".to_owned(), Value::Null)),
+                Column::Custom(key) => custom.push((key.clone(), Value::Null)),
+                _ => {}
+            }
+        }
+    }
+    if !custom.is_empty() {
+        body.push(("custom_fields".to_owned(), Value::Object(custom)));
+    }
+    body
+}
+
+/// A stored number or boolean keeps its type when the text can be read as one (decision E7).
+fn typed(before: Option<&Custom>, cell: &str) -> Value {
+    match before {
+        Some(Custom::Number(_)) => serde_json::from_str(cell).ok().map(Value::Number),
+        // Spreadsheets write them in capitals.
+        Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+        _ => None,
+    }
+    .unwrap_or_else(|| Value::Text(cell.to_owned()))
+}
+
+/// The status that a row wants; `None` for no change (decision E5).
+pub(super) fn status(file: &File, row: &Row, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
+    let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
+    let status = Status::from_word(cell).ok();
+    let now = stored.map_or(Status::Active, |it| it.status);
+    match status {
+        Some(it) if stored.is_some() && it == now => Ok(None),
+        Some(it @ (Status::Active | Status::Deactivated)) => Ok(Some(it).filter(|it| *it != now)),
+        _ => Err(Flaw::one_of(&[Status::Active.word(), Status::Deactivated.word()])),
+    }
+}
+
+/// What a row asks for, with its references resolved.
+pub(super) struct Wanted {
+    pub(super) parsed: Parsed,
+    pub(super) manager: Wish<EmployeeId>,
+    pub(super) department: Wish<DepartmentId>,
+    pub(super) status: Option<Status>,
+}
+
+/// The decisions of a row, in order; none if everything is as it says.
+pub(super) fn decide(
+    known: &Known,
+    options: &Options<'_>,
+    id: EmployeeId,
+    stored: Option<&Employee>,
+    wanted: &Wanted,
+) -> Result<Vec<Decision<Employee>>, Rejection> {
+    let mut decisions = match (&wanted.parsed, stored) {
+        (Parsed::New(draft), _) => vec![create(options, id, draft, wanted)?],
+        (Parsed::Change(patch), Some(stored)) => change(known, options, stored, patch, wanted)?,
+        (Parsed::Change(_), None) => vec![],
+    };
+    let Some(now) = decisions.last().map(|it| &it.state).or(stored) else { return Ok(decisions) };
+    let at = options.at;
+    let moved = match (wanted.status, now.status) {
+        (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
+        (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
+        (Some(Status::Active), Status::PendingInvite) => Some(now.accept_invitation(at)?),
+        _ => None,
+    };
+    decisions.extend(moved);
+    Ok(decisions)
+}
+
+/// The references were resolved, and judged as they will be in the end: they hold.
+fn resolved() -> References {
+    let manager = Some(ReportingLine { status: Status::Active, is_below: false });
+    References { manager, department_archived: Some(false), ..References::default() }
+}
+
+fn create(
+    options: &Options<'_>,
+    id: EmployeeId,
+    draft: &Draft,
+    wanted: &Wanted,
+) -> Result<Decision<Employee>, Rejection> {
+    let mut draft = draft.clone();
+    draft.manager = wanted.manager.reference().flatten();
+    draft.department = wanted.department.reference().flatten();
+    let mut decision = Employee::create(id, draft, &resolved(), options.at)?;
+    if let Some(connector) = options.connector {
+        decision.state = connector.in_charge_of(decision.state);
+    }
+    Ok(decision)
+}
+
+fn change(
+    known: &Known,
+    options: &Options<'_>,
+    stored: &Employee,
+    patch: &Patch,
+    wanted: &Wanted,
+) -> Result<Vec<Decision<Employee>>, Rejection> {
+    let mut decisions = Vec::new();
+    let free = options.connector.filter(|_| stored.connector_id.is_none());
+    decisions.extend(free.and_then(|it| it.manage(stored, options.at)));
+    let patch =
+        Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch.clone() };
+    let managed_keys = stored.connector_id.and_then(|it| known.managed_keys.get(&it)).cloned().unwrap_or_default();
+    let acting = options.connector.map(Resource::id);
+    let found = References { managed_keys, acting, ..resolved() };
+    let now = decisions.last().map_or(stored, |it| &it.state);
+    if let Some(update) = now.update(&patch, &found, options.at)? {
+        // One change of the record is one event, whoever took charge of it at the same time.
+        if let Some(first) = decisions.first_mut() {
+            first.events.clear();
+        }
+        decisions.push(update);
+    }
+    Ok(decisions)
+}

@@ -1,0 +1,91 @@
+//! Reporting lines as they would be in the end: who stands on a cycle, and who stands how deep.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::id::EmployeeId;
+
+/// The manager of each person who has one.
+pub(super) type Lines = HashMap<EmployeeId, EmployeeId>;
+
+/// Everybody who is, through others, their own manager.
+pub(super) fn on_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
+    let mut cycles = HashSet::new();
+    // The walk in which each person was met first.
+    let mut met: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
+    for (walk, start) in from.enumerate() {
+        let mut at = start;
+        let again = loop {
+            match met.insert(at, walk) {
+                Some(earlier) if earlier == walk => break Some(at),
+                Some(_) => break None,
+                None => {}
+            }
+            match lines.get(&at) {
+                Some(manager) => at = *manager,
+                None => break None,
+            }
+        };
+        let Some(entry) = again else { continue };
+        let mut at = entry;
+        loop {
+            cycles.insert(at);
+            at = lines.get(&at).copied().unwrap_or(entry);
+            if at == entry {
+                break;
+            }
+        }
+    }
+    cycles
+}
+
+/// How many managers stand above each of these people. There must be no cycle.
+pub(super) fn depths(lines: &Lines, of: impl Iterator<Item = EmployeeId>) -> HashMap<EmployeeId, usize> {
+    let mut depths: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
+    let mut path = Vec::new();
+    for start in of {
+        let mut at = start;
+        let mut depth = loop {
+            if let Some(known) = depths.get(&at) {
+                break known + 1;
+            }
+            path.push(at);
+            match lines.get(&at) {
+                Some(manager) if path.len() <= lines.len() => at = *manager,
+                _ => break 0,
+            }
+        };
+        while let Some(it) = path.pop() {
+            depths.insert(it, depth);
+            depth += 1;
+        }
+    }
+    depths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    fn id(number: u128) -> EmployeeId {
+        EmployeeId::from_ulid(Ulid(number))
+    }
+
+    fn lines(pairs: &[(u128, u128)]) -> Lines {
+        pairs.iter().map(|(a, b)| (id(*a), id(*b))).collect()
+    }
+
+    #[test]
+    fn only_those_on_a_cycle_are_found_and_not_those_who_report_into_it() {
+        let lines = lines(&[(1, 2), (2, 3), (3, 2), (4, 1), (5, 5), (6, 7)]);
+        let found = on_cycles(&lines, (1..8).map(id));
+        assert_eq!(found, [2, 3, 5].map(id).into());
+    }
+
+    #[test]
+    fn managers_are_less_deep_than_their_reports() {
+        let lines = lines(&[(1, 2), (2, 3), (4, 2), (5, 3)]);
+        let depths = depths(&lines, [1, 5, 4, 2].map(id).into_iter());
+        assert_eq!([1, 2, 3, 4, 5].map(|it| depths[&id(it)]), [2, 1, 0, 2, 1]);
+    }
+}

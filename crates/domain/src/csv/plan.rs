@@ -1,0 +1,378 @@
+//! Decides all rows of a file together.
+
+use std::collections::{HashMap, HashSet};
+
+use ulid::Ulid;
+
+use super::columns::Column;
+use super::decide::{self, Wanted, Wish};
+use super::graph::{self, Lines};
+use super::matching::{self, Index, Target};
+use super::report::{self, Outcome, PlannedRow, Rejection};
+use super::{File, Known, Names};
+use crate::decision::Decision;
+use crate::id::{DepartmentId, EmployeeId};
+use crate::library::{Department, department};
+use crate::people::{Connector, Employee};
+use crate::problem::{Code, Flaw, Problems};
+use crate::text::{bounded, folded};
+use crate::time::Timestamp;
+
+/// How a file is applied.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Whether empty cells clear what is stored.
+    pub clear_empty: bool,
+    /// Whether departments that are missing may be created (decision E6).
+    pub is_admin: bool,
+    /// The connector that uploads.
+    pub connector: Option<&'a Connector>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// What one row does to one person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The place of the row in the file.
+    pub row: usize,
+    /// The place of the person among those known; `None` for somebody new.
+    pub before: Option<usize>,
+    /// What is done, in order; the last one has the final state. At least one.
+    pub decisions: Vec<Decision<Employee>>,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// What is to be done, managers before their reports: applied in this order, piece by piece, no piece refers to
+    /// somebody who is not there, and none closes a cycle, because everybody above has their final line already.
+    pub steps: Vec<Step>,
+    /// What becomes of each row.
+    pub outcomes: Vec<Outcome>,
+    /// Departments to be created before anybody joins them.
+    pub departments: HashMap<DepartmentId, Decision<Department>>,
+}
+
+/// Decides what becomes of the rows of a file. Rows that were `applied` before, in an earlier piece of the same
+/// upload, are left alone. Applied twice, a file changes nothing the second time.
+#[must_use]
+pub fn plan(
+    file: &File,
+    known: &Known,
+    applied: &HashSet<usize>,
+    options: &Options<'_>,
+    ids: &mut dyn FnMut() -> Ulid,
+) -> Plan {
+    let index = Index::of(known);
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; file.rows.len()];
+    for at in applied {
+        outcomes[*at] = Some(Outcome::Unchanged);
+    }
+    let targets = matching::targets(file, &index, &mut outcomes, ids);
+    let mut planner = Planner {
+        file,
+        known,
+        options,
+        index,
+        targets,
+        outcomes,
+        wanted: file.rows.iter().map(|_| None).collect(),
+        decided: file.rows.iter().map(|_| None).collect(),
+        departments: HashMap::new(),
+        providers: HashMap::new(),
+        dependents: HashMap::new(),
+    };
+    planner.read(ids);
+    planner.resolve_managers();
+    planner.decide();
+    planner.break_cycles();
+    planner.finish()
+}
+
+struct Planner<'a> {
+    file: &'a File,
+    known: &'a Known,
+    options: &'a Options<'a>,
+    index: Index<'a>,
+    targets: Vec<Option<Target>>,
+    outcomes: Vec<Option<Outcome>>,
+    wanted: Vec<Option<Wanted>>,
+    decided: Vec<Option<Vec<Decision<Employee>>>>,
+    departments: HashMap<String, (DepartmentId, Decision<Department>)>,
+    /// The rows through which an address comes to be somebody's.
+    providers: HashMap<String, usize>,
+    /// The rows whose manager has an address.
+    dependents: HashMap<String, Vec<usize>>,
+}
+
+impl Planner<'_> {
+    fn open(&self) -> Vec<usize> {
+        (0..self.outcomes.len()).filter(|at| self.outcomes[*at].is_none()).collect()
+    }
+
+    fn stored(&self, row: usize) -> Option<&Employee> {
+        if let Some(Target::Stored(at)) = self.targets[row] { self.known.people.get(at) } else { None }
+    }
+
+    fn person(&self, row: usize) -> Option<EmployeeId> {
+        match self.targets[row]? {
+            Target::Stored(at) => Some(self.known.people[at].id),
+            Target::New(id) => Some(id),
+        }
+    }
+
+    /// Reads the cells of every row, and finds its department.
+    fn read(&mut self, ids: &mut dyn FnMut() -> Ulid) {
+        let known = self.known.departments.iter();
+        let by_name: HashMap<String, &Department> = known.map(|it| (folded(it.name.trim()), it)).collect();
+        for at in self.open() {
+            let row = &self.file.rows[at];
+            let stored = self.stored(at);
+            let mut problems = Problems::none();
+            let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
+            let parsed = parsed.map_err(|it| problems.extend(it)).ok();
+            let status = problems.take("status", decide::status(self.file, row, stored)).flatten();
+            let department = match self.department(at, &by_name, ids) {
+                Ok(found) => problems.take("department_name", found),
+                Err(denied) => {
+                    self.outcomes[at] = Some(Outcome::Reject(denied));
+                    None
+                }
+            };
+            match (parsed, department) {
+                (Some(parsed), Some(department)) if problems.is_empty() => {
+                    self.wanted[at] = Some(Wanted { parsed, manager: Wish::Keep, department, status });
+                }
+                _ if problems.is_empty() => {}
+                _ => self.outcomes[at] = Some(Outcome::Reject(Rejection::of(&problems))),
+            }
+        }
+    }
+
+    /// The department of a row; the outer failure is that the key may not create one.
+    fn department(
+        &mut self,
+        at: usize,
+        by_name: &HashMap<String, &Department>,
+        ids: &mut dyn FnMut() -> Ulid,
+    ) -> Result<Result<Wish<DepartmentId>, Flaw>, Rejection> {
+        let row = &self.file.rows[at];
+        let Some(cell) = self.file.cell(row, &Column::DepartmentName) else {
+            let clears = self.options.clear_empty && self.file.is_empty(row, &Column::DepartmentName);
+            return Ok(Ok(if clears { Wish::Clear } else { Wish::Keep }));
+        };
+        let name = cell.trim();
+        if let Err(flaw) = bounded(name, 1..=department::NAME_CHARS) {
+            return Ok(Err(flaw));
+        }
+        let key = folded(name);
+        if let Some(found) = by_name.get(&key) {
+            let own = self.stored(at).is_some_and(|it| it.department_id == Some(found.id));
+            let usable = own || found.archived_at.is_none();
+            return Ok(if usable { Ok(Wish::Set(found.id)) } else { Err(Flaw::not_found(name)) });
+        }
+        if !self.options.is_admin {
+            return Err(Rejection::denied(format!(
+                "department_name {name:?} does not exist, and creating it needs an admin-level key"
+            )));
+        }
+        let (id, _) = self.departments.entry(key).or_insert_with(|| {
+            let id = DepartmentId::from_ulid(ids());
+            (id, Department::found(id, name.to_owned(), self.options.at))
+        });
+        Ok(Ok(Wish::Set(*id)))
+    }
+
+    /// Finds everybody's manager, among those who are stored and those whom the file brings, by the addresses that
+    /// they will have (decision E4).
+    fn resolve_managers(&mut self) {
+        let open = self.open();
+        let mut given_up = HashSet::new();
+        for at in &open {
+            let row = &self.file.rows[*at];
+            match self.targets[*at] {
+                Some(Target::New(_)) => {
+                    self.providers.insert(row.email_key.clone(), *at);
+                }
+                Some(Target::Stored(person)) if self.index.is_renamed(person, row) => {
+                    self.providers.insert(row.email_key.clone(), *at);
+                    given_up.insert(self.index.key_of(person));
+                }
+                _ => {}
+            }
+        }
+        let mut missing = Vec::new();
+        for at in open {
+            let row = &self.file.rows[at];
+            let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
+                let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);
+                if let (true, Some(wanted)) = (clears, &mut self.wanted[at]) {
+                    wanted.manager = Wish::Clear;
+                }
+                continue;
+            };
+            let key = folded(cell.trim());
+            let provided = self.providers.get(&key).and_then(|it| self.person(*it));
+            let stored = self.index.by_email(&key).filter(|_| !given_up.contains(&key));
+            let found = provided.or_else(|| stored.map(|it| self.known.people[it].id));
+            match (found, &mut self.wanted[at]) {
+                (Some(id), Some(wanted)) => wanted.manager = Wish::Set(id),
+                _ => missing.push(at),
+            }
+            self.dependents.entry(key).or_default().push(at);
+        }
+        for at in missing {
+            self.reject(at, self.no_manager(at));
+        }
+    }
+
+    fn no_manager(&self, at: usize) -> Rejection {
+        let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
+        Rejection::of(&Problems::one("manager_email", Flaw::not_found(cell)))
+    }
+
+    /// Rejects a row, and every row whose manager it would have brought.
+    fn reject(&mut self, at: usize, rejection: Rejection) -> Vec<usize> {
+        let mut rejected = Vec::new();
+        let mut next = vec![(at, rejection)];
+        while let Some((at, rejection)) = next.pop() {
+            if self.outcomes[at].is_some() {
+                continue;
+            }
+            self.outcomes[at] = Some(Outcome::Reject(rejection));
+            self.decided[at] = None;
+            rejected.push(at);
+            let key = &self.file.rows[at].email_key;
+            if self.providers.get(key) == Some(&at) {
+                let dependents = self.dependents.get(key).into_iter().flatten();
+                next.extend(
+                    dependents.filter(|it| self.outcomes[**it].is_none()).map(|it| (*it, self.no_manager(*it))),
+                );
+            }
+        }
+        rejected
+    }
+
+    fn decide(&mut self) {
+        for at in self.open() {
+            let (Some(id), Some(wanted)) = (self.person(at), &self.wanted[at]) else { continue };
+            match decide::decide(self.known, self.options, id, self.stored(at), wanted) {
+                Ok(decisions) => self.decided[at] = Some(decisions),
+                Err(rejection) => drop(self.reject(at, rejection)),
+            }
+        }
+        // A row whose manager was rejected after it had been decided is out as well.
+        for at in 0..self.outcomes.len() {
+            if self.outcomes[at].is_some() {
+                self.decided[at] = None;
+            }
+        }
+    }
+
+    /// The manager that a row would give its person, if it changes.
+    fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
+        let after = self.decided[at].as_ref()?.last()?.state.manager_id;
+        let before = self.stored(at).and_then(|it| it.manager_id);
+        (after != before).then_some(after)
+    }
+
+    /// Rejects the rows that lie on a cycle, until there is none (decision E3). A line that is taken back may close
+    /// another one.
+    fn break_cycles(&mut self) {
+        let mut lines = self.known.lines.clone();
+        let mut row_of: HashMap<EmployeeId, usize> = HashMap::new();
+        let mut changed = Vec::new();
+        for at in self.open() {
+            let (Some(person), Some(manager)) = (self.person(at), self.moves_to(at)) else { continue };
+            put(&mut lines, person, manager);
+            row_of.insert(person, at);
+            changed.push(person);
+        }
+        while !changed.is_empty() {
+            let cycles = graph::on_cycles(&lines, changed.drain(..));
+            let mut on_cycle: Vec<usize> = cycles.iter().filter_map(|it| row_of.get(it).copied()).collect();
+            on_cycle.sort_unstable();
+            for at in on_cycle {
+                let flaw = Flaw::new(
+                    Code::ReportingCycle,
+                    "would make the person their own manager, directly or through others",
+                );
+                for gone in self.reject(at, Rejection::of(&Problems::one("manager_email", flaw))) {
+                    let Some(person) = self.person(gone) else { continue };
+                    put(&mut lines, person, self.known.lines.get(&person).copied());
+                    changed.push(person);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Plan {
+        let open = self.open();
+        let mut lines: Lines = self.known.lines.clone();
+        for at in &open {
+            if let (Some(person), Some(manager)) = (self.person(*at), self.moves_to(*at)) {
+                put(&mut lines, person, manager);
+            }
+        }
+        let depths = graph::depths(&lines, open.iter().filter_map(|it| self.person(*it)));
+        let mut steps = Vec::with_capacity(open.len());
+        for at in open {
+            let decisions = self.decided[at].take().unwrap_or_default();
+            self.outcomes[at] = Some(outcome(self.stored(at).is_none(), &decisions));
+            if !decisions.is_empty() {
+                let before = if let Some(Target::Stored(it)) = self.targets[at] { Some(it) } else { None };
+                let depth = self.person(at).and_then(|it| depths.get(&it)).copied().unwrap_or_default();
+                steps.push((depth, Step { row: at, before, decisions }));
+            }
+        }
+        steps.sort_by_key(|(depth, step)| (*depth, step.row));
+        let steps: Vec<Step> = steps.into_iter().map(|(_, it)| it).collect();
+        let joined: HashSet<DepartmentId> =
+            steps.iter().filter_map(|it| it.decisions.last()?.state.department_id).collect();
+        let departments = self.departments.into_values().filter(|(id, _)| joined.contains(id)).collect();
+        let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(Outcome::Unchanged)).collect();
+        Plan { steps, outcomes, departments }
+    }
+}
+
+fn put(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
+    match manager {
+        Some(manager) => lines.insert(person, manager),
+        None => lines.remove(&person),
+    };
+}
+
+fn outcome(is_new: bool, decisions: &[Decision<Employee>]) -> Outcome {
+    let did = |action: &str| decisions.iter().any(|it| it.audit.action == action);
+    match decisions {
+        [] => Outcome::Unchanged,
+        _ if is_new => Outcome::Create,
+        _ if did("employee.deactivate") => Outcome::Deactivate,
+        _ if did("employee.reactivate") => Outcome::Reactivate,
+        _ => Outcome::Update,
+    }
+}
+
+impl Plan {
+    /// What would become of each row, with what would change; `names` are those of whoever is stored.
+    #[must_use]
+    pub fn rows(&self, file: &File, known: &Known, mut names: Names) -> Vec<PlannedRow> {
+        names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
+        let state = |it: &Step| it.decisions.last().map(|it| it.state.clone());
+        names.people.extend(self.steps.iter().filter_map(state).map(|it| (it.id, it.email)));
+        names.departments.extend(known.departments.iter().map(|it| (it.id, it.name.clone())));
+        names.departments.extend(self.departments.iter().map(|(id, it)| (*id, it.state.name.clone())));
+        let steps: HashMap<usize, &Step> = self.steps.iter().map(|it| (it.row, it)).collect();
+        let planned = |(at, row): (usize, &super::Row)| PlannedRow {
+            row_number: row.number,
+            email: row.email.clone(),
+            action: self.outcomes.get(at).unwrap_or(&Outcome::Unchanged).action(),
+            changes: steps.get(&at).map_or_else(Default::default, |step| {
+                let before = step.before.and_then(|it| known.people.get(it));
+                step.decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names))
+            }),
+        };
+        file.rows.iter().enumerate().map(planned).collect()
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads a file: its header and its rows, of which only the cells that say something are kept.
+
+use super::columns::{Column, Header};
+use super::scan::{Broken, Scanner};
+use super::{MAX_BYTES, MAX_ROWS};
+use crate::problem::{Code, Flaw, Problems};
+use crate::text::folded;
+
+/// Why a file is refused whole (decision E8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is not a file of people, or too large.
+    Invalid(Problems),
+    /// It cannot be read at all.
+    Malformed(String),
+}
+
+impl From<Broken> for Unreadable {
+    fn from(it: Broken) -> Self {
+        Self::Malformed(format!("The file is not CSV in UTF-8: {} at line {}, byte {}.", it.reason, it.line, it.byte))
+    }
+}
+
+/// A file of people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub(super) columns: Vec<Column>,
+    /// The names of the columns that are passed over.
+    pub unknown: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its number in a spreadsheet.
+    pub number: u32,
+    /// The address as given.
+    pub email: String,
+    /// The address as compared.
+    pub email_key: String,
+    pub(super) cells: Vec<(u16, String)>,
+    pub(super) width: u16,
+    pub(super) flaw: Option<Flaw>,
+}
+
+impl File {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Unreadable`]; then nothing of it is to be applied.
+    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        if bytes.len() > MAX_BYTES {
+            return Err(too_large());
+        }
+        let mut scanner = Scanner::new(bytes)?;
+        let header = loop {
+            match scanner.next()? {
+                Some(record) if record.is_blank() => {}
+                Some(record) => break Header::read(&record)?,
+                None => {
+                    let flaw = Flaw::new(Code::Required, "is required as a column; the file is empty");
+                    return Err(Unreadable::Invalid(Problems::one("email", flaw)));
+                }
+            }
+        };
+        let Header { columns, unknown } = header;
+        let mut rows = Vec::new();
+        while let Some(record) = scanner.next()? {
+            if record.is_blank() {
+                continue;
+            }
+            if rows.len() == MAX_ROWS {
+                let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
+                return Err(Unreadable::Invalid(Problems::one("body", flaw)));
+            }
+            rows.push(Row::of(&columns, &record));
+        }
+        Ok(Self { columns, unknown, rows })
+    }
+
+    /// What a row has in a column; `None` for an empty cell.
+    pub(super) fn cell<'a>(&self, row: &'a Row, column: &Column) -> Option<&'a str> {
+        let at = self.columns.iter().position(|it| it == column)?;
+        row.at(at)
+    }
+
+    /// Whether a row has a cell in a column, and it is empty.
+    pub(super) fn is_empty(&self, row: &Row, column: &Column) -> bool {
+        let at = self.columns.iter().position(|it| it == column);
+        at.is_some_and(|at| at < usize::from(row.width) && row.at(at).is_none())
+    }
+
+    /// The addresses that name somebody, as themselves or as a manager, folded; each once.
+    #[must_use]
+    pub fn emails(&self) -> Vec<String> {
+        let managers = self.rows.iter().filter_map(|it| self.cell(it, &Column::ManagerEmail).map(folded));
+        unique(self.rows.iter().map(|it| it.email_key.clone()).chain(managers))
+    }
+
+    /// The external ids; each once.
+    #[must_use]
+    pub fn external_ids(&self) -> Vec<String> {
+        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::ExternalId).map(str::to_owned)))
+    }
+
+    /// The names of departments, folded; each once.
+    #[must_use]
+    pub fn departments(&self) -> Vec<String> {
+        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::DepartmentName).map(|it| folded(it.trim()))))
+    }
+}
+
+/// Nobody is stored under a text that is empty or has a U+0000 in it, and one of the databases refuses to be asked.
+fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = texts.filter(|it| !it.is_empty() && !it.contains('\0')).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The refusal of a file with too many bytes.
+fn too_large() -> Unreadable {
+    Unreadable::Invalid(Problems::one("body", too_many_bytes()))
+}
+
+/// What is wrong with a file that has too many bytes.
+#[must_use]
+pub fn too_many_bytes() -> Flaw {
+    Flaw::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
+}
+
+impl Row {
+    fn of(columns: &[Column], record: &super::scan::Record<'_>) -> Self {
+        let mut flaw = None;
+        if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
+            flaw = Some(Flaw::format("a row with no more cells than the header"));
+        }
+        if record.cells.len() < columns.len() && !record.is_ended {
+            flaw = Some(Flaw::format("a whole row; the file seems to have been cut here"));
+        }
+        let width = u16::try_from(record.cells.len().min(columns.len())).unwrap_or(u16::MAX);
+        let mut row = Self {
+            number: record.number,
+            email: String::new(),
+            email_key: String::new(),
+            cells: Vec::new(),
+            width,
+            flaw,
+        };
+        for (at, (column, cell)) in (0_u16..).zip(columns.iter().zip(&record.cells)) {
+            match column {
+                Column::Email => row.email = cell.to_string(),
+                Column::Unknown => {}
+                _ if cell.is_empty() => {}
+                _ => row.cells.push((at, cell.to_string())),
+            }
+        }
+        row.email_key = folded(&row.email);
+        row
+    }
+
+    fn at(&self, column: usize) -> Option<&str> {
+        self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, it)| it.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MAX_COLUMNS;
+    use super::*;
+
+    fn fields(text: &str) -> Vec<(String, Code)> {
+        match File::read(text.as_bytes()) {
+            Err(Unreadable::Invalid(it)) => it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn headers_are_compared_trimmed_and_without_case() {
+        let file = File::read(b" E-Mail , EMAIL ,Custom.Grade\nx,a@example.com,7\n").unwrap();
+        let custom = Column::Custom("Grade".to_owned());
+        assert_eq!(file.columns, [Column::Unknown, Column::Email, custom.clone()]);
+        assert_eq!(file.unknown, ["E-Mail"]);
+        assert_eq!(file.cell(&file.rows[0], &custom), Some("7"));
+    }
+
+    #[test]
+    fn a_file_is_refused_for_its_header() {
+        assert_eq!(fields("first_name,last_name\n"), [("email".to_owned(), Code::Required)]);
+        assert_eq!(fields(""), [("email".to_owned(), Code::Required)]);
+        assert_eq!(fields("email,Email\n"), [("Email".to_owned(), Code::InvalidFormat)]);
+        assert_eq!(fields("email,custom.\n"), [("custom.".to_owned(), Code::TooShort)]);
+        let wide = format!("email{}", ",".repeat(MAX_COLUMNS));
+        assert_eq!(fields(&wide), [("header".to_owned(), Code::TooLong)]);
+    }
+
+    #[test]
+    fn other_separators_are_named() {
+        for (text, word) in [("email;first_name\n", "semicolons"), ("email\tfirst_name\n", "tabs")] {
+            let Err(Unreadable::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
+            assert!(problems.as_slice()[0].message.contains(word), "{problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_at_most_10000_rows_and_5_mib() {
+        let rows = |n: usize| format!("email\n{}", "a@example.com\n".repeat(n));
+        assert_eq!(File::read(rows(MAX_ROWS).as_bytes()).unwrap().rows.len(), MAX_ROWS);
+        assert_eq!(fields(&rows(MAX_ROWS + 1)), [("body".to_owned(), Code::TooLong)]);
+        assert_eq!(fields(&" ".repeat(MAX_BYTES + 1)), [("body".to_owned(), Code::TooLong)]);
+    }
+
+    #[test]
+    fn a_last_row_that_was_cut_is_known_by_its_missing_cells() {
+        let flaws = |text: &str| {
+            File::read(text.as_bytes()).unwrap().rows.iter().map(|it| it.flaw.is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(flaws("email,role\na@example.com\nb@exam"), [false, true]);
+        assert_eq!(flaws("email,role\na@example.com,,\nb@example.com,,x\n"), [false, true]);
+    }
+}

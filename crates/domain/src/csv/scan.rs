@@ -1,0 +1,194 @@
+//! Takes the text of a file apart into records (RFC 4180), strictly.
+//!
+//! The usual readers of CSV forgive broken quoting: they read a file that was cut within a quoted cell as if it had
+//! ended there. Here that is an error, with its place.
+
+use std::borrow::Cow;
+
+/// What is wrong with the text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// The line of the text, from 1.
+    pub(super) line: usize,
+    /// The byte of the file, from 1.
+    pub(super) byte: usize,
+    /// What is wrong there.
+    pub(super) reason: &'static str,
+}
+
+/// One record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    /// Its row in a spreadsheet, from 1. Blank rows count.
+    pub(super) number: u32,
+    /// Its cells.
+    pub(super) cells: Vec<Cow<'a, str>>,
+    /// Whether a line end follows, so that it cannot have been cut.
+    pub(super) is_ended: bool,
+}
+
+impl Record<'_> {
+    /// Whether every cell is empty: spreadsheets write such rows where somebody once typed something.
+    pub(super) fn is_blank(&self) -> bool {
+        self.cells.iter().all(|it| it.is_empty())
+    }
+}
+
+/// Goes through a text record by record.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    offset: usize,
+    number: u32,
+}
+
+const BOM: &str = "\u{feff}";
+
+/// How a cell ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    Comma,
+    Line,
+    Text,
+}
+
+impl<'a> Scanner<'a> {
+    /// Begins with a file.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Broken> {
+        let text = std::str::from_utf8(bytes).map_err(|it| {
+            let before = &bytes[..it.valid_up_to()];
+            Broken { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
+        })?;
+        let bare = text.strip_prefix(BOM).unwrap_or(text);
+        Ok(Self { text: bare, at: 0, offset: text.len() - bare.len(), number: 0 })
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// Broken quoting.
+    pub(super) fn next(&mut self) -> Result<Option<Record<'a>>, Broken> {
+        if self.at >= self.text.len() {
+            return Ok(None);
+        }
+        self.number = self.number.saturating_add(1);
+        let mut cells = Vec::new();
+        loop {
+            let (cell, end) = self.cell()?;
+            cells.push(cell);
+            if end != End::Comma {
+                return Ok(Some(Record { number: self.number, cells, is_ended: end == End::Line }));
+            }
+        }
+    }
+
+    fn cell(&mut self) -> Result<(Cow<'a, str>, End), Broken> {
+        if self.text.as_bytes().get(self.at) == Some(&b'"') {
+            let cell = self.quoted()?;
+            return Ok((cell, self.end()?));
+        }
+        let rest = &self.text[self.at..];
+        let length = rest.bytes().position(|it| matches!(it, b',' | b'\n' | b'\r' | b'"')).unwrap_or(rest.len());
+        self.at += length;
+        if rest.as_bytes().get(length) == Some(&b'"') {
+            return Err(self.broken(self.at, "a quote in a cell that does not begin with one"));
+        }
+        Ok((Cow::Borrowed(&rest[..length]), self.end()?))
+    }
+
+    fn quoted(&mut self) -> Result<Cow<'a, str>, Broken> {
+        let (begin, mut from) = (self.at, self.at + 1);
+        let mut doubled: Option<String> = None;
+        loop {
+            let Some(length) = self.text[from..].find('"') else {
+                return Err(self.broken(begin, "a quoted cell that does not end"));
+            };
+            let (piece, quote) = (&self.text[from..from + length], from + length);
+            if self.text.as_bytes().get(quote + 1) == Some(&b'"') {
+                let whole = doubled.get_or_insert_default();
+                whole.push_str(piece);
+                whole.push('"');
+                from = quote + 2;
+                continue;
+            }
+            self.at = quote + 1;
+            return Ok(match doubled {
+                None => Cow::Borrowed(piece),
+                Some(whole) => Cow::Owned(whole + piece),
+            });
+        }
+    }
+
+    fn end(&mut self) -> Result<End, Broken> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let (length, end) = match rest {
+            [] => (0, End::Text),
+            [b',', ..] => (1, End::Comma),
+            [b'\n', ..] => (1, End::Line),
+            [b'\r', b'\n', ..] => (2, End::Line),
+            [b'\r', ..] => return Err(self.broken(self.at, "a carriage return without a line feed behind it")),
+            _ => return Err(self.broken(self.at, "text behind the quote that ends a cell")),
+        };
+        self.at += length;
+        Ok(end)
+    }
+
+    fn broken(&self, at: usize, reason: &'static str) -> Broken {
+        Broken { line: lines(&self.text.as_bytes()[..at]), byte: self.offset + at + 1, reason }
+    }
+}
+
+fn lines(before: &[u8]) -> usize {
+    before.iter().filter(|it| **it == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scanned(bytes: &[u8]) -> Result<Vec<(u32, Vec<String>, bool)>, Broken> {
+        let mut scanner = Scanner::new(bytes)?;
+        let mut all = Vec::new();
+        while let Some(it) = scanner.next()? {
+            all.push((it.number, it.cells.iter().map(ToString::to_string).collect(), it.is_ended));
+        }
+        Ok(all)
+    }
+
+    fn cells(text: &str) -> Vec<Vec<String>> {
+        scanned(text.as_bytes()).unwrap().into_iter().map(|it| it.1).collect()
+    }
+
+    #[test]
+    fn quotes_hold_commas_line_ends_and_doubled_quotes() {
+        let wanted = vec![vec!["a,b".to_owned(), "c\r\nd".to_owned(), "e\"f".to_owned(), String::new()]];
+        assert_eq!(cells("\"a,b\",\"c\r\nd\",\"e\"\"f\",\"\"\r\n"), wanted);
+        assert_eq!(cells("\u{feff}a,b"), [["a", "b"]]);
+        assert_eq!(cells("\"\"\"\""), [["\""]]);
+    }
+
+    #[test]
+    fn a_record_has_the_number_of_its_row_in_a_spreadsheet() {
+        let found = scanned(b"a\r\n\n\"x\ny\"\nz").unwrap();
+        let found: Vec<_> = found.iter().map(|(number, cells, ended)| (*number, cells[0].as_str(), *ended)).collect();
+        assert_eq!(found, [(1, "a", true), (2, "", true), (3, "x\ny", true), (4, "z", false)]);
+    }
+
+    #[test]
+    fn what_is_broken_is_said_with_its_place() {
+        for (text, line, byte) in [
+            (&b"a,b\nc,\"d"[..], 2, 7),
+            (b"a\"b", 1, 2),
+            (b"\"a\"b", 1, 4),
+            (b"a\rb", 1, 2),
+            (b"a\n\xffb", 2, 3),
+            (b"\xef\xbb\xbfa\"", 1, 5),
+        ] {
+            let broken = scanned(text).unwrap_err();
+            assert_eq!((broken.line, broken.byte), (line, byte), "{broken:?}");
+        }
+    }
+}
