@@ -173,6 +173,9 @@ impl Shell {
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
+    ///
+    /// Changes of one resource within a millisecond are a millisecond apart in the audit log, as in its `updated_at`
+    /// (decision D8): whoever reads its history reads it in the order in which it happened.
     pub fn change_set<T: Resource>(
         &self,
         call: &Call,
@@ -180,7 +183,8 @@ impl Shell {
         rendered: &Bytes,
         at: Timestamp,
     ) -> (ChangeSet, T) {
-        let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, at));
+        let happened = at.max(decision.state.updated_at());
+        let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, happened));
         let data = String::from_utf8_lossy(rendered).into_owned();
         let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
         change.events = decision.events.into_iter().map(event).collect();

@@ -87,7 +87,7 @@ fn add(
 ) -> Result<(), Error> {
     let entry = AuditEntry {
         id: shell.id(at),
-        occurred_at: at,
+        occurred_at: decision.state.updated_at,
         action: decision.audit.action.to_owned(),
         actor: Actor::system(SWEEP),
         target: decision.audit.target,
