@@ -47,11 +47,17 @@ fn start(cli: Cli) -> Result<(), Error> {
     let output = Output { json: cli.json };
     let config = Config::load(cli.config, std::env::vars_os(), cli.settings.given())?;
     telemetry::start_logs(&config)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
     let done = runtime.block_on(run(cli.command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
     done
+}
+
+/// Requests have threads of their own. What is left, commits and work that falls due, costs less there the fewer threads
+/// wake each other for it.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |it| (it.get() / 2).max(1))
 }
 
 async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {

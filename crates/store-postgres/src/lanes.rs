@@ -1,12 +1,15 @@
 //! The connections that reads share: statements of many requests travel on one connection without waiting for each
 //! other's answers.
+//!
+//! A connection lives on the runtime of the requests that use it, so that no answer has to wake another thread: that
+//! costs a third of a small read.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use candor_port_storage::flat::Fetch;
 use diesel_async::AsyncPgConnection;
+use tokio::runtime::{Handle, Id};
 use tokio::time::timeout;
 
 use crate::failure::Failure;
@@ -20,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(crate) struct Lanes {
     session: Session,
     lanes: Vec<Lane>,
+    /// The runtimes that reads came from, each with the lane of its place; they begin again when there are more of them.
+    runtimes: RwLock<Vec<Id>>,
 }
 
 /// One of them; replaced when it breaks.
@@ -27,23 +32,6 @@ pub(crate) struct Lanes {
 struct Lane {
     current: Mutex<Option<Arc<AsyncPgConnection>>>,
     connecting: tokio::sync::Mutex<()>,
-    waiting: AtomicUsize,
-}
-
-/// Counts a statement for as long as it waits.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn on(counter: &'a AtomicUsize) -> Self {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Self(counter)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl Lane {
@@ -71,7 +59,7 @@ impl Lane {
         if let Some(it) = self.current() {
             return Ok(it);
         }
-        let made = Arc::new(session.connect().await?);
+        let made = Arc::new(session.connect_here().await?);
         self.replace(Some(Arc::clone(&made)));
         Ok(made)
     }
@@ -80,10 +68,26 @@ impl Lane {
 impl Lanes {
     /// This many shared connections; each is made when it is first needed.
     pub(crate) fn new(session: Session, count: usize) -> Self {
-        Self { session, lanes: (0..count.max(1)).map(|_| Lane::default()).collect() }
+        let lanes = (0..count.max(1)).map(|_| Lane::default()).collect();
+        Self { session, lanes, runtimes: RwLock::default() }
     }
 
-    /// Runs a read on the connection where the fewest wait. A read that loses its connection is run once more.
+    /// The lane of the runtime that this runs on.
+    fn own(&self) -> Option<&Lane> {
+        let runtime = Handle::current().id();
+        let place = |runtimes: &[Id]| runtimes.iter().position(|it| *it == runtime);
+        let known = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
+        let place = known.unwrap_or_else(|| {
+            let mut runtimes = self.runtimes.write().unwrap_or_else(PoisonError::into_inner);
+            place(&runtimes).unwrap_or_else(|| {
+                runtimes.push(runtime);
+                runtimes.len() - 1
+            })
+        });
+        self.lanes.get(place % self.lanes.len())
+    }
+
+    /// Runs a read on the connection of this runtime. A read that loses its connection is run once more.
     pub(crate) async fn read<T>(
         &self,
         sql: &Sql,
@@ -103,10 +107,9 @@ impl Lanes {
         sql: &Sql,
         read: &impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
     ) -> Result<Vec<T>, Failure> {
-        let Some(lane) = self.lanes.iter().min_by_key(|it| it.waiting.load(Ordering::Relaxed)) else {
+        let Some(lane) = self.own() else {
             return Err(Failure::Other("there are no shared connections".to_owned()));
         };
-        let _waiting = Waiting::on(&lane.waiting);
         let connection = lane.connection(&self.session).await?;
         match timeout(PATIENCE, run(&connection, sql, read)).await {
             Ok(Err(Failure::Lost(text))) => {

@@ -41,8 +41,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Reads a database URL. Connections will live on the runtime this is called on, not on those of requests, which
-    /// may end earlier.
+    /// Reads a database URL. Pooled connections will live on the runtime this is called on, not on those of requests,
+    /// which may end earlier.
     pub(crate) fn new(url: &str, application: &str) -> Result<Self, ConnectError> {
         let (url, wanted) = tls::take(url)?;
         let mut config: Config = url.parse().map_err(|it| ConnectError::Url(with_causes(&it)))?;
@@ -66,6 +66,14 @@ impl Session {
     /// The runtime that connections live on.
     pub(crate) const fn home(&self) -> &Handle {
         &self.home
+    }
+
+    /// Makes a connection that lives on the runtime this runs on.
+    pub(crate) async fn connect_here(&self) -> Result<AsyncPgConnection, Failure> {
+        match tokio::time::timeout(CONNECT_TIMEOUT * 2, self.establish()).await {
+            Ok(connection) => connection.map_err(|it| unconnected(&it)),
+            Err(_) => Err(Failure::Busy("cannot connect: no answer in time".to_owned())),
+        }
     }
 
     /// Makes a connection, on the runtime where it is to live.

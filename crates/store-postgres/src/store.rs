@@ -16,14 +16,14 @@ use crate::session::{Session, run};
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
 
-/// Connections that reads share. Two keep a server of a few cores busy; what is slow runs apart from them.
-const LANES: usize = 2;
+/// Reads share at most one of so many connections. What is slow runs apart from them.
+const SHARED: usize = 2;
 
 /// The least that a server can be asked.
 const PING: &str = "SELECT 1";
 
-/// The storage port on PostgreSQL. Clones share their connections, which live on the runtime that
-/// [`PostgresStore::connect`] ran on.
+/// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
+/// runtime that [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
 pub struct PostgresStore {
     lanes: Arc<Lanes>,
@@ -44,9 +44,12 @@ impl PostgresStore {
     /// [`ConnectError`], also when the server does not answer now.
     pub async fn connect(options: &Options) -> Result<Self, ConnectError> {
         let session = Session::new(&options.url, &options.application_name)?;
-        let pool = Pool::new(&session, options.pool.saturating_sub(LANES))?;
+        // One for the requests of each core, and one for the rest of the process.
+        let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+        let lanes = wanted.min(options.pool / SHARED).max(1);
+        let pool = Pool::new(&session, options.pool.saturating_sub(lanes))?;
         let committer = Committer::new(pool.clone(), session.home().clone());
-        let store = Self { lanes: Arc::new(Lanes::new(session, LANES)), pool, committer };
+        let store = Self { lanes: Arc::new(Lanes::new(session, lanes)), pool, committer };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }
