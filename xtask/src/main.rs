@@ -49,7 +49,7 @@ const COMMANDS: [Command; 6] = [
     },
     Command {
         name: "bench",
-        arguments: "[--quick] [--check] [--only NAME] [--store postgres|sqlite]",
+        arguments: "[--quick] [--check] [--hold] [--only NAME] [--store postgres|sqlite]",
         does: "measure the release build against pgbench, and write docs/performance.md",
         run: bench::run,
     },

@@ -60,6 +60,9 @@ fn run(options: &Options) -> Outcome<bool> {
             None
         }
     };
+    if options.hold {
+        return hold(options, &scratch, postgres.as_ref()).map(|()| true);
+    }
     let lines = measured(options, &scratch, postgres.as_ref())?;
     println!("\n{}", report::table(&lines));
     let missed = lines.iter().filter(|it| !it.is_met()).count();
@@ -69,6 +72,16 @@ fn run(options: &Options) -> Outcome<bool> {
         _ => println!("The document is written by a full run on both stores."),
     }
     Ok(missed == 0 || !options.check)
+}
+
+/// Keeps the services up for whoever wants to look into them.
+fn hold(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome {
+    let (_, tree) = measures::wanted(options);
+    let size = if tree { options.size_of_tree() } else { options.size() };
+    let stage = Stage::set("main", size, options, scratch, postgres)?;
+    println!("{}\nEnter ends this.", stage.addresses());
+    std::io::stdin().read_line(&mut String::new())?;
+    Ok(())
 }
 
 fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome<Vec<Line>> {

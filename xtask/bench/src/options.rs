@@ -35,6 +35,8 @@ pub(crate) struct Options {
     quick: bool,
     /// Whether a missed limit is a failure.
     pub(crate) check: bool,
+    /// Whether the loaded services are only kept up, to be looked into.
+    pub(crate) hold: bool,
     only: Option<String>,
     store: Option<Store>,
 }
@@ -47,6 +49,7 @@ impl Options {
             document: PathBuf::new(),
             quick: false,
             check: false,
+            hold: false,
             only: None,
             store: None,
         };
@@ -57,9 +60,12 @@ impl Options {
                 "--document" => it.document = value()?.into(),
                 "--quick" => it.quick = true,
                 "--check" => it.check = true,
+                "--hold" => it.hold = true,
                 "--only" => it.only = Some(measure(value()?)?),
                 "--store" => it.store = Some(store(&value()?)?),
-                other => return Err(format!("{other} is not known; use --quick, --check, --only, --store").into()),
+                other => {
+                    return Err(format!("{other} is not known; use --quick, --check, --hold, --only, --store").into());
+                }
             }
         }
         if it.binary.as_os_str().is_empty() || it.document.as_os_str().is_empty() {

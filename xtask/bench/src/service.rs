@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 /// A key's share of requests is counted, and never refused.
 const UNLIMITED: &str = "100000000";
+/// For PostgreSQL: as many for commits as pgbench has, and those that reads share.
+const POOL: &str = "36";
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -52,6 +54,11 @@ impl Candor {
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Outcome<Self> {
         fs::create_dir_all(folder)?;
         Ok(Self { binary: binary.to_path_buf(), folder: folder.to_path_buf(), database })
+    }
+
+    /// The URL of the database.
+    pub(crate) fn database(&self) -> &str {
+        &self.database
     }
 
     /// Migrates the database and makes an organization in it.
@@ -103,7 +110,11 @@ impl Candor {
             command.env_remove(name);
         }
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
-        command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
+        command
+            .env("CANDOR_MASTER_KEY", MASTER_KEY)
+            .env("CANDOR_DATABASE_POOL", POOL)
+            .env("CANDOR_LOG", "info")
+            .current_dir(&self.folder);
     }
 }
 
@@ -112,7 +123,7 @@ impl Candor {
 pub(crate) struct Service {
     _guard: Guard,
     pub(crate) address: SocketAddr,
-    process: u32,
+    pub(crate) process: u32,
     log: PathBuf,
     /// From the start of the process until `/readyz` answered 200.
     pub(crate) ready_after: Duration,

@@ -73,6 +73,7 @@ pub(crate) struct Side {
     pub(crate) store: Store,
     pub(crate) key: String,
     pub(crate) tenant: [u8; 16],
+    database: String,
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     /// Memory after a start and a few requests, in bytes.
@@ -137,6 +138,15 @@ impl Stage {
         self.sides.iter().find(|it| it.store == Store::Postgres)
     }
 
+    /// Where everything is, for a person.
+    pub(crate) fn addresses(&self) -> String {
+        let each = self.sides.iter().map(|it| {
+            let Side { store, key, database, service, .. } = it;
+            format!("{store}: http://{}, process {}, key {key}, {database}", service.address, service.process)
+        });
+        each.collect::<Vec<_>>().join("\n")
+    }
+
     /// Throws away what the services logged.
     pub(crate) fn empty_logs(&self) -> Outcome {
         self.sides.iter().try_for_each(|it| it.service.empty_log())
@@ -171,7 +181,8 @@ impl Side {
         burst(service.address, &traffic::one_observation(&account.key, size), few)?;
         burst(service.address, &traffic::first_page(&account.key, ""), few)?;
         let idle_bytes = service.resident_bytes()?;
-        Ok(Self { store, key: account.key, tenant, attributes, service, idle_bytes, ready_seconds: median(times) })
+        let (key, database, ready_seconds) = (account.key, candor.database().to_owned(), median(times));
+        Ok(Self { store, key, tenant, database, attributes, service, idle_bytes, ready_seconds })
     }
 
     /// This traffic as a contender.
