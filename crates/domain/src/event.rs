@@ -114,13 +114,28 @@ pub struct Event {
     pub data: String,
 }
 
+/// An event's id as receivers see it: that of a test event starts with `evt_test_` (§4.4).
+#[must_use]
+pub fn public_id(kind: EventType, id: EventId) -> String {
+    match kind {
+        EventType::TestPing => format!("evt_test_{}", id.ulid()),
+        _ => id.to_string(),
+    }
+}
+
 impl Event {
+    /// Its id as receivers see it.
+    #[must_use]
+    pub fn public_id(&self) -> String {
+        public_id(self.kind, self.id)
+    }
+
     /// The body of a delivery, and an entry of the feed (§6.3).
     #[must_use]
     pub fn body(&self, tenant: Tenant) -> String {
         format!(
             r#"{{"id":"{}","event":"{}","created_at":"{}","api_version":"{API_VERSION}","organization_id":"{}","data":{}}}"#,
-            self.id,
+            self.public_id(),
             self.kind.word(),
             self.created_at,
             tenant.organization,

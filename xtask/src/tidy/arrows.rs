@@ -38,6 +38,7 @@ fn table() -> Vec<Row> {
             "serde_json",
             "thiserror",
             "ulid",
+            "url",
             "validator",
         ]),
         ..Row::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
@@ -48,13 +49,17 @@ fn table() -> Vec<Row> {
         domain,
         Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         Row::new("candor-port-storage", &[DOMAIN], databases),
-        Row::new("candor-port-events", &[DOMAIN], &["actix-web", "hyper", "diesel"]),
+        Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
         Row::new("candor-service", &[DOMAIN, &PORTS], &["actix-web", "hyper", "diesel"]),
         Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),
         Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-service"]], &["diesel", "hyper"]),
-        Row::new("candor-webhooks", &[DOMAIN, &["candor-port-events"]], &["actix-web", "diesel"]),
+        Row::new(
+            "candor-webhooks",
+            &[DOMAIN, &["candor-port-events"]],
+            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
+        ),
         Row::new(
             "candor-app",
             &[DOMAIN, &PORTS, &STORES, &["candor-service", "candor-http", "candor-webhooks"]],

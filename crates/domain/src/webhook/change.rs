@@ -1,0 +1,194 @@
+//! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
+
+use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, Verdict};
+use crate::decision::Decision;
+use crate::fields::{self, Fields};
+use crate::id::WebhookId;
+use crate::json::{Object, Value};
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// The longest description (§2.4).
+pub const DESCRIPTION_CHARS: usize = 200;
+/// How long a secret goes on after a rotation (§6.4).
+pub const ROTATION_OVERLAP_SECONDS: i64 = 86_400;
+/// The most entries of `event_types`, duplicates included: four times the catalog.
+pub const MAX_TOPICS: usize = 100;
+/// So many secrets sign at most, which keeps the signature header within what receivers read.
+const MAX_SECRETS: usize = 32;
+
+const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Where deliveries go.
+    pub url: Target,
+    /// What it wants to be told.
+    pub event_types: Topics,
+    /// A remark.
+    pub description: Option<String>,
+}
+
+/// The body of an update, valid in itself. `None` keeps what is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Where deliveries go; only if that changes, and then its addresses are to be judged.
+    pub url: Option<Target>,
+    /// What it wants to be told.
+    pub event_types: Option<Topics>,
+    /// False pauses delivery.
+    pub active: Option<bool>,
+    /// A remark.
+    pub description: Option<Option<String>>,
+    /// Whether it is to get a new secret.
+    pub rotate_secret: bool,
+}
+
+fn url(value: &Value) -> Result<Target, Flaw> {
+    let Value::Text(text) = value else { return Err(Flaw::format(format!("a string, not {}", value.kind()))) };
+    if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { Target::parse(text) }
+}
+
+fn topics(value: &Value) -> Result<Topics, Flaw> {
+    let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+    if items.is_empty() {
+        return Err(Flaw::new(Code::TooShort, "must have at least one event type"));
+    }
+    if items.len() > MAX_TOPICS {
+        return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_TOPICS} entries")));
+    }
+    let topic = |item: &Value| match item {
+        Value::Text(text) => Topic::from_word(text),
+        other => Err(Flaw::format(format!("an array of strings, not of {}", other.kind()))),
+    };
+    Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
+}
+
+impl Draft {
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let url = fields.required("url", url);
+        let event_types = fields.required("event_types", topics);
+        let description = fields.optional("description", fields::text(0..=DESCRIPTION_CHARS));
+        let draft = || Some(Self { url: url?, event_types: event_types?, description });
+        fields.finish(draft())
+    }
+}
+
+impl Patch {
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &Subscription) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        let patch = Self {
+            url: fields.present("url", url).filter(|it| it.as_str() != stored.url),
+            event_types: fields.present("event_types", topics),
+            active: fields.present("active", fields::flag),
+            description: fields.nullable("description", fields::text(0..=DESCRIPTION_CHARS)),
+            rotate_secret: fields.present("rotate_secret", fields::flag).unwrap_or_default(),
+        };
+        fields.finish(Some(patch))
+    }
+}
+
+impl Subscription {
+    /// A new subscription. `verdict` is what was found out about the draft's URL, `sealed` its secret as it is stored.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for a URL that may not be called (decision F1).
+    pub fn create(
+        id: WebhookId,
+        draft: Draft,
+        verdict: Verdict,
+        sealed: Vec<u8>,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        verdict.check().map_err(|flaw| Refusal::unprocessable("url", flaw))?;
+        let state = Self {
+            id,
+            url: draft.url.as_str().to_owned(),
+            event_types: draft.event_types,
+            active: true,
+            description: draft.description,
+            last_delivery_at: None,
+            last_delivery_status: None,
+            created_at: at,
+            updated_at: at,
+            secrets: vec![SealedSecret { sealed, ends_at: None }],
+            streak: Streak::default(),
+        };
+        Ok(Decision::created(state, "webhook.create", vec![]))
+    }
+
+    /// Changes it; `None` if that changes nothing.
+    ///
+    /// `verdict` is what was found out about the patch's URL, if it has one. `sealed` is the new secret as it is
+    /// stored, if the patch asks for one; the one before signs for another 24 hours.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for a URL that may not be called, [`Refusal::Conflict`] for one rotation too many
+    /// within 24 hours.
+    pub fn update(
+        &self,
+        patch: Patch,
+        verdict: Option<Verdict>,
+        sealed: Option<Vec<u8>>,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, Refusal> {
+        let mut state = self.clone();
+        if let Some(url) = patch.url {
+            let judged = verdict.unwrap_or(Verdict::Unresolvable).check();
+            judged.map_err(|flaw| Refusal::unprocessable("url", flaw))?;
+            url.as_str().clone_into(&mut state.url);
+        }
+        state.event_types = patch.event_types.unwrap_or(state.event_types);
+        state.active = patch.active.unwrap_or(state.active);
+        state.description = patch.description.unwrap_or(state.description);
+        if state.active && !self.active {
+            // What failed before it was paused must not disable it at its first failure.
+            state.streak = Streak::default();
+        }
+        let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
+        if let Some(sealed) = sealed {
+            state.secrets = self.rotated(sealed, at)?;
+        }
+        if state == *self {
+            return Ok(None);
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        Ok(Some(Decision::changed(self, state, action, vec![])))
+    }
+
+    /// The secrets after a rotation: the newest so far signs until 24 hours from now, older ones keep their own ends.
+    fn rotated(&self, sealed: Vec<u8>, at: Timestamp) -> Result<Vec<SealedSecret>, Refusal> {
+        let end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
+        let mut secrets: Vec<_> = self.signing(at).cloned().collect();
+        if secrets.len() >= MAX_SECRETS {
+            return Err(Refusal::transition("secret", format!("{MAX_SECRETS} secrets sign"), "rotate_secret"));
+        }
+        for secret in &mut secrets {
+            secret.ends_at = Some(secret.ends_at.unwrap_or(end));
+        }
+        secrets.push(SealedSecret { sealed, ends_at: None });
+        Ok(secrets)
+    }
+
+    /// Disables it if its attempts have failed for too long (§3.4); `None` if they have not, or it is not active.
+    #[must_use]
+    pub fn disable(&self, at: Timestamp) -> Option<Decision<Self>> {
+        (self.active && self.streak.disables(at)).then(|| {
+            let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+            Decision::changed(self, state, "webhook.disable", vec![])
+        })
+    }
+}

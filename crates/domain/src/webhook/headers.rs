@@ -1,0 +1,97 @@
+//! The headers of one attempt (§6.3, decisions F5, F9).
+
+use crate::event::Event;
+use crate::fields::Word;
+use crate::id::DeliveryId;
+use crate::secret::Secret;
+use crate::signature::{sign, sign_standard, unix_seconds};
+use crate::time::Timestamp;
+
+/// What deliveries call themselves (§6.3).
+pub const USER_AGENT: &str = "Service-Webhooks/v1";
+
+/// The headers of an attempt that is signed at this time with these secrets, older ones first.
+///
+/// `body` is [`Event::body`] as it is sent. `replay` marks a delivery that somebody asked for again.
+#[must_use]
+pub fn headers(
+    event: &Event,
+    delivery: DeliveryId,
+    secrets: &[Secret],
+    at: Timestamp,
+    body: &[u8],
+    replay: bool,
+) -> Vec<(&'static str, String)> {
+    let id = event.public_id();
+    let seconds = unix_seconds(at).to_string();
+    let standard = sign_standard(secrets, &id, at, body);
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("User-Agent", USER_AGENT.to_owned()),
+        ("X-Service-Event", event.kind.word().to_owned()),
+        ("X-Service-Event-Id", id.clone()),
+        ("X-Service-Delivery-Id", delivery.to_string()),
+        ("X-Service-Timestamp", seconds.clone()),
+        ("X-Service-Signature", sign(secrets, at, body)),
+        ("webhook-id", id),
+        ("webhook-timestamp", seconds),
+        ("webhook-signature", standard),
+    ];
+    if replay {
+        headers.push(("X-Service-Replay", "true".to_owned()));
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ping;
+    use super::*;
+    use crate::access::{Environment, Tenant};
+    use crate::event::EventType;
+    use crate::id::{EventId, OrganizationId};
+    use crate::signature;
+    use ulid::Ulid;
+
+    #[test]
+    fn an_attempt_carries_the_headers_of_the_contract_and_those_of_standard_webhooks() {
+        let secrets = [Secret::new("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned())];
+        let at = Timestamp::from_millis(1_772_352_930_999);
+        let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
+        let event = Event {
+            id: EventId::from_ulid(Ulid(1)),
+            kind: EventType::ObservationCreated,
+            created_at: at,
+            data: "{}".to_owned(),
+        };
+        let body = event.body(tenant);
+        let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &secrets, at, body.as_bytes(), false);
+        let id = "evt_00000000000000000000000001";
+        let wanted = [
+            ("Content-Type", "application/json"),
+            ("User-Agent", "Service-Webhooks/v1"),
+            ("X-Service-Event", "observation.created"),
+            ("X-Service-Event-Id", id),
+            ("X-Service-Delivery-Id", "del_00000000000000000000000003"),
+            ("X-Service-Timestamp", "1772352930"),
+            ("X-Service-Signature", &signature::sign(&secrets, at, body.as_bytes())),
+            ("webhook-id", id),
+            ("webhook-timestamp", "1772352930"),
+            ("webhook-signature", &signature::sign_standard(&secrets, id, at, body.as_bytes())),
+        ];
+        assert_eq!(sent, wanted.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(signature::verify(secrets[0].reveal(), &sent[6].1, body.as_bytes(), at), Ok(()));
+    }
+
+    #[test]
+    fn a_replay_says_so_and_a_test_event_has_its_own_prefix() {
+        let at = Timestamp::from_millis(0);
+        let event = ping(EventId::from_ulid(Ulid(1)), at);
+        let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &[], at, b"", true);
+        let value = |name: &str| sent.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str());
+        assert_eq!(value("X-Service-Replay"), Some("true"));
+        assert_eq!(value("X-Service-Event"), Some("test.ping"));
+        assert_eq!(value("X-Service-Event-Id"), Some("evt_test_00000000000000000000000001"));
+        assert_eq!(value("webhook-id"), value("X-Service-Event-Id"));
+    }
+}

@@ -1,0 +1,38 @@
+//! The synthetic event of the test endpoint (§4.4, decision F7).
+
+use crate::event::{Event, EventType};
+use crate::id::EventId;
+use crate::time::Timestamp;
+
+/// What a test event says.
+pub const PING_MESSAGE: &str = "This is a test delivery; nothing has happened.";
+
+/// A test event: its id is shown as `evt_test_…`, its data are a single message.
+#[must_use]
+pub fn ping(id: EventId, at: Timestamp) -> Event {
+    let data = serde_json::json!({ "message": PING_MESSAGE }).to_string();
+    Event { id, kind: EventType::TestPing, created_at: at, data }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Environment, Tenant};
+    use crate::id::OrganizationId;
+    use ulid::Ulid;
+
+    #[test]
+    fn a_test_event_has_an_id_of_its_own_kind_and_one_message() {
+        let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Test };
+        let body = ping(EventId::from_ulid(Ulid(1)), Timestamp::from_millis(0)).body(tenant);
+        let wanted = serde_json::json!({
+            "id": "evt_test_00000000000000000000000001",
+            "event": "test.ping",
+            "created_at": "1970-01-01T00:00:00.000Z",
+            "api_version": "v1",
+            "organization_id": "org_00000000000000000000000002",
+            "data": {"message": PING_MESSAGE},
+        });
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&body).unwrap(), wanted);
+    }
+}

@@ -1,0 +1,155 @@
+//! Where deliveries may go: what can be said of a URL without, and with, looking its host up (decision F1).
+
+use url::{Host, Url};
+
+use crate::problem::{Code, Flaw};
+
+/// The longest URL.
+pub const URL_CHARS: usize = 2048;
+
+/// A receiver's URL that is well-formed. Whether it may be called, only its addresses tell: see [`Verdict`].
+///
+/// ```
+/// use candor_domain::webhook::Target;
+///
+/// let target = Target::parse("https://hooks.example.com/candor?x=1").unwrap();
+/// assert_eq!(target.url().host_str(), Some("hooks.example.com"));
+/// assert!(Target::parse("https://ada:secret@hooks.example.com/").is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    text: String,
+    url: Url,
+}
+
+impl Target {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// `invalid_format` unless it is an absolute URL with a host and without user or password, `too_long`.
+    pub fn parse(text: &str) -> Result<Self, Flaw> {
+        if text.chars().nth(URL_CHARS).is_some() {
+            return Err(Flaw::new(Code::TooLong, format!("must have at most {URL_CHARS} characters")));
+        }
+        // The parser would drop these silently, and the URL that is called would not be the one that was read.
+        if text.chars().any(|it| it.is_control() || it.is_whitespace() || it == '\\') {
+            return Err(Flaw::format("a URL without blanks, backslashes and control characters"));
+        }
+        let url = Url::parse(text).map_err(|_| Flaw::format("an absolute URL"))?;
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| Flaw::format("an absolute URL with a host"))?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let has_host = url.host().is_some_and(|it| !matches!(it, Host::Domain("")));
+        if authority.is_empty() || !has_host || !scheme.eq_ignore_ascii_case(url.scheme()) {
+            return Err(Flaw::format("an absolute URL with a host"));
+        }
+        if authority.contains('@') {
+            return Err(Flaw::format("a URL without user and password"));
+        }
+        Ok(Self { text: text.to_owned(), url })
+    }
+
+    /// The URL as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Its parts, as they are called.
+    #[must_use]
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+/// What was found out about a target's addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be called.
+    Allowed,
+    /// It is not HTTPS, and the operator does not trust its network.
+    NotHttps,
+    /// At least one of its addresses is not public, and the operator does not trust its network.
+    Private,
+    /// Its host has no address.
+    Unresolvable,
+}
+
+impl Verdict {
+    /// What is wrong with `url`: an `unprocessable`, because it takes DNS to see it (decisions A3, F1).
+    ///
+    /// # Errors
+    /// The flaw of the field.
+    pub fn check(self) -> Result<(), Flaw> {
+        match self {
+            Self::Allowed => Ok(()),
+            Self::NotHttps => Err(Flaw::format("an https URL")),
+            Self::Private => Err(Flaw::new(Code::InvalidState, "must not lead to a private or reserved address")),
+            Self::Unresolvable => Err(Flaw::new(Code::InvalidState, "must have a host that public DNS knows")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_called_is_a_target() {
+        for text in [
+            "https://example.com",
+            "HTTPS://EXAMPLE.com:8443/a/b?c=d#e",
+            "http://example.com/",
+            "https://203.0.113.7/",
+            "https://[2001:db8::1]:444/",
+            "https://bücher.example/",
+            "https://example.com/@x",
+            "https://example.com/?to=a@b",
+            "ftp://example.com/",
+        ] {
+            assert_eq!(Target::parse(text).map(|it| it.as_str().to_owned()).as_deref(), Ok(text), "{text}");
+        }
+        let longest = format!("https://example.com/{}", "a".repeat(URL_CHARS - 20));
+        assert!(Target::parse(&longest).is_ok());
+        assert_eq!(Target::parse(&format!("{longest}a")).unwrap_err().code, Code::TooLong);
+    }
+
+    #[test]
+    fn what_is_no_url_or_names_a_user_is_refused() {
+        for text in [
+            "",
+            "example.com",
+            "//example.com/",
+            "https://",
+            "https:///path",
+            "https:example.com",
+            "https:/example.com",
+            "mailto:ada@example.com",
+            "data:text/plain,x",
+            "file:///etc/passwd",
+            "https://exa mple.com/",
+            " https://example.com/",
+            "https://example.com/\n",
+            "https://exa\tmple.com/",
+            "https:\\\\example.com\\",
+            "https://example.com:99999/",
+            "https://example.com:x/",
+            "https://[::1/",
+            "https://256.256.256.256/",
+            "https://ada@example.com/",
+            "https://:secret@example.com/",
+            "https://@example.com/",
+            "https://a:b@c@example.com/",
+        ] {
+            assert_eq!(Target::parse(text).map_err(|it| it.code), Err(Code::InvalidFormat), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_verdict_but_one_is_a_flaw() {
+        let flaw = |verdict: Verdict| verdict.check().map_err(|it| it.code);
+        assert_eq!(flaw(Verdict::Allowed), Ok(()));
+        assert_eq!(flaw(Verdict::NotHttps), Err(Code::InvalidFormat));
+        assert_eq!(flaw(Verdict::Private), Err(Code::InvalidState));
+        assert_eq!(flaw(Verdict::Unresolvable), Err(Code::InvalidState));
+    }
+}

@@ -1,0 +1,217 @@
+//! Subscriptions as requests make and change them.
+
+use super::*;
+use crate::json::{Object, Value};
+use crate::problem::Code;
+use crate::refusal::Refusal;
+use ulid::Ulid;
+
+const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+fn object(body: &str) -> Object {
+    let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("not an object: {body}") };
+    members
+}
+
+fn codes<T>(result: Result<T, Problems>) -> Vec<(String, Code)> {
+    let problems = result.err().unwrap_or_default();
+    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+}
+
+fn subscription() -> Subscription {
+    let draft = Draft::parse(object(r#"{"url":"https://example.com/","event_types":["objective.created","*"]}"#));
+    let id = WebhookId::from_ulid(Ulid(1));
+    Subscription::create(id, draft.unwrap(), Verdict::Allowed, vec![1], NOON).unwrap().state
+}
+
+fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
+    let patch = Patch::parse(object(body), stored).unwrap();
+    let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
+    stored.update(patch, Some(Verdict::Allowed), sealed, at).unwrap().map(|it| it.state)
+}
+
+#[test]
+fn a_subscription_has_the_members_of_the_contract_and_its_secret_only_when_it_is_new() {
+    let it = subscription();
+    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
+    assert_eq!(serde_json::to_string(&it).unwrap(), shown);
+    let secret = Secret::new("whsec_x".to_owned());
+    let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();
+    with["secret"] = "whsec_x".into();
+    assert_eq!(serde_json::to_value(it.with_secret(&secret)).unwrap(), with);
+    let delivered = it.after_delivery(Status::Dropped, NOON);
+    assert_eq!(serde_json::to_value(&delivered).unwrap()["last_delivery_status"], "dropped");
+}
+
+#[test]
+fn each_bad_field_of_a_creation_is_named() {
+    let good = r#""url":"https://example.com/","event_types":["*"]"#;
+    let long = format!(r#"{{{good},"description":"{}"}}"#, "é".repeat(201));
+    let many = format!(r#"{{"url":"https://example.com/","event_types":[{}"*"]}}"#, r#""*","#.repeat(MAX_TOPICS));
+    let table = [
+        (r#"{}"#.to_owned(), vec![("url", Code::Required), ("event_types", Code::Required)]),
+        (r#"{"url":null,"event_types":null}"#.into(), vec![("url", Code::Required), ("event_types", Code::Required)]),
+        (r#"{"url":1,"event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
+        (r#"{"url":"","event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
+        (r#"{"url":"example.com","event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
+        (r#"{"url":"https://a:b@example.com/","event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
+        (r#"{"url":"https://example.com/","event_types":[]}"#.into(), vec![("event_types", Code::TooShort)]),
+        (r#"{"url":"https://example.com/","event_types":["x"]}"#.into(), vec![("event_types", Code::InvalidEnum)]),
+        (r#"{"url":"https://example.com/","event_types":"*"}"#.into(), vec![("event_types", Code::InvalidFormat)]),
+        (r#"{"url":"https://example.com/","event_types":[1]}"#.into(), vec![("event_types", Code::InvalidFormat)]),
+        (many, vec![("event_types", Code::TooLong)]),
+        (long, vec![("description", Code::TooLong)]),
+        (format!(r#"{{{good},"description":1}}"#), vec![("description", Code::InvalidFormat)]),
+        (format!(r#"{{{good},"secret":"whsec_x"}}"#), vec![("secret", Code::ReadOnly)]),
+        (format!(r#"{{{good},"last_delivery_at":null}}"#), vec![("last_delivery_at", Code::ReadOnly)]),
+        (format!(r#"{{{good},"active":true}}"#), vec![("active", Code::UnknownField)]),
+        (format!(r#"{{{good},"rotate_secret":true}}"#), vec![("rotate_secret", Code::UnknownField)]),
+    ];
+    for (body, wanted) in table {
+        let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
+        assert_eq!(codes(Draft::parse(object(&body))), wanted, "{body}");
+    }
+    for description in [String::new(), "é".repeat(200)] {
+        let body = format!(r#"{{{good},"description":"{description}"}}"#);
+        assert_eq!(Draft::parse(object(&body)).unwrap().description, Some(description));
+    }
+}
+
+#[test]
+fn a_url_that_may_not_be_called_is_unprocessable() {
+    let stored = subscription();
+    for verdict in [Verdict::NotHttps, Verdict::Private, Verdict::Unresolvable] {
+        let refused = |it: Refusal| match it {
+            Refusal::Unprocessable(problems) => codes::<()>(Err(problems)),
+            other => panic!("{other:?}"),
+        };
+        let code = verdict.check().unwrap_err().code;
+        let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
+        let created = Subscription::create(stored.id, draft, verdict, vec![], NOON);
+        assert_eq!(refused(created.unwrap_err()), [("url".to_owned(), code)]);
+        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#), &stored).unwrap();
+        let updated = stored.update(patch.clone(), Some(verdict), None, NOON);
+        assert_eq!(refused(updated.unwrap_err()), [("url".to_owned(), code)]);
+        assert!(stored.update(patch, None, None, NOON).is_err(), "never without a verdict");
+    }
+}
+
+#[test]
+fn what_was_read_can_be_sent_back_and_changes_nothing() {
+    let stored = subscription().after_delivery(Status::Success, NOON);
+    let body = serde_json::to_string(&stored).unwrap();
+    let patch = Patch::parse(object(&body), &stored).unwrap();
+    assert_eq!(patch.url, None, "an unchanged URL is not judged again");
+    assert_eq!(stored.update(patch, None, None, NOON), Ok(None));
+    assert_eq!(patched(&stored, "{}", NOON), None);
+    assert_eq!(patched(&stored, r#"{"rotate_secret":false}"#, NOON), None);
+}
+
+#[test]
+fn each_bad_field_of_an_update_is_named() {
+    let stored = subscription();
+    let table = [
+        (r#"{"url":null}"#, "url", Code::Required),
+        (r#"{"url":"x"}"#, "url", Code::InvalidFormat),
+        (r#"{"event_types":[]}"#, "event_types", Code::TooShort),
+        (r#"{"active":null}"#, "active", Code::Required),
+        (r#"{"active":"true"}"#, "active", Code::InvalidFormat),
+        (r#"{"rotate_secret":null}"#, "rotate_secret", Code::Required),
+        (r#"{"rotate_secret":1}"#, "rotate_secret", Code::InvalidFormat),
+        (r#"{"secret":"whsec_x"}"#, "secret", Code::ReadOnly),
+        (r#"{"id":"whk_00000000000000000000000002"}"#, "id", Code::ReadOnly),
+        (r#"{"last_delivery_status":"success"}"#, "last_delivery_status", Code::ReadOnly),
+        (r#"{"colour":"red"}"#, "colour", Code::UnknownField),
+    ];
+    for (body, field, code) in table {
+        assert_eq!(codes(Patch::parse(object(body), &stored)), [(field.to_owned(), code)], "{body}");
+    }
+}
+
+#[test]
+fn an_update_changes_what_it_names() {
+    let body =
+        r#"{"url":"https://other.example/","event_types":["test.ping","test.ping"],"active":false,"description":"x"}"#;
+    let changed = patched(&subscription(), body, NOON).unwrap();
+    let wanted = Subscription {
+        url: "https://other.example/".to_owned(),
+        event_types: Topics::from_words(["test.ping"]).unwrap(),
+        active: false,
+        description: Some("x".to_owned()),
+        updated_at: Timestamp::from_millis(NOON.millis() + 1),
+        ..subscription()
+    };
+    assert_eq!(changed, wanted);
+    assert_eq!(patched(&changed, r#"{"description":null}"#, NOON).unwrap().description, None);
+}
+
+#[test]
+fn each_rotated_secret_signs_until_its_own_end_the_oldest_first() {
+    let rotate = r#"{"rotate_secret":true}"#;
+    let hour = |it: i64| NOON.plus_seconds(it * 3_600);
+    let first = patched(&subscription(), rotate, hour(0)).unwrap();
+    let second = patched(&first, rotate, hour(10)).unwrap();
+    let signing = |it: &Subscription, at| it.signing(at).map(|it| it.sealed[0]).collect::<Vec<_>>();
+    let before = |it: Timestamp| Timestamp::from_millis(it.millis() - 1);
+    let table = [
+        (hour(10), vec![1, 2, 3]),
+        (before(hour(24)), vec![1, 2, 3]),
+        (hour(24), vec![2, 3]),
+        (before(hour(34)), vec![2, 3]),
+        (hour(34), vec![3]),
+        (hour(10_000), vec![3]),
+    ];
+    for (at, wanted) in table {
+        assert_eq!(signing(&second, at), wanted, "{at}");
+    }
+    let third = patched(&second, rotate, hour(30)).unwrap();
+    assert_eq!(third.secrets.len(), 3, "what has ended is forgotten: {:?}", third.secrets);
+}
+
+#[test]
+fn rotations_within_a_day_have_a_bound() {
+    let rotate = |it: &Subscription| {
+        let patch = Patch { rotate_secret: true, ..Patch::default() };
+        it.update(patch, None, Some(vec![9]), NOON).map(|it| it.unwrap().state)
+    };
+    let mut stored = subscription();
+    for _ in 1..32 {
+        stored = rotate(&stored).unwrap();
+    }
+    assert!(matches!(rotate(&stored), Err(Refusal::Conflict(_))));
+    let patch = Patch { rotate_secret: true, ..Patch::default() };
+    assert!(stored.update(patch, None, Some(vec![9]), NOON.plus_seconds(86_400)).is_ok());
+}
+
+#[test]
+fn an_inactive_subscription_wants_nothing_and_starts_anew_when_it_is_active_again() {
+    let failing = Streak { failures: 50, since: Some(NOON) };
+    let day = NOON.plus_seconds(86_400);
+    let stored = Subscription { streak: failing, ..subscription() };
+    assert!(stored.wants(EventType::TestPing));
+    assert_eq!(stored.disable(Timestamp::from_millis(day.millis() - 1)), None);
+    let disabled = stored.disable(day).unwrap().state;
+    assert_eq!((disabled.active, disabled.streak), (false, failing));
+    assert!(!disabled.wants(EventType::TestPing));
+    assert_eq!(disabled.disable(day), None, "only once");
+    let active = patched(&disabled, r#"{"active":true}"#, day).unwrap();
+    assert_eq!((active.active, active.streak), (true, Streak::default()));
+    assert_eq!(patched(&stored, r#"{"active":true}"#, day), None, "an active one keeps its count");
+}
+
+#[test]
+fn an_older_attempt_that_ends_later_does_not_hide_a_newer_one() {
+    let newer = subscription().after_delivery(Status::Success, NOON.plus_seconds(1));
+    assert_eq!(newer.after_delivery(Status::Failed, NOON), newer);
+    assert_eq!(newer.updated_at, NOON);
+}
+
+#[test]
+fn lists_are_newest_first_unless_asked_otherwise() {
+    let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|it| it.sort);
+    assert_eq!(parse(vec![]), Ok(Sort::down(SortBy::CreatedAt)));
+    assert_eq!(parse(vec![("sort".to_owned(), "updated_at".to_owned())]), Ok(Sort::up(SortBy::UpdatedAt)));
+    assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
+    let it = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
+    assert_eq!((it.key(SortBy::CreatedAt), it.key(SortBy::UpdatedAt)), (Key::Time(NOON), Key::Time(it.updated_at)));
+}
