@@ -15,6 +15,7 @@ mod methods;
 mod objectives;
 mod outages;
 mod pages;
+mod records;
 mod resources;
 mod snapshots;
 mod support;
