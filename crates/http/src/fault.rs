@@ -222,6 +222,7 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
+            Error::Malformed(message) => Self::malformed(message),
             Error::PreconditionFailed => {
                 let message = "The resource has changed: If-Match names another version.";
                 Self::new(StatusCode::PRECONDITION_FAILED, ErrorCode::Conflict, message)

@@ -13,6 +13,9 @@ pub enum Error {
     /// The domain decided against it.
     #[error("refused: {0:?}")]
     Refused(Refusal),
+    /// The body cannot be read; the message is for the client and says where.
+    #[error("malformed: {0}")]
+    Malformed(String),
     /// `If-Match` names another version.
     #[error("the precondition does not hold")]
     PreconditionFailed,

@@ -135,11 +135,19 @@ impl Shell {
         }
     }
 
-    async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
+    /// The answer kept for the call's idempotency key, or else this one.
+    ///
+    /// # Errors
+    /// Those of [`Shell::kept`], and the one given.
+    pub(crate) async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
         self.kept(call).await?.map_or(otherwise, Ok)
     }
 
-    fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
+    /// An answer as it is kept for retries, if the call has an idempotency key.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] without randomness to seal it.
+    pub(crate) fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
         let Some(idempotency) = &call.idempotency else { return Ok(None) };
         let (status, location) = match &reply.outcome {
             Outcome::Done => (200, ""),

@@ -213,14 +213,8 @@ impl Wanted<'_> {
         };
         let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
             tokio::try_join!(manager, department, email, external_id, managed)?;
-        let references = References {
-            manager,
-            department_archived,
-            email_holder,
-            external_id_holder,
-            managed_keys,
-            acting: None,
-        };
+        let references =
+            References { manager, department_archived, email_holder, external_id_holder, managed_keys, acting: None };
         Ok(Known { references, tree })
     }
 }

@@ -139,6 +139,7 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::Refused(Refusal::NotFound)) => "not found",
         Err(Error::Refused(Refusal::Denied(_))) => "denied",
         Err(Error::Refused(Refusal::Conflict(_))) => "conflict",
+        Err(Error::Malformed(_)) => "malformed",
         Err(Error::PreconditionFailed) => "precondition failed",
         Err(Error::KeyReused(_)) => "key reused",
         Err(Error::Contended) => "contended",

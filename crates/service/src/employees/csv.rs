@@ -1,0 +1,177 @@
+//! The CSV upsert: load what a file names, decide all its rows together, save them piece by piece (§4.3, decisions E).
+
+mod load;
+mod piece;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::csv::{self, File, Outcome, Plan, Report, Request, Unreadable};
+use candor_domain::fields::Reference;
+use candor_domain::id::ConnectorKind;
+use candor_domain::params::Params;
+use candor_domain::people::Connector;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{CommitError, Version};
+use tokio::sync::MutexGuard;
+use tokio::task::spawn_blocking;
+
+use crate::reply::Reply;
+use crate::shell::render;
+use crate::{Call, Error, Shell};
+use load::Loaded;
+
+/// Rows saved in one commit: few enough that no other writer waits for long behind one.
+pub const PIECE: usize = 250;
+/// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
+/// the same file sent again goes on from there.
+const STALLS: usize = 8;
+/// After so many it takes its turn among those who move people within this instance, for as long as it plans.
+const PATIENT_STALLS: usize = 2;
+
+/// `POST /employees/csv`
+///
+/// # Errors
+/// A file that cannot be read, wrong parameters, an unknown connector; see [`Error`]. Rows that fail are no error: the
+/// answer names them.
+pub async fn upsert(shell: &Shell, call: &Call, params: Params, body: Bytes) -> Result<Reply, Error> {
+    if let Some(reply) = shell.kept(call).await? {
+        return Ok(reply);
+    }
+    let request = Request::parse(params)?;
+    let file = aside(move || File::read(&body)).await?.map_err(refused)?;
+    let connector = connector(shell, call, request.connector.as_deref()).await?.map(Arc::new);
+    let upload = Upload { shell, call, request, file: Arc::new(file), connector };
+    upload.carry_out().await
+}
+
+fn refused(it: Unreadable) -> Error {
+    match it {
+        Unreadable::Invalid(problems) => problems.into(),
+        Unreadable::Malformed(message) => Error::Malformed(message),
+    }
+}
+
+/// Keeps what takes long away from the threads that answer requests.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    spawn_blocking(work).await.map_err(|it| Error::Bug(it.to_string()))
+}
+
+async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Option<Connector>, Error> {
+    let Some(text) = text else { return Ok(None) };
+    let wanted: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
+    let found = match wanted.id {
+        Some(id) => shell.store.connector(call.caller.tenant, id).await?,
+        None => None,
+    };
+    let unknown = || Refusal::unprocessable("connector_id", wanted.not_found());
+    Ok(Some(found.ok_or_else(unknown)?.value))
+}
+
+/// One upload under way.
+struct Upload<'a> {
+    shell: &'a Shell,
+    call: &'a Call,
+    request: Request,
+    file: Arc<File>,
+    connector: Option<Arc<Connector>>,
+}
+
+impl<'a> Upload<'a> {
+    async fn carry_out(&self) -> Result<Reply, Error> {
+        let mut ends: HashMap<usize, Outcome> = HashMap::new();
+        let mut stalls = 0;
+        while stalls < STALLS {
+            let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
+            let at = self.shell.clock.now();
+            let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.file).await?);
+            let plan = self.plan(&loaded, ends.keys().copied().collect(), at).await?;
+            if self.request.dry_run {
+                return self.preview(&loaded, plan).await;
+            }
+            let before = ends.len();
+            if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
+                return Ok(reply);
+            }
+            stalls = if ends.len() > before { 0 } else { stalls + 1 };
+        }
+        Err(Error::Contended)
+    }
+
+    async fn turn(&self) -> MutexGuard<'a, ()> {
+        self.shell.turn(self.call.caller.tenant).await
+    }
+
+    async fn plan(&self, loaded: &Arc<Loaded>, applied: HashSet<usize>, at: Timestamp) -> Result<Plan, Error> {
+        let (file, loaded, connector) = (Arc::clone(&self.file), Arc::clone(loaded), self.connector.clone());
+        let (ids, clear_empty) = (Arc::clone(&self.shell.ids), self.request.clear_empty);
+        let is_admin = self.call.caller.is_admin();
+        aside(move || {
+            let options = csv::Options { clear_empty, is_admin, connector: connector.as_deref(), at };
+            csv::plan(&file, &loaded.known, &applied, &options, &mut || ids.ulid(at))
+        })
+        .await
+    }
+
+    /// The answer of a dry run.
+    async fn preview(&self, loaded: &Arc<Loaded>, plan: Plan) -> Result<Reply, Error> {
+        let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
+        let (file, loaded) = (Arc::clone(&self.file), Arc::clone(loaded));
+        let report = aside(move || {
+            let rows = plan.rows(&file, &loaded.known, names);
+            Report { plan: Some(rows), ..Report::of(&file, plan.outcomes.iter()) }
+        });
+        Ok(Reply::done(render(&report.await?)?, None))
+    }
+
+    fn answer(&self, plan: &Plan, ends: &HashMap<usize, Outcome>) -> Result<Reply, Error> {
+        let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
+        Ok(Reply::done(render(&Report::of(&self.file, outcomes))?, None))
+    }
+
+    /// Saves a plan piece by piece; `None` if others came first, so that the rest has to be planned anew. The last
+    /// piece carries the answer to retries.
+    async fn apply(
+        &self,
+        loaded: &Loaded,
+        plan: Plan,
+        ends: &mut HashMap<usize, Outcome>,
+        mut turn: Option<MutexGuard<'a, ()>>,
+        at: Timestamp,
+    ) -> Result<Option<Reply>, Error> {
+        let reply = self.answer(&plan, ends)?;
+        if plan.steps.is_empty() {
+            return self.shell.kept_or(self.call, Ok(reply)).await.map(Some);
+        }
+        let mut pieces = piece::Pieces::new(loaded, &plan, at);
+        let count = plan.steps.len().div_ceil(PIECE);
+        for (number, steps) in plan.steps.chunks(PIECE).enumerate() {
+            let mut change = pieces.change_set(self, steps)?;
+            if number + 1 == count {
+                change.replay = self.shell.replay_of(self.call, &reply, at)?;
+            }
+            let moves = piece::moves(&change);
+            let _turn = match turn.take() {
+                None if moves => Some(self.turn().await),
+                held => held,
+            };
+            match self.shell.store.commit(self.call.caller.tenant, change).await {
+                Ok(()) => {}
+                Err(CommitError::Replayed) => {
+                    return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);
+                }
+                Err(CommitError::Storage(error)) => return Err(error.into()),
+                Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
+                    return Ok(None);
+                }
+            }
+            ends.extend(steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
+            if moves {
+                pieces.tree = Version(pieces.tree.0 + 1);
+            }
+        }
+        Ok(Some(reply))
+    }
+}

@@ -1,0 +1,81 @@
+//! Reads what a file names, in a fixed number of reads, however many rows it has.
+
+use std::collections::{BTreeSet, HashMap};
+
+use candor_domain::access::Tenant;
+use candor_domain::csv::{File, Known, Names};
+use candor_domain::id::EmployeeId;
+use candor_domain::people::{Invitation, Status};
+use candor_port_storage::{Version, Versioned};
+
+use crate::{Error, Shell};
+
+/// What is stored of what a file names, with versions.
+pub(super) struct Loaded {
+    pub(super) known: Known,
+    pub(super) versions: HashMap<EmployeeId, Version>,
+    /// The version of the reporting tree.
+    pub(super) tree: Version,
+    /// The newest invitation of everybody who has not accepted one.
+    pub(super) invitations: HashMap<EmployeeId, Versioned<Invitation>>,
+}
+
+/// Reads it. People come before the lines between them: a line that changes in between makes the tree's version, or
+/// the person's, stale.
+pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
+    let store = &shell.store;
+    let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
+    let by_external_id = async {
+        if external_ids.is_empty() { Ok(vec![]) } else { store.employees_by_external_id(tenant, &external_ids).await }
+    };
+    let departments =
+        async { if names.is_empty() { Ok(vec![]) } else { store.departments_by_name(tenant, &names).await } };
+    let (by_email, by_external_id, departments) =
+        tokio::try_join!(store.employees_by_email(tenant, &emails), by_external_id, departments)?;
+    let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
+    let mut versions = HashMap::with_capacity(by_email.len());
+    for person in by_email.into_iter().chain(by_external_id) {
+        if versions.insert(person.value.id, person.version).is_none() {
+            known.people.push(person.value);
+        }
+    }
+    let ids: Vec<_> = known.people.iter().map(|it| it.id).collect();
+    let pending = known.people.iter().filter(|it| it.status == Status::PendingInvite).map(|it| it.id);
+    let pending: Vec<_> = pending.collect();
+    let above = store.lines_above(tenant, &ids).await?;
+    known.lines = above.lines.into_iter().collect();
+    let connectors: BTreeSet<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
+    for id in connectors {
+        let connector = store.connector(tenant, id).await?;
+        let keys = connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default();
+        known.managed_keys.insert(id, keys);
+    }
+    let invitations = if pending.is_empty() { vec![] } else { store.invitations_of(tenant, &pending).await? };
+    Ok(Loaded { known, versions, tree: above.tree, invitations: newest(invitations) })
+}
+
+fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {
+    let mut newest: HashMap<EmployeeId, Versioned<Invitation>> = HashMap::new();
+    for it in all {
+        let age = |it: &Versioned<Invitation>| (it.value.created_at, it.value.id);
+        if newest.get(&it.value.employee_id).is_none_or(|other| age(other) < age(&it)) {
+            newest.insert(it.value.employee_id, it);
+        }
+    }
+    newest
+}
+
+/// What the managers and departments that people have now are called; only a dry run wants to know.
+pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Result<Names, Error> {
+    let managers: BTreeSet<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
+    let departments: BTreeSet<_> = known.people.iter().filter_map(|it| it.department_id).collect();
+    let (managers, departments): (Vec<_>, Vec<_>) = (managers.into_iter().collect(), departments.into_iter().collect());
+    let (managers, departments) = tokio::try_join!(
+        shell.store.employees_by_id(tenant, &managers),
+        shell.store.departments_by_id(tenant, &departments)
+    )?;
+    Ok(Names {
+        people: managers.into_iter().map(|it| (it.value.id, it.value.email)).collect(),
+        departments: departments.into_iter().map(|it| (it.value.id, it.value.name)).collect(),
+    })
+}

@@ -1,0 +1,107 @@
+//! A piece of a plan as one change set, with all its events and audit entries.
+
+use std::collections::HashSet;
+
+use candor_domain::audit::{Actor, ActorKind};
+use candor_domain::csv::{Plan, Step};
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::id::DepartmentId;
+use candor_domain::people::{Employee, Status};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
+
+use super::Upload;
+use super::load::Loaded;
+use crate::Error;
+use crate::shell::render;
+
+/// Makes change sets of a plan, piece after piece.
+pub(super) struct Pieces<'a> {
+    loaded: &'a Loaded,
+    plan: &'a Plan,
+    at: Timestamp,
+    created: HashSet<DepartmentId>,
+    /// The version of the reporting tree, which counts up with every piece that moves somebody.
+    pub(super) tree: Version,
+}
+
+/// Whether a change set moves somebody within the reporting tree.
+pub(super) fn moves(change: &ChangeSet) -> bool {
+    change.writes.iter().any(|it| matches!(it, Write::Employee(_, Some(Lines { seen: Some(_) }))))
+}
+
+/// What a change set is made of, before it is known to have an audit entry.
+#[derive(Default)]
+struct Parts(Option<ChangeSet>);
+
+impl Parts {
+    /// Adds the events and the audit entry of a decision, and answers its state.
+    fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: &Decision<T>, at: Timestamp) -> Result<(), Error> {
+        let rendered = render(&decision.state)?;
+        let (mut one, _) = upload.shell.change_set(upload.call, decision.clone(), &rendered, at);
+        if let Some(connector) = &upload.connector {
+            let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
+            one.audit.actor = Actor { kind: ActorKind::Connector, id, name };
+        }
+        match &mut self.0 {
+            None => self.0 = Some(one),
+            Some(all) => {
+                all.events.append(&mut one.events);
+                all.more_audit.push(one.audit);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
+        Self { loaded, plan, at, created: HashSet::new(), tree: loaded.tree }
+    }
+
+    /// The change set of these steps. Departments come before those who join them.
+    pub(super) fn change_set(&mut self, upload: &Upload<'_>, steps: &[Step]) -> Result<ChangeSet, Error> {
+        let mut parts = Parts::default();
+        let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
+        let mut fresh = HashSet::new();
+        for step in steps {
+            let Some(after) = step.decisions.last().map(|it| &it.state) else { continue };
+            let before = step.before.and_then(|it| self.loaded.known.people.get(it));
+            if let Some(id) = after.department_id.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
+                match self.plan.departments.get(&id) {
+                    Some(decision) if self.created.insert(id) => {
+                        parts.add(upload, decision, self.at)?;
+                        departments.push(Write::Department(Row::new(decision.state.clone())));
+                        fresh.insert(id);
+                    }
+                    _ => drop(joined.insert(id)),
+                }
+            }
+            for decision in &step.decisions {
+                parts.add(upload, decision, self.at)?;
+            }
+            self.write(before, after, &mut people);
+        }
+        let mut change = parts.0.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
+        departments.append(&mut people);
+        change.writes = departments;
+        change.requires = joined.difference(&fresh).map(|it| Require::DepartmentOpen(*it)).collect();
+        Ok(change)
+    }
+
+    fn write(&self, before: Option<&Employee>, after: &Employee, writes: &mut Vec<Write>) {
+        let is_changed = before.and_then(|it| it.manager_id) != after.manager_id;
+        let seen = before.and(after.manager_id).map(|_| self.tree);
+        let lines = is_changed.then_some(Lines { seen });
+        let version = before.and_then(|it| self.loaded.versions.get(&it.id));
+        let row = match version {
+            Some(version) => Row::seen(after.clone(), *version),
+            None => Row::new(after.clone()),
+        };
+        writes.push(Write::Employee(row, lines));
+        let leaves = after.status == Status::Deactivated;
+        if let Some(it) = self.loaded.invitations.get(&after.id).filter(|_| leaves) {
+            writes.push(Write::Invitation(Row::seen(it.value.revoke(self.at), it.version)));
+        }
+    }
+}
