@@ -8,6 +8,7 @@ use actix_web::http::header::{AUTHORIZATION, IF_MATCH};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
 use candor_domain::fields::Word;
@@ -188,18 +189,25 @@ impl Api {
         let call =
             Call { caller, request: exchange.id, origin: Origin::default(), idempotency: None, precondition: None };
         if route.method == crate::table::Method::Get {
-            return Ok(Asked { call, captures, params, body: Object::new() });
+            return Ok(Asked { call, captures, params, body: Object::new(), csv: Bytes::new() });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
-        let body = self.body(request, route, payload).await?;
+        let (body, csv) = match route.body {
+            Body::Csv => (None, framing::csv(request.headers(), payload, self.settings.body_time).await?),
+            _ => (self.body(request, route, payload).await?, Bytes::new()),
+        };
         let idempotency = key.map(|key| {
             let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
-            Idempotency { key, fingerprint: Fingerprint::of_json(method, path, query, body.as_ref()) }
+            let fingerprint = match route.body {
+                Body::Csv => Fingerprint::of_bytes(method, path, query, &csv),
+                _ => Fingerprint::of_json(method, path, query, body.as_ref()),
+            };
+            Idempotency { key, fingerprint }
         });
         let if_match = request.headers().get_all(IF_MATCH).map(|it| it.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
         let call = Call { origin: exchange.origin(), idempotency, precondition, ..call };
-        Ok(Asked { call, captures, params, body: members(body)? })
+        Ok(Asked { call, captures, params, body: members(body)?, csv })
     }
 
     async fn visit(&self, exchange: &Exchange<'_>, route: &Route, payload: Payload) -> Result<Visit, Fault> {
@@ -217,7 +225,7 @@ impl Api {
         if bytes.is_empty() {
             return match route.body {
                 Body::Required(_) => Err(Fault::malformed("The body is missing; it must be a JSON object.")),
-                Body::None | Body::Optional(_) => Ok(None),
+                Body::None | Body::Optional(_) | Body::Csv => Ok(None),
             };
         }
         framing::is_json(request.headers())?;

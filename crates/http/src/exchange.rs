@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
+use bytes::Bytes;
 use candor_domain::access::Caller;
 use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind, RequestId};
@@ -58,6 +59,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) params: Params,
     /// The members of the body.
     pub(crate) body: Object,
+    /// The body, where it is a CSV file.
+    pub(crate) csv: Bytes,
 }
 
 impl Asked<'_> {

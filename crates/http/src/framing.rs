@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
+use candor_domain::csv;
 use candor_domain::json::Value;
+use candor_domain::refusal::Refusal;
 use candor_domain::replay::{IdempotencyKey, MAX_KEY_CHARS};
 use futures_util::StreamExt;
 
@@ -20,8 +22,10 @@ pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
 const MAX_HEAD_BYTES: usize = 48 * 1024;
 /// The most parameters of a query: every filter of a list, each repeated as often as it may be.
 const MAX_PARAMETERS: usize = 500;
-/// The only media type of bodies so far.
+/// The media type of most bodies.
 const JSON: &str = "application/json";
+/// The media type of files of people.
+const CSV: &str = "text/csv";
 /// The client's key for exactly one effect.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -83,16 +87,54 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
     Err(Fault::malformed(format!("The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters.")))
 }
 
-/// Reads a body to its end.
+/// Reads a JSON body to its end.
 pub(crate) async fn body(headers: &HeaderMap, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
-    if length.is_some_and(|it| it > MAX_BODY_BYTES as u64) {
-        return Err(too_large());
-    }
-    tokio::time::timeout(time, gathered(payload)).await.unwrap_or_else(|_| Err(Fault::slow_client()))
+    whole(headers, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.fault(too_large))
 }
 
-async fn gathered(mut payload: Payload) -> Result<Bytes, Fault> {
+/// Reads a CSV file to its end. One that is too large is a matter of the file, not of the protocol (decision E8).
+pub(crate) async fn csv(headers: &HeaderMap, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    if length.is_some_and(|it| it != "0") || headers.contains_key(TRANSFER_ENCODING) {
+        is_type(headers, CSV)?;
+    }
+    let too_large = || Fault::from(Refusal::invalid("body", csv::too_many_bytes()));
+    // A large file on a slow line takes its time.
+    let bytes = whole(headers, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.fault(too_large))?;
+    if bytes.is_empty() {
+        return Err(Fault::malformed("The body is missing; it must be a CSV file."));
+    }
+    is_type(headers, CSV)?;
+    Ok(bytes)
+}
+
+/// Why a body was not read to its end.
+enum Cut {
+    TooLarge,
+    Broken,
+    Slow,
+}
+
+impl Cut {
+    fn fault(self, too_large: impl FnOnce() -> Fault) -> Fault {
+        match self {
+            Self::TooLarge => too_large(),
+            Self::Broken => Fault::malformed("The body is not complete."),
+            Self::Slow => Fault::slow_client(),
+        }
+    }
+}
+
+async fn whole(headers: &HeaderMap, payload: Payload, time: Duration, most: usize) -> Result<Bytes, Cut> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
+    if length.is_some_and(|it| it > most as u64) {
+        return Err(Cut::TooLarge);
+    }
+    tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(Cut::Slow))
+}
+
+async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, Cut> {
+    let broken = |error| if matches!(error, PayloadError::Overflow) { Cut::TooLarge } else { Cut::Broken };
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(broken)?;
     let mut whole: Option<BytesMut> = None;
@@ -100,12 +142,12 @@ async fn gathered(mut payload: Payload) -> Result<Bytes, Fault> {
     while let Some(next) = payload.next().await {
         let next = next.map_err(broken)?;
         size += next.len();
-        if size > MAX_BODY_BYTES {
-            return Err(too_large());
+        if size > most {
+            return Err(Cut::TooLarge);
         }
         whole.get_or_insert_with(|| BytesMut::from(first.as_ref())).extend_from_slice(&next);
     }
-    if size > MAX_BODY_BYTES { Err(too_large()) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
+    if size > most { Err(Cut::TooLarge) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
 }
 
 fn too_large() -> Fault {
@@ -113,21 +155,18 @@ fn too_large() -> Fault {
     Fault::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
-fn broken(error: PayloadError) -> Fault {
-    match error {
-        PayloadError::Overflow => too_large(),
-        _ => Fault::malformed("The body is not complete."),
-    }
-}
-
 /// Requires the media type of JSON for a body that is there.
 pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Fault> {
-    let unsupported = |message| Err(Fault::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    is_type(headers, JSON)
+}
+
+fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), Fault> {
+    let unsupported = |message: String| Err(Fault::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return unsupported("The body must be sent without a content encoding.");
+        return unsupported("The body must be sent without a content encoding.".to_owned());
     }
     let Some(line) = headers.get(CONTENT_TYPE) else {
-        return Err(Fault::malformed("The header Content-Type is missing; it must be application/json."));
+        return Err(Fault::malformed(format!("The header Content-Type is missing; it must be {wanted}.")));
     };
     let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
     let utf8 = |it: &str| match it.split_once('=') {
@@ -136,10 +175,10 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Fault> {
         }
         _ => true,
     };
-    if parts.next().is_some_and(|it| it.eq_ignore_ascii_case(JSON)) && parts.all(utf8) {
+    if parts.next().is_some_and(|it| it.eq_ignore_ascii_case(wanted)) && parts.all(utf8) {
         return Ok(());
     }
-    unsupported("The body must be application/json in UTF-8.")
+    unsupported(format!("The body must be {wanted} in UTF-8."))
 }
 
 /// Reads a body as JSON.

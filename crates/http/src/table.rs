@@ -66,6 +66,8 @@ pub enum Body {
     Optional(&'static str),
     /// A JSON object.
     Required(&'static str),
+    /// A CSV file of people.
+    Csv,
 }
 
 /// The answer of a handler, while it is being worked on.
@@ -148,6 +150,10 @@ impl Route {
 
     const fn takes(self, schema: &'static str) -> Self {
         Self { body: Body::Required(schema), ..self }
+    }
+
+    const fn takes_csv(self) -> Self {
+        Self { body: Body::Csv, quota: QuotaClass::Csv, ..self }
     }
 
     const fn may_take(self, schema: &'static str) -> Self {

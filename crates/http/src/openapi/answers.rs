@@ -278,6 +278,7 @@ pub(super) fn schemas() -> Vec<Member> {
         ("NotificationsRead", answer(vec![("recipient_id", id::<EmployeeKind>()), ("read_at", datetime())], vec![])),
         ("Employee", employee()),
         ("EmployeeList", list("Employee")),
+        ("CsvReport", super::csv::report()),
         ("Department", department()),
         ("DepartmentList", list("Department")),
         ("Attribute", attribute()),

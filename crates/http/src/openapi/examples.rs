@@ -166,6 +166,7 @@ fn answer(schema: &str) -> Value {
         "NotificationsRead" => json!({"recipient_id": EMPLOYEE, "read_at": AT}),
         "Employee" => employee(),
         "EmployeeList" => list(employee()),
+        "CsvReport" => super::csv::example(),
         "Department" => department(),
         "DepartmentList" => list(department()),
         "Attribute" => attribute(),

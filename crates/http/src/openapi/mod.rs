@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the rules of the domain.
 
 mod answers;
+mod csv;
 mod errors;
 mod examples;
 mod parameters;

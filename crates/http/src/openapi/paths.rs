@@ -67,6 +67,9 @@ fn id_parameter(route: &Route) -> Value {
 
 fn operation(route: &Route) -> Value {
     let mut parameters = route.query.map(parameters::of).unwrap_or_default();
+    if route.body == Body::Csv {
+        parameters.extend(super::csv::parameters());
+    }
     if route.is_idempotent() {
         parameters.push(parameters::shared_reference("IdempotencyKey"));
     }
@@ -88,6 +91,9 @@ fn operation(route: &Route) -> Value {
         let required = matches!(route.body, Body::Required(_));
         let content = json!({"schema": named(schema), "example": examples::of(schema)});
         operation["requestBody"] = json!({"required": required, "content": {"application/json": content}});
+    }
+    if route.body == Body::Csv {
+        operation["requestBody"] = super::csv::body();
     }
     if route.access == Access::Public {
         operation["security"] = json!([]);

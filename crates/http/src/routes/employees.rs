@@ -17,6 +17,10 @@ pub(crate) fn create<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { employees::create(shell, &it.call, it.body).await })
 }
 
+pub(crate) fn upload<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(employees::csv::upsert(shell, it.call, it.params, it.csv))
+}
+
 pub(crate) fn update<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { employees::update(shell, &it.call, it.id()?, it.body).await })
 }

@@ -146,6 +146,10 @@ pub static ROUTES: &[Route] = &[
         .named("createEmployee", "Create an employee, invited or not")
         .takes("EmployeeCreate")
         .creates("Employee"),
+    Route::post("/employees/csv", Needs(Scope::EmployeesWrite), employees::upload)
+        .named("upsertEmployees", "Record and update the people of a CSV file")
+        .takes_csv()
+        .answers("CsvReport"),
     Route::get("/employees/{id}", Needs(Scope::EmployeesRead), employees::get)
         .named("getEmployee", "Get an employee")
         .with(&queries::EMPLOYEE)

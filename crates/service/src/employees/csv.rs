@@ -36,7 +36,8 @@ const PATIENT_STALLS: usize = 2;
 /// # Errors
 /// A file that cannot be read, wrong parameters, an unknown connector; see [`Error`]. Rows that fail are no error: the
 /// answer names them.
-pub async fn upsert(shell: &Shell, call: &Call, params: Params, body: Bytes) -> Result<Reply, Error> {
+pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> Result<Reply, Error> {
+    let call = &call;
     if let Some(reply) = shell.kept(call).await? {
         return Ok(reply);
     }
