@@ -170,7 +170,7 @@ impl Listing {
         let owner = Column::new("owner_id", Type::Id);
         let list = |scopes: &[Scope]| {
             let mut it = Self::new::<Objective>(sort, page);
-            it.runs = Some(objective_runs(filter, scopes));
+            it.runs = Some(objective_runs(filter, scopes, filter.owner_id.is_some()));
             it.is(owner, filter.owner_id.map(|it| Cell::Id(it.to_bytes())));
             it.within(Column::new("period_start", Type::Date), filter.period_start, Cell::Date);
             it.within(column(SortBy::PeriodEnd), filter.period_end, Cell::Date);
@@ -186,6 +186,7 @@ impl Listing {
             let mut below = list(&personal);
             below.conditions.push(Condition::Within(owner, person));
             let mut own = list(&personal);
+            own.runs = Some(objective_runs(filter, &personal, true));
             own.conditions.push(Condition::Is(owner, Cell::Id(person.to_bytes())));
             lists = vec![below, own];
         }
@@ -276,11 +277,12 @@ impl Listing {
 }
 
 /// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
-fn objective_runs(filter: &objective::Filter, scopes: &[Scope]) -> (Column, Vec<Cell>) {
+/// The index that leads to the objectives of one person has them by scope and status, so these are always several runs.
+fn objective_runs(filter: &objective::Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
     let open =
         Status::WORDS.iter().filter(|(_, it)| *it != Status::Archived).all(|(_, it)| filter.statuses.contains(it));
     let whole = Family::ALL.into_iter().find(|it| it.scopes() == scopes);
-    if let Some(family) = whole.filter(|_| open) {
+    if let Some(family) = whole.filter(|_| open && !of_one_person) {
         let archived = filter.statuses.contains(&Status::Archived);
         let shelves = [false, true].into_iter().filter(|it| !*it || archived);
         let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
