@@ -222,9 +222,8 @@ impl Planner<'_> {
             }
             self.dependents.entry(key).or_default().push(at);
         }
-        for at in missing {
-            self.reject(at, self.no_manager(at));
-        }
+        let missing = missing.into_iter().map(|it| (it, self.no_manager(it))).collect();
+        self.reject(missing);
     }
 
     fn no_manager(&self, at: usize) -> Rejection {
@@ -232,24 +231,25 @@ impl Planner<'_> {
         Rejection::of(&Problems::one("manager_email", Flaw::not_found(cell)))
     }
 
-    /// Rejects a row, and every row whose manager it would have brought.
-    fn reject(&mut self, at: usize, rejection: Rejection) -> Vec<usize> {
+    /// Rejects rows, and every row whose manager they would have brought; answers all of them.
+    fn reject(&mut self, rows: Vec<(usize, Rejection)>) -> Vec<usize> {
         let mut rejected = Vec::new();
-        let mut next = vec![(at, rejection)];
-        while let Some((at, rejection)) = next.pop() {
-            if self.outcomes[at].is_some() {
-                continue;
+        let mut next = rows;
+        while !next.is_empty() {
+            let mut bereft = Vec::new();
+            for (at, rejection) in next {
+                if self.outcomes[at].is_some() {
+                    continue;
+                }
+                self.outcomes[at] = Some(Outcome::Reject(rejection));
+                self.decided[at] = None;
+                rejected.push(at);
+                let key = &self.file.rows[at].email_key;
+                if self.providers.get(key) == Some(&at) {
+                    bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
+                }
             }
-            self.outcomes[at] = Some(Outcome::Reject(rejection));
-            self.decided[at] = None;
-            rejected.push(at);
-            let key = &self.file.rows[at].email_key;
-            if self.providers.get(key) == Some(&at) {
-                let dependents = self.dependents.get(key).into_iter().flatten();
-                next.extend(
-                    dependents.filter(|it| self.outcomes[**it].is_none()).map(|it| (*it, self.no_manager(*it))),
-                );
-            }
+            next = bereft.into_iter().map(|it| (it, self.no_manager(it))).collect();
         }
         rejected
     }
@@ -259,7 +259,7 @@ impl Planner<'_> {
             let (Some(id), Some(wanted)) = (self.person(at), &self.wanted[at]) else { continue };
             match decide::decide(self.known, self.options, id, self.stored(at), wanted) {
                 Ok(decisions) => self.decided[at] = Some(decisions),
-                Err(rejection) => drop(self.reject(at, rejection)),
+                Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
         // A row whose manager was rejected after it had been decided is out as well.
@@ -293,16 +293,10 @@ impl Planner<'_> {
             let cycles = graph::on_cycles(&lines, changed.drain(..));
             let mut on_cycle: Vec<usize> = cycles.iter().filter_map(|it| row_of.get(it).copied()).collect();
             on_cycle.sort_unstable();
-            for at in on_cycle {
-                let flaw = Flaw::new(
-                    Code::ReportingCycle,
-                    "would make the person their own manager, directly or through others",
-                );
-                for gone in self.reject(at, Rejection::of(&Problems::one("manager_email", flaw))) {
-                    let Some(person) = self.person(gone) else { continue };
-                    put(&mut lines, person, self.known.lines.get(&person).copied());
-                    changed.push(person);
-                }
+            for gone in self.reject(on_cycle.into_iter().map(|it| (it, on_a_cycle())).collect()) {
+                let Some(person) = self.person(gone) else { continue };
+                put(&mut lines, person, self.known.lines.get(&person).copied());
+                changed.push(person);
             }
         }
     }
@@ -334,6 +328,11 @@ impl Planner<'_> {
         let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(Outcome::Unchanged)).collect();
         Plan { steps, outcomes, departments }
     }
+}
+
+fn on_a_cycle() -> Rejection {
+    let message = "would make the person their own manager, directly or through others";
+    Rejection::of(&Problems::one("manager_email", Flaw::new(Code::ReportingCycle, message)))
 }
 
 fn put(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {

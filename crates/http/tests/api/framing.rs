@@ -1,6 +1,6 @@
 //! Requests that are malformed as a whole (decision A5), on every route that takes a body.
 
-use candor_http::table::{Access, Body, Method, ROUTES};
+use candor_http::table::{Access, Body, Method, ROUTES, Route};
 use serde_json::json;
 
 use crate::resources::{Resources, method};

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod access;
+mod csv;
 mod idempotency;
 mod people;
 mod support;

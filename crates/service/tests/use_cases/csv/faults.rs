@@ -1,0 +1,132 @@
+//! Uploads that break off, come twice, or come at the same time.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use candor_domain::id::EmployeeId;
+use candor_service::employees::csv::PIECE;
+use candor_store_testkit::{Call, Fault};
+
+use super::{assert_tree, counts, everybody, send, upload};
+use crate::support::{World, json, kind};
+
+/// A file of many people in a tree four wide; `name` goes into every first name.
+fn file(people: usize, name: &str) -> String {
+    let mut file = "email,first_name,last_name,manager_email,department_name\n".to_owned();
+    for it in 0..people {
+        let manager = if it == 0 { String::new() } else { format!("p{}@example.com", (it - 1) / 4) };
+        writeln!(file, "p{it}@example.com,{name},Example,{manager},D{}", it % 7).unwrap();
+    }
+    file
+}
+
+#[tokio::test]
+async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent_again() {
+    let people = PIECE * 3;
+    for (piece, fault) in [(1, Fault::Before), (2, Fault::Before), (2, Fault::After), (3, Fault::After)] {
+        let world = World::new().await;
+        world.store.fail(Call::Commit, piece, fault);
+        let file = file(people, "Ada");
+        let once = || world.once("key", "file");
+        assert_eq!(kind(send(&world, once(), &[], &file).await), "unavailable");
+        let there = everybody(&world).await;
+        let saved = if fault == Fault::After { piece } else { piece - 1 };
+        assert_eq!(there.len(), saved * PIECE);
+        assert!(there.values().all(|it| it.department_id.is_some() && it.first_name == "Ada"));
+        let again = send(&world, once(), &[], &file).await.unwrap();
+        let (created, _, _, skipped, errors) = counts(&json(&again));
+        assert!(errors.is_empty());
+        if again.replayed {
+            assert_eq!((saved, created, skipped), (3, people as u64, 0), "the kept answer");
+        } else {
+            assert_eq!((created, skipped), ((people - saved * PIECE) as u64, (saved * PIECE) as u64));
+        }
+        assert_eq!(everybody(&world).await.len(), people);
+        assert_tree(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_retry_with_the_same_key_gets_the_same_answer() {
+    let world = World::new().await;
+    let file = file(PIECE + 10, "Ada");
+    let first = send(&world, world.once("key", &file), &[], &file).await.unwrap();
+    let second = send(&world, world.once("key", &file), &[], &file).await.unwrap();
+    assert_eq!((first.replayed, second.replayed, &first.body), (false, true, &second.body));
+    let other = send(&world, world.once("key", "another file"), &[], "email\n").await;
+    assert_eq!(kind(other), "key reused");
+}
+
+#[tokio::test]
+async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_them() {
+    let whole = file(12, "Ada Lovelace");
+    let complete = {
+        let world = World::new().await;
+        upload(&world, &whole).await;
+        described(&world).await
+    };
+    for cut in (0..whole.len()).step_by(3) {
+        let world = World::new().await;
+        let answer = send(&world, world.admin(), &[], &whole[..cut]).await;
+        if answer.is_ok() {
+            for person in everybody(&world).await.values() {
+                assert_eq!(person.first_name, "Ada Lovelace", "cut at {cut}");
+            }
+        }
+        assert!(counts(&upload(&world, &whole).await).4.is_empty(), "cut at {cut}");
+        assert_eq!(described(&world).await, complete, "cut at {cut}");
+    }
+}
+
+/// Everybody with what a file says of them.
+async fn described(world: &World) -> Vec<(String, String, Option<String>, Option<String>)> {
+    let all = everybody(world).await;
+    let email = |id: EmployeeId| all.values().find(|it| it.id == id).map(|it| it.email.clone());
+    let mut described = vec![];
+    for it in all.values() {
+        let department = super::department_of(world, it).await;
+        described.push((it.email.clone(), it.first_name.clone(), it.manager_id.and_then(email), department));
+    }
+    described
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overlapping_uploads_at_once_end_in_one_state() {
+    let world = Arc::new(World::new().await);
+    let (one, two) = (file(PIECE * 2 + 20, "One"), file(PIECE * 3, "Two"));
+    let uploads = [one, two.clone(), two].map(|file| {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move { counts(&upload(&world, &file).await) })
+    });
+    let mut created = 0;
+    for it in uploads {
+        let answer = it.await.unwrap();
+        assert_eq!(answer.4, vec![]);
+        created += answer.0;
+    }
+    assert_eq!(created, PIECE as u64 * 3, "each person is created once");
+    assert_eq!(everybody(&world).await.len(), PIECE * 3);
+    assert_tree(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_goes_on_while_others_move_the_same_people() {
+    let world = Arc::new(World::new().await);
+    let people = PIECE + 50;
+    upload(&world, &file(people, "Ada")).await;
+    let ids: Vec<_> = everybody(&world).await.into_values().map(|it| it.id).collect();
+    let mover = {
+        let (world, ids) = (Arc::clone(&world), ids.clone());
+        tokio::spawn(async move {
+            for step in 0..60 {
+                let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
+                let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
+                let moved = candor_service::employees::update(&world.shell, &world.admin(), person, body).await;
+                assert!(["done", "unprocessable"].contains(&kind(moved)));
+            }
+        })
+    };
+    assert_eq!(counts(&upload(&world, &file(people, "Eva")).await).4, vec![]);
+    mover.await.unwrap();
+    assert_tree(&world).await;
+}

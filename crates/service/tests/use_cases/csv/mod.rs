@@ -1,0 +1,93 @@
+//! The CSV upsert on SQLite in memory (§4.3, decisions E).
+
+mod faults;
+mod model;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use candor_domain::access::{AccessLevel, Caller};
+use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
+use candor_domain::people::{Employee, Filter, StatusFilter};
+use candor_domain::text::folded;
+use candor_port_storage::store::{Library, People};
+use candor_service::employees::csv::upsert;
+use candor_service::{Call, Error, Reply};
+use serde_json::Value;
+
+use crate::support::{World, json, params};
+
+/// Uploads a file and answers the body.
+async fn upload(world: &World, file: &str) -> Value {
+    upload_with(world, &[], file).await
+}
+
+async fn upload_with(world: &World, query: &[(&str, &str)], file: &str) -> Value {
+    json(&send(world, world.admin(), query, file).await.unwrap())
+}
+
+async fn send(world: &World, call: Call, query: &[(&str, &str)], file: &str) -> Result<Reply, Error> {
+    upsert(&world.shell, call, params(query), Bytes::copy_from_slice(file.as_bytes())).await
+}
+
+/// A caller who is no admin.
+fn standard(world: &World) -> Call {
+    let admin = world.admin();
+    let caller = Caller { level: AccessLevel::Standard, ..(*admin.caller).clone() };
+    world.call(caller)
+}
+
+/// Created, updated, deactivated, skipped, and the code of each failed row.
+fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
+    let data = &answer["data"];
+    let count = |name: &str| data[name].as_u64().unwrap();
+    let errors = data["errors"].as_array().unwrap().iter();
+    let errors = errors.map(|it| (it["row_number"].as_u64().unwrap(), it["code"].as_str().unwrap().to_owned()));
+    (count("created"), count("updated"), count("deactivated"), count("skipped"), errors.collect())
+}
+
+/// Everybody, by address as compared.
+async fn everybody(world: &World) -> BTreeMap<String, Employee> {
+    let filter = Filter { status: StatusFilter::All, ..Filter::default() };
+    let (tenant, sort) = (world.admin().caller.tenant, Sort::up(SortBy::CreatedAt));
+    let (mut after, mut all) = (None, BTreeMap::new());
+    loop {
+        let page = PageRequest { limit: 100, after };
+        let page = world.store.employees(tenant, &filter, sort, &page).await.unwrap();
+        let Some(last) = page.items.last() else { return all };
+        after = Some(Position { key: last.key(sort.by), id: last.id.to_bytes() });
+        all.extend(page.items.into_iter().map(|it| (folded(&it.email), it)));
+        if !page.more {
+            return all;
+        }
+    }
+}
+
+async fn person(world: &World, email: &str) -> Employee {
+    everybody(world).await.remove(email).unwrap_or_else(|| panic!("{email} is not there"))
+}
+
+async fn department_of(world: &World, person: &Employee) -> Option<String> {
+    let tenant = world.admin().caller.tenant;
+    Some(world.store.department(tenant, person.department_id?).await.unwrap().unwrap().value.name)
+}
+
+/// Nobody is their own manager, and the closure says the same as the lines.
+async fn assert_tree(world: &World) {
+    let all = everybody(world).await;
+    let tenant = world.admin().caller.tenant;
+    let manager = |id| all.values().find(|it| it.id == id).and_then(|it| it.manager_id);
+    for person in all.values() {
+        let (mut at, mut steps) = (person.id, 0);
+        while let Some(above) = manager(at) {
+            at = above;
+            steps += 1;
+            assert!(at != person.id && steps <= all.len(), "{} is on a cycle", person.email);
+        }
+        if let Some(above) = person.manager_id {
+            let line = world.store.reporting(tenant, above, person.id).await.unwrap();
+            assert!(line.is_below, "{} is not below their manager", person.email);
+        }
+    }
+}

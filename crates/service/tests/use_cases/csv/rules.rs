@@ -1,0 +1,236 @@
+//! Each rule of the upsert, by example.
+
+use candor_domain::event::{EventType, FeedFilter};
+use candor_domain::fields::Word;
+use candor_domain::people::{Custom, Role, Status};
+use candor_domain::time::Timestamp;
+use candor_port_storage::store::Trail;
+use candor_service::library::departments;
+use candor_service::{connectors, employees};
+
+use super::{counts, department_of, everybody, person, send, standard, upload, upload_with};
+use crate::support::{World, body, json, kind, member, params};
+
+fn failed(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+    rows.iter().map(|(row, code)| (*row, (*code).to_owned())).collect()
+}
+
+async fn events(world: &World) -> Vec<EventType> {
+    let tenant = world.admin().caller.tenant;
+    let since = Timestamp::from_millis(0);
+    let page = world.store.feed(tenant, &FeedFilter::default(), since, None, 1000).await.unwrap();
+    page.events.into_iter().map(|it| it.kind).collect()
+}
+
+#[tokio::test]
+async fn people_managers_departments_and_custom_fields_come_in_one_file_in_any_order() {
+    let world = World::new().await;
+    let file = "email,first_name,last_name,role,manager_email,department_name,custom.desk,external_id\n\
+        b@example.com,Bea,Example,,a@example.com,care ,7,hr-2\n\
+        a@example.com,Ada,Example,org_admin,,Care,,\n\
+        c@example.com,Cem,Example,manager,B@EXAMPLE.com,CARE,x,\n";
+    assert_eq!(counts(&upload(&world, file).await), (3, 0, 0, 0, vec![]));
+    let [a, b, c] = [
+        person(&world, "a@example.com").await,
+        person(&world, "b@example.com").await,
+        person(&world, "c@example.com").await,
+    ];
+    assert_eq!((a.role, b.manager_id, c.manager_id), (Role::OrgAdmin, Some(a.id), Some(b.id)));
+    assert_eq!((a.department_id, b.department_id), (c.department_id, c.department_id));
+    assert_eq!(department_of(&world, &a).await.as_deref().map(str::to_lowercase).as_deref(), Some("care"));
+    assert_eq!(
+        (b.external_id.as_deref(), b.custom_fields.0.get("desk")),
+        (Some("hr-2"), Some(&Custom::Text("7".to_owned())))
+    );
+    assert_eq!(events(&world).await, [EventType::EmployeeCreated; 3]);
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, vec![]));
+    assert_eq!(events(&world).await.len(), 3, "the second time changes nothing");
+}
+
+#[tokio::test]
+async fn managers_and_reports_swap_in_one_file() {
+    let world = World::new().await;
+    let a = world.hire("a", None).await;
+    let b = world.hire("b", Some(a)).await;
+    let c = world.hire("c", Some(b)).await;
+    let swap = "email,manager_email\na@example.com,b@example.com\nb@example.com,c@example.com\nc@example.com,\n";
+    let cycle = upload(&world, swap).await;
+    assert_eq!(counts(&cycle).4, failed(&[(2, "reporting_cycle"), (3, "reporting_cycle")]), "c stays below b");
+    let answer = upload_with(&world, &[("empty", "clear")], swap).await;
+    assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
+    let managers = ["a", "b", "c"].map(|it| format!("{it}@example.com"));
+    let mut found = vec![];
+    for it in &managers {
+        found.push(person(&world, it).await.manager_id);
+    }
+    assert_eq!(found, [Some(b), Some(c), None]);
+    super::assert_tree(&world).await;
+}
+
+#[tokio::test]
+async fn only_the_rows_on_a_cycle_fail_and_those_who_need_them() {
+    let world = World::new().await;
+    let file = "email,first_name,last_name,manager_email\n\
+        a@example.com,A,Example,b@example.com\n\
+        b@example.com,B,Example,a@example.com\n\
+        c@example.com,C,Example,a@example.com\n\
+        d@example.com,D,Example,d@example.com\n\
+        e@example.com,E,Example,\n\
+        f@example.com,F,Example,e@example.com\n\
+        g@example.com,G,Example,nobody@example.com\n";
+    let answer = counts(&upload(&world, file).await);
+    let wanted = [
+        (2, "reporting_cycle"),
+        (3, "reporting_cycle"),
+        (4, "not_found_in_organization"),
+        (5, "reporting_cycle"),
+        (8, "not_found_in_organization"),
+    ];
+    assert_eq!(answer, (2, 0, 0, 0, failed(&wanted)));
+}
+
+#[tokio::test]
+async fn the_last_row_of_an_address_wins_and_a_failing_row_changes_nothing() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let file = "email,first_name,role\n\
+        a@example.com,First,manager\nA@example.com,Last,manager\n\
+        a2@example.com,,\n,x,\nnonsense,x,y\n";
+    let wanted = [(4, "required"), (5, "required"), (6, "invalid_format")];
+    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 1, failed(&wanted)));
+    assert_eq!(person(&world, "a@example.com").await.first_name, "Last");
+    let bad = "email,first_name,role\na@example.com,Changed,boss\n";
+    assert_eq!(counts(&upload(&world, bad).await), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
+    assert_eq!(person(&world, "a@example.com").await.first_name, "Last");
+}
+
+#[tokio::test]
+async fn statuses_come_with_the_events_of_single_writes() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
+    employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let before = events(&world).await.len();
+    let file = "email,first_name,last_name,status\n\
+        a@example.com,Ada,,deactivated\np@example.com,,,active\nn@example.com,N,Example,deactivated\n\
+        x@example.com,X,Example,pending_invite\n";
+    assert_eq!(counts(&upload(&world, file).await), (1, 1, 1, 0, failed(&[(5, "invalid_enum")])));
+    let mut fired = events(&world).await.split_off(before);
+    fired.sort();
+    use EventType::{EmployeeCreated, EmployeeDeactivated, EmployeeReactivated, EmployeeUpdated};
+    assert_eq!(fired, [EmployeeCreated, EmployeeUpdated, EmployeeUpdated, EmployeeDeactivated, EmployeeDeactivated]);
+    assert_eq!(person(&world, "p@example.com").await.status, Status::Active);
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, failed(&[(5, "invalid_enum")])));
+    let back = "email,status\na@example.com,active\n";
+    assert_eq!(counts(&upload(&world, back).await), (0, 1, 0, 0, vec![]));
+    assert_eq!(events(&world).await.last(), Some(&EmployeeReactivated));
+}
+
+#[tokio::test]
+async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_found() {
+    let world = World::new().await;
+    let made = departments::create(&world.shell, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
+    departments::archive(&world.shell, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
+    let file = "email,first_name,last_name,department_name\n\
+        a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
+    let answer = json(&send(&world, standard(&world), &[], file).await.unwrap());
+    let wanted = [(2, "permission_denied"), (3, "not_found_in_organization")];
+    assert_eq!(counts(&answer), (1, 0, 0, 0, failed(&wanted)));
+    assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed(&wanted[1..])));
+    assert_eq!(department_of(&world, &person(&world, "a@example.com").await).await.as_deref(), Some("New"));
+}
+
+#[tokio::test]
+async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
+    let world = World::new().await;
+    let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
+        "custom_fields":{"grade":7,"remote":true,"desk":"1"}}"#;
+    employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let file = "email,external_id,custom.grade,custom.remote,custom.desk\na@example.com,,8,FALSE,\n";
+    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 0, vec![]));
+    let it = person(&world, "a@example.com").await;
+    let custom = serde_json::to_string(&it.custom_fields).unwrap();
+    assert_eq!((it.external_id.as_deref(), custom.as_str()), (Some("x"), r#"{"desk":"1","grade":8,"remote":false}"#));
+    assert_eq!(counts(&upload_with(&world, &[("empty", "clear")], file).await), (0, 1, 0, 0, vec![]));
+    let it = person(&world, "a@example.com").await;
+    let custom = serde_json::to_string(&it.custom_fields).unwrap();
+    assert_eq!((it.external_id, custom.as_str()), (None, r#"{"grade":8,"remote":false}"#));
+}
+
+#[tokio::test]
+async fn the_external_id_is_the_first_key_and_addresses_are_not_taken_from_anybody() {
+    let world = World::new().await;
+    let first = "email,first_name,last_name,external_id\na@example.com,A,Example,1\nb@example.com,B,Example,2\n";
+    upload(&world, first).await;
+    let renamed = "email,first_name,external_id\nada@example.com,Ada,1\n";
+    assert_eq!(counts(&upload(&world, renamed).await), (0, 1, 0, 0, vec![]));
+    assert_eq!(everybody(&world).await.keys().collect::<Vec<_>>(), ["ada@example.com", "b@example.com"]);
+    let chain = "email,external_id\nb@example.com,1\nnew@example.com,2\n";
+    for _ in 0..2 {
+        assert_eq!(counts(&upload(&world, chain).await), (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")])));
+    }
+    let twice = "email,external_id\nx@example.com,1\nada@example.com,\n";
+    assert_eq!(counts(&upload(&world, twice).await), (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")])));
+}
+
+#[tokio::test]
+async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let text = r#"{"type":"csv_feed","hris_source":"acme","mapped_custom_field_keys":["grade"]}"#;
+    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let query = [("connector_id", &*member(&connector, "id"))];
+    let file = "email,first_name,last_name,custom.grade\na@example.com,Ada,Example,7\nb@example.com,B,Example,8\n";
+    assert_eq!(counts(&upload_with(&world, &query, file).await), (1, 1, 0, 0, vec![]));
+    assert_eq!(person(&world, "b@example.com").await.hris_source, "acme");
+    assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 0, 0, 2, vec![]));
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]), "equal values are no write");
+    let other = "email,first_name,custom.grade,custom.free\na@example.com,Eva,,\nb@example.com,,,x\n";
+    let wanted = failed(&[(2, "field_managed_externally")]);
+    assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, wanted));
+    assert_eq!(counts(&upload_with(&world, &query, other).await), (0, 1, 0, 1, vec![]));
+    let unknown = send(&world, world.admin(), &[("connector_id", "con_nonsense")], file).await;
+    assert_eq!(kind(unknown), "unprocessable");
+}
+
+#[tokio::test]
+async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let file = "email,first_name,last_name,manager_email,department_name,status,note\n\
+        a@example.com,Ada,,b@example.com,Care,,\nb@example.com,B,Example,,,,\nc@example.com,,,,,,\n\
+        a@example.com,Eva,,b@example.com,Care,deactivated,\n";
+    let (people, fired) = (everybody(&world).await, events(&world).await);
+    let dry = upload_with(&world, &[("dry_run", "true")], file).await;
+    assert_eq!((everybody(&world).await, events(&world).await), (people, fired));
+    let real = upload(&world, file).await;
+    assert_eq!((&dry["data"], &dry["warnings"]), (&real["data"], &real["warnings"]));
+    assert_eq!(real["warnings"][0]["column"], "note");
+    let actions: Vec<_> = dry["plan"].as_array().unwrap().iter().map(|it| it["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["skip", "create", "reject", "deactivate"]);
+    let wanted = serde_json::json!({
+        "first_name": {"from": "a", "to": "Eva"},
+        "manager_email": {"from": null, "to": "b@example.com"},
+        "department_name": {"from": null, "to": "Care"},
+        "status": {"from": "active", "to": Status::Deactivated.word()},
+    });
+    assert_eq!(dry["plan"][3]["changes"], wanted);
+}
+
+#[tokio::test]
+async fn parameters_and_files_that_cannot_be_read_are_refused_whole() {
+    let world = World::new().await;
+    let good = "email,first_name,last_name\na@example.com,A,Example\n";
+    for (query, file, wanted) in [
+        (&[("dry_run", "yes")][..], good, "invalid"),
+        (&[("empty", "maybe")], good, "invalid"),
+        (&[], "name\nx\n", "invalid"),
+        (&[], "email;first_name\na;b\n", "invalid"),
+        (&[], "email,first_name,last_name\na@example.com,A,Example\n\"x", "malformed"),
+    ] {
+        assert_eq!(kind(send(&world, world.admin(), query, file).await), wanted, "{query:?} {file}");
+    }
+    assert!(everybody(&world).await.is_empty());
+    let reply = employees::list(&world.shell, &world.admin(), params(&[])).await.unwrap();
+    assert_eq!(json(&reply)["data"], serde_json::json!([]));
+}
