@@ -152,9 +152,10 @@ impl Error {
                 Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),
                 Service::Unavailable(cause) => (cause, "check the database and try again"),
                 Service::Contended => ("others keep changing the same thing".to_owned(), "try again"),
-                other @ (Service::Bug(_) | Service::Malformed(_) | Service::PreconditionFailed | Service::KeyReused(_)) => {
-                    (other.to_string(), "this is a defect, please report it")
-                }
+                other @ (Service::Bug(_)
+                | Service::Malformed(_)
+                | Service::PreconditionFailed
+                | Service::KeyReused(_)) => (other.to_string(), "this is a defect, please report it"),
             };
             Self::Refused { what, reason, remedy }
         }
