@@ -1,1 +1,46 @@
 //! What the outside world is told through: one attempt to deliver a webhook, as a port.
+//!
+//! Whoever implements [`WebhookTransport`] owns sockets, names and addresses; whoever calls it owns queue, signature and
+//! schedule. An attempt never fails as a call: whatever goes wrong is how the attempt ended.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use candor_domain::webhook::{Target, Verdict};
+
+pub use candor_domain::webhook::{FailureReason, Outcome};
+
+/// One POST to a receiver.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where it goes, as the subscription has it.
+    pub url: String,
+    /// Every header but those of the connection (`Host`, `Content-Length`).
+    pub headers: Vec<(&'static str, String)>,
+    /// The body, which the headers sign.
+    pub body: Bytes,
+    /// How long everything together may take: looking up, connecting, sending, and the answer's head (§6.3).
+    pub deadline: Duration,
+}
+
+/// How one POST went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// What was answered; 0 if nothing was (§2.5).
+    pub response_status: u16,
+    /// Until the answer, or until it was given up.
+    pub duration: Duration,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Sends webhooks.
+#[async_trait]
+pub trait WebhookTransport: Send + Sync {
+    /// Whether a target may be called, for the request that names it (decision F1). Every attempt judges again.
+    async fn judge(&self, target: &Target) -> Verdict;
+
+    /// Makes one attempt. It ends by its deadline, whatever the receiver does.
+    async fn send(&self, request: Request) -> Attempt;
+}

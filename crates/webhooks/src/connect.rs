@@ -1,0 +1,107 @@
+//! Opens connections, to vetted addresses only.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::webhook::FailureReason;
+use http_body_util::Full;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsConnector;
+use url::Url;
+
+use crate::pool::{Connection, Driver, Wire};
+use crate::tls;
+use crate::wire::Metered;
+
+/// An answer's head may have so many bytes …
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+/// … and so many headers.
+const MAX_HEADERS: usize = 100;
+/// What may wait in memory of one body over HTTP/2, and of all on a connection.
+const STREAM_WINDOW: u32 = 16 * 1024;
+const CONNECTION_WINDOW: u32 = 64 * 1024;
+
+/// Opens a connection to the first of these addresses that answers.
+pub(crate) async fn open(
+    url: &Url,
+    addresses: &[SocketAddr],
+    tls: &TlsConnector,
+    deadline: Instant,
+) -> Result<(SocketAddr, Connection), FailureReason> {
+    let (address, socket) = dial(addresses, deadline).await.ok_or(FailureReason::Connect)?;
+    let (metered, allowance) = Metered::new(socket);
+    let wire = if url.scheme() == "https" {
+        let name = tls::server_name(url).ok_or(FailureReason::Tls)?;
+        let stream = tls.connect(name, metered).await.map_err(|_| FailureReason::Tls)?;
+        match stream.get_ref().1.alpn_protocol() {
+            Some(tls::HTTP2) => http2_over(stream).await,
+            _ => http1_over(stream).await,
+        }
+    } else {
+        http1_over(metered).await
+    };
+    let (wire, driver) = wire.map_err(|_| FailureReason::Closed)?;
+    Ok((address, Connection { wire, allowance, driver: Arc::new(driver) }))
+}
+
+/// Tries one address after the other; each gets an equal share of the time that is left.
+async fn dial(addresses: &[SocketAddr], deadline: Instant) -> Option<(SocketAddr, TcpStream)> {
+    for (tried, address) in addresses.iter().enumerate() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - tried).unwrap_or(1);
+        if let Ok(Ok(socket)) = timeout(share, connect(*address)).await {
+            return Some((*address, socket));
+        }
+    }
+    None
+}
+
+/// Connects, and makes sure that whoever answers is whom we called.
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = TcpStream::connect(address).await?;
+    let peer = socket.peer_addr()?;
+    if (peer.ip(), peer.port()) != (address.ip(), address.port()) {
+        return Err(io::Error::other("the connection leads to another address than the one that was vetted"));
+    }
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+async fn http1_over<S>(stream: S) -> hyper::Result<(Wire, Driver)>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http1::Builder::new()
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .title_case_headers(true)
+        .handshake::<_, Full<Bytes>>(TokioIo::new(stream))
+        .await?;
+    Ok((Wire::One(sender), drive(connection)))
+}
+
+async fn http2_over<S>(stream: S) -> hyper::Result<(Wire, Driver)>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
+        .handshake::<_, Full<Bytes>>(TokioIo::new(stream))
+        .await?;
+    Ok((Wire::Many(sender), drive(connection)))
+}
+
+/// Runs a connection until it ends; what it ends with, the request on it is told.
+fn drive(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) -> Driver {
+    Driver::new(tokio::spawn(async move {
+        connection.await.ok();
+    }))
+}

@@ -1,0 +1,109 @@
+//! Which addresses may be called: those that the IANA special-purpose registries call globally reachable (decision F1).
+//!
+//! The tables are deny-lists over what is allocated. For IPv6 there is one more rule: outside `2000::/3` nothing is
+//! global unicast, so nothing there may be called, known or not.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// Not globally reachable, in the order of the IPv4 registry.
+const IPV4: &[(Ipv4Addr, u8)] = &[
+    (Ipv4Addr::new(0, 0, 0, 0), 8),        // "this network", RFC 791
+    (Ipv4Addr::new(10, 0, 0, 0), 8),       // private use, RFC 1918
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // shared address space, RFC 6598
+    (Ipv4Addr::new(127, 0, 0, 0), 8),      // loopback, RFC 1122
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // a cloud's metadata and agent endpoint, though its address is public
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // link local, cloud metadata with it, RFC 3927
+    (Ipv4Addr::new(172, 16, 0, 0), 12),    // private use, RFC 1918
+    (Ipv4Addr::new(192, 0, 0, 0), 24),     // IETF protocol assignments, RFC 6890; its two anycasts are no receivers
+    (Ipv4Addr::new(192, 0, 2, 0), 24),     // documentation, RFC 5737
+    (Ipv4Addr::new(192, 88, 99, 0), 24),   // 6to4 relay anycast, deprecated by RFC 7526
+    (Ipv4Addr::new(192, 168, 0, 0), 16),   // private use, RFC 1918
+    (Ipv4Addr::new(198, 18, 0, 0), 15),    // benchmarking, RFC 2544
+    (Ipv4Addr::new(198, 51, 100, 0), 24),  // documentation, RFC 5737
+    (Ipv4Addr::new(203, 0, 113, 0), 24),   // documentation, RFC 5737
+    (Ipv4Addr::new(224, 0, 0, 0), 4),      // multicast, RFC 5771
+    (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved and limited broadcast, RFC 1112 and 919
+];
+
+/// Where global unicast addresses are, RFC 4291.
+const GLOBAL_UNICAST: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+/// IPv4/IPv6 translation by the well-known prefix, RFC 6052: as good as the IPv4 address at its end.
+const NAT64: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
+
+/// Not globally reachable though in `2000::/3`, or named by decision F1, in the order of the IPv6 registry.
+const IPV6: &[(Ipv6Addr, u8)] = &[
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // IETF protocol assignments, Teredo with it, RFC 2928
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation, RFC 3849
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4, RFC 3056
+    (Ipv6Addr::new(0x3ffe, 0, 0, 0, 0, 0, 0, 0), 16), // 6bone, returned by RFC 3701
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation, RFC 9637
+];
+
+/// Whether anybody on the Internet may be behind this address, and nobody inside.
+///
+/// ```
+/// use candor_webhooks::policy::is_public;
+///
+/// assert!(is_public("9.9.9.9".parse()?));
+/// assert!(!is_public("169.254.169.254".parse()?));
+/// assert!(!is_public("::ffff:9.9.9.9".parse()?));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(it) => is_public_v4(it),
+        IpAddr::V6(it) => is_public_v6(it),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let is_in = |(network, bits): &(Ipv4Addr, u8)| Ipv4Net::new_assert(*network, *bits).contains(&address);
+    !IPV4.iter().any(is_in)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let is_in = |(network, bits): &(Ipv6Addr, u8)| Ipv6Net::new_assert(*network, *bits).contains(&address);
+    if is_in(&NAT64) {
+        let [.., a, b, c, d] = address.octets();
+        return is_public_v4(Ipv4Addr::new(a, b, c, d));
+    }
+    is_in(&GLOBAL_UNICAST) && !IPV6.iter().any(is_in)
+}
+
+/// What the operator allows beyond the public: `webhooks.trusted_targets`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    trusted: Vec<IpNet>,
+}
+
+impl Policy {
+    /// Trusts these networks: they may be private, and called without TLS.
+    #[must_use]
+    pub fn trusting(trusted: impl IntoIterator<Item = IpNet>) -> Self {
+        Self { trusted: trusted.into_iter().map(|it| it.trunc()).collect() }
+    }
+
+    /// The networks that are trusted.
+    #[must_use]
+    pub fn trusted(&self) -> &[IpNet] {
+        &self.trusted
+    }
+
+    /// Whether the operator trusts this very address; an IPv4 network covers no IPv6 spelling of its addresses.
+    #[must_use]
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted.iter().any(|it| it.contains(&address))
+    }
+
+    /// Whether a connection to this address may be opened.
+    #[must_use]
+    pub fn allows(&self, address: IpAddr) -> bool {
+        is_public(address) || self.trusts(address)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Connections that are kept for the next attempt, by receiver and vetted address.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::client::conn::{http1, http2};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::wire::Allowance;
+
+/// Connections kept for one receiver's address.
+const MAX_PER_KEY: usize = 32;
+/// Connections kept in all; each holds a socket and some KiB.
+const MAX_KEPT: usize = 512;
+/// Few servers keep an idle connection for longer.
+const MAX_IDLE: Duration = Duration::from_secs(30);
+
+/// Whom a connection leads to: a certificate was checked for this host, and the address was vetted for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    origin: String,
+    address: SocketAddr,
+}
+
+impl Key {
+    pub(crate) fn new(url: &Url, address: SocketAddr) -> Self {
+        Self { origin: url.origin().ascii_serialization(), address }
+    }
+}
+
+/// The task that runs a connection; dropping it closes the connection.
+#[derive(Debug)]
+pub(crate) struct Driver(JoinHandle<()>);
+
+impl Driver {
+    pub(crate) const fn new(task: JoinHandle<()>) -> Self {
+        Self(task)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// How a connection is spoken to.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    /// HTTP/1.1: one request at a time.
+    One(http1::SendRequest<Full<Bytes>>),
+    /// HTTP/2: many at once.
+    Many(http2::SendRequest<Full<Bytes>>),
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) wire: Wire,
+    pub(crate) allowance: Allowance,
+    pub(crate) driver: Arc<Driver>,
+}
+
+impl Connection {
+    fn is_good(&self) -> bool {
+        match &self.wire {
+            Wire::One(sender) => sender.is_ready(),
+            Wire::Many(sender) => !sender.is_closed(),
+        }
+    }
+
+    /// The same connection for another request, where it takes several.
+    fn share(&self) -> Option<Self> {
+        match &self.wire {
+            Wire::One(..) => None,
+            Wire::Many(sender) => Some(Self {
+                wire: Wire::Many(sender.clone()),
+                allowance: self.allowance.clone(),
+                driver: Arc::clone(&self.driver),
+            }),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    connection: Connection,
+    since: Instant,
+}
+
+/// The connections that are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    kept: Mutex<HashMap<Key, Vec<Kept>>>,
+}
+
+impl Pool {
+    /// A connection to one of these addresses, the newest one first.
+    pub(crate) fn take(&self, url: &Url, addresses: &[SocketAddr]) -> Option<(SocketAddr, Connection)> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for address in addresses {
+            let Some(connections) = kept.get_mut(&Key::new(url, *address)) else { continue };
+            connections.retain(Kept::is_good);
+            if let Some(shared) = connections.iter().find_map(|it| it.connection.share()) {
+                return Some((*address, shared));
+            }
+            if let Some(it) = connections.pop() {
+                return Some((*address, it.connection));
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection for the next request.
+    pub(crate) fn put(&self, key: Key, connection: Connection) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.values().map(Vec::len).sum::<usize>() >= MAX_KEPT {
+            kept.values_mut().for_each(|it| it.retain(Kept::is_good));
+            kept.retain(|_, it| !it.is_empty());
+            if kept.len() >= MAX_KEPT {
+                return;
+            }
+        }
+        let connections = kept.entry(key).or_default();
+        let shared = matches!(connection.wire, Wire::Many(..));
+        if connections.len() < MAX_PER_KEY && !(shared && connections.iter().any(|it| it.connection.share().is_some()))
+        {
+            connections.push(Kept { connection, since: Instant::now() });
+        }
+    }
+
+    /// Forgets the shared connections to a receiver, one of which does not answer.
+    pub(crate) fn forget_shared(&self, key: &Key) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connections) = kept.get_mut(key) {
+            connections.retain(|it| it.connection.share().is_none());
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).values().map(Vec::len).sum()
+    }
+
+    /// Closes what has been idle for too long.
+    pub(crate) fn sweep(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.values_mut().for_each(|it| it.retain(Kept::is_good));
+        kept.retain(|_, it| !it.is_empty());
+    }
+}
+
+impl Kept {
+    fn is_good(&self) -> bool {
+        self.since.elapsed() < MAX_IDLE && self.connection.is_good()
+    }
+}

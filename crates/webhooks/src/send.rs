@@ -1,0 +1,258 @@
+//! One attempt from its URL to its outcome, within its deadline.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use candor_domain::webhook::{FailureReason, Outcome, Target, Verdict};
+use candor_port_events::{Attempt, Request, WebhookTransport};
+use http::header::{HOST, HeaderName};
+use http::{HeaderMap, HeaderValue, Method, Uri};
+use http_body_util::Full;
+use hyper::Response;
+use hyper::body::{Body, Incoming};
+use ipnet::IpNet;
+use rustls::pki_types::CertificateDer;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsConnector;
+use url::{Position, Url};
+
+use crate::answer::{drain, reason};
+use crate::connect::open;
+use crate::policy::Policy;
+use crate::pool::{Connection, Key, Pool, Wire};
+use crate::resolve::{Names, Resolver};
+use crate::tls;
+
+/// A subscription's URL is judged within this time; a name server that is silent for longer does not know it.
+const JUDGE_WITHIN: Duration = Duration::from_secs(5);
+/// How long a connection that has answered may take to be ready for another request.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+
+/// How webhooks are sent.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Networks that may be private and plain http (`webhooks.trusted_targets`).
+    pub trusted: Vec<IpNet>,
+    /// Where names are looked up.
+    pub names: Names,
+    /// Certificate authorities beside those of the system.
+    pub authorities: Vec<CertificateDer<'static>>,
+}
+
+/// The sender could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The system's configuration of name servers cannot be used.
+    #[error("cannot look up names: {0}")]
+    Names(String),
+    /// A certificate authority cannot be used.
+    #[error("cannot use a certificate authority: {0}")]
+    Authority(#[from] rustls::Error),
+}
+
+/// Sends webhooks over the Internet.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    resolver: Resolver,
+    pool: Pool,
+    tls: Tls,
+}
+
+/// The connector has no `Debug` of its own.
+struct Tls(TlsConnector);
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Sender {
+    /// Sets the sender up; must be called within a runtime.
+    ///
+    /// # Errors
+    /// What of the system or the settings cannot be used.
+    pub fn new(settings: Settings) -> Result<Self, SetupError> {
+        let policy = Policy::trusting(settings.trusted);
+        if !policy.trusted().is_empty() {
+            tracing::warn!(networks = ?policy.trusted(), "webhooks may go to these networks, private ones and plain http included");
+        }
+        let resolver = Resolver::new(settings.names, policy).map_err(|it| SetupError::Names(it.to_string()))?;
+        let tls = Tls(tls::connector(&settings.authorities)?);
+        Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), tls }) })
+    }
+
+    /// How many connections are kept for the next attempt, those in use not counted unless they are shared.
+    #[must_use]
+    pub fn kept_connections(&self) -> usize {
+        self.inner.pool.len()
+    }
+
+    /// Closes the connections that have been idle for too long; to be called now and then.
+    pub fn sweep(&self) {
+        self.inner.pool.sweep();
+    }
+}
+
+#[async_trait]
+impl WebhookTransport for Sender {
+    async fn judge(&self, target: &Target) -> Verdict {
+        match timeout(JUDGE_WITHIN, self.inner.resolver.vetted(target.url())).await {
+            Ok(Ok(_)) => Verdict::Allowed,
+            Ok(Err(verdict)) => verdict,
+            Err(_) => Verdict::Unresolvable,
+        }
+    }
+
+    async fn send(&self, request: Request) -> Attempt {
+        let begun = Instant::now();
+        let deadline = begun + request.deadline;
+        let ended = timeout_at(deadline, self.attempt(&request, deadline)).await;
+        let duration = begun.elapsed();
+        match ended.unwrap_or(Err(FailureReason::Timeout)) {
+            Ok(answered) => {
+                let response_status = answered.response.status().as_u16();
+                self.keep(answered);
+                Attempt { response_status, duration, outcome: Outcome::of_status(response_status) }
+            }
+            Err(reason) => Attempt { response_status: 0, duration, outcome: Outcome::Failed(reason) },
+        }
+    }
+}
+
+/// An answer's head, and the connection that it came over.
+struct Answered {
+    response: Response<Incoming>,
+    key: Key,
+    connection: Connection,
+}
+
+impl Sender {
+    async fn attempt(&self, request: &Request, deadline: Instant) -> Result<Answered, FailureReason> {
+        let target = Target::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
+        let url = target.url();
+        let addresses = self.inner.resolver.vetted(url).await.map_err(refused)?;
+        let headers = headers(request)?;
+        if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
+            match self.exchange(url, &headers, &request.body, address, connection).await {
+                // The receiver may have closed the connection while it was idle; that is not a failure of this attempt.
+                Err(FailureReason::Closed) => {}
+                other => return other,
+            }
+        }
+        let (address, connection) = open(url, &addresses, &self.inner.tls.0, deadline).await?;
+        self.exchange(url, &headers, &request.body, address, connection).await
+    }
+
+    /// Sends a request over a connection and waits for the head of its answer.
+    async fn exchange(
+        &self,
+        url: &Url,
+        headers: &HeaderMap,
+        body: &Bytes,
+        address: SocketAddr,
+        mut connection: Connection,
+    ) -> Result<Answered, FailureReason> {
+        let key = Key::new(url, address);
+        let mut guard = Unanswered { pool: &self.inner.pool, key: &key, shared: false };
+        connection.allowance.expect_answer();
+        let response = match &mut connection.wire {
+            Wire::One(sender) => sender.send_request(http1_request(url, headers, body)?).await,
+            Wire::Many(sender) => {
+                guard.shared = true;
+                sender.send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
+            }
+        };
+        let response = response.map_err(|it| reason(&it))?;
+        guard.shared = false;
+        drop(guard);
+        Ok(Answered { response, key, connection })
+    }
+
+    /// Keeps the connection of an answer for the next attempt, if the rest of the answer is short.
+    fn keep(&self, Answered { response, key, mut connection }: Answered) {
+        let body = response.into_body();
+        let idle = match &connection.wire {
+            Wire::One(sender) => body.is_end_stream() && sender.is_ready(),
+            Wire::Many(..) => body.is_end_stream(),
+        };
+        if idle {
+            return self.inner.pool.put(key, connection);
+        }
+        let inner = Arc::clone(&self.inner);
+        tokio::spawn(async move {
+            let drained = drain(body).await;
+            let ready = match &mut connection.wire {
+                Wire::One(sender) => drained && matches!(timeout(READY_WITHIN, sender.ready()).await, Ok(Ok(()))),
+                // A body that is not wanted is one stream of many; dropping it has told the receiver so.
+                Wire::Many(..) => true,
+            };
+            if ready {
+                inner.pool.put(key, connection);
+            }
+        });
+    }
+}
+
+/// Forgets a shared connection when a request on it has no answer, also because its time is up: the next attempt is not
+/// to wait for the same silence.
+struct Unanswered<'a> {
+    pool: &'a Pool,
+    key: &'a Key,
+    shared: bool,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        if self.shared {
+            self.pool.forget_shared(self.key);
+        }
+    }
+}
+
+/// How the log calls an attempt that the policy refused.
+const fn refused(verdict: Verdict) -> FailureReason {
+    match verdict {
+        Verdict::NotHttps => FailureReason::NotHttps,
+        Verdict::Private => FailureReason::Forbidden,
+        Verdict::Unresolvable | Verdict::Allowed => FailureReason::Unresolvable,
+    }
+}
+
+fn headers(request: &Request) -> Result<HeaderMap, FailureReason> {
+    let mut headers = HeaderMap::with_capacity(request.headers.len() + 1);
+    for (name, value) in &request.headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FailureReason::Malformed)?;
+        let value = HeaderValue::from_str(value).map_err(|_| FailureReason::Malformed)?;
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+/// HTTP/1.1 names the host in a header and only the path in the first line.
+fn http1_request(url: &Url, headers: &HeaderMap, body: &Bytes) -> Result<http::Request<Full<Bytes>>, FailureReason> {
+    let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
+    let mut request = request(url[Position::BeforePath..Position::AfterQuery].parse(), headers, body)?;
+    request.headers_mut().insert(HOST, host.map_err(|_| FailureReason::Malformed)?);
+    Ok(request)
+}
+
+fn request(
+    uri: Result<Uri, http::uri::InvalidUri>,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<http::Request<Full<Bytes>>, FailureReason> {
+    let mut request = http::Request::new(Full::new(body.clone()));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = uri.map_err(|_| FailureReason::Malformed)?;
+    *request.headers_mut() = headers.clone();
+    Ok(request)
+}

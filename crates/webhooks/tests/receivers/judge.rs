@@ -1,0 +1,79 @@
+//! What may be called, literals included, before anything is sent.
+
+use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
+use candor_domain::webhook::Verdict::{self, Allowed, Private};
+use candor_domain::webhook::{Target, Verdict as V};
+use candor_port_events::WebhookTransport;
+use candor_webhooks::{Sender, Settings};
+
+use crate::support::{AMPLE, OK, Receiver, failed, post, sender, told};
+
+async fn judged(sender: &Sender, url: &str) -> Verdict {
+    sender.judge(&Target::parse(url).unwrap_or_else(|it| panic!("{url}: {it:?}"))).await
+}
+
+#[tokio::test]
+async fn every_spelling_of_a_forbidden_address_is_seen_through() {
+    let sender = Sender::new(Settings::default()).unwrap();
+    for url in [
+        "https://127.0.0.1/",
+        "https://127.1/",
+        "https://0x7f.1/",
+        "https://0177.0.0.1/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://127.0.0.1.:8443/",
+        "https://%31%32%37.0.0.1/",
+        "https://\u{ff11}27.0.0.1/",
+        "https://0/",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://168.63.129.16/",
+        "https://[::1]/",
+        "https://[::]/",
+        "https://[::ffff:9.9.9.9]/",
+        "https://[::9.9.9.9]/",
+        "https://[64:ff9b::10.0.0.1]/",
+        "https://[64:ff9b:1::9.9.9.9]/",
+        "https://[2002:909:909::1]/",
+        "https://[fd00:ec2::254]/",
+        "https://[fe80::1]/",
+        "https://localhost/",
+    ] {
+        assert_eq!(judged(&sender, url).await, Private, "{url}");
+        assert_eq!(told(&sender, post(url, AMPLE)).await, failed(0, Forbidden), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn public_addresses_may_be_called_over_https_only() {
+    let sender = Sender::new(Settings::default()).unwrap();
+    for url in ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"] {
+        assert_eq!(judged(&sender, url).await, Allowed, "{url}");
+    }
+    for url in ["http://9.9.9.9/", "http://10.0.0.1/", "ftp://9.9.9.9/", "ws://9.9.9.9/"] {
+        assert_eq!(judged(&sender, url).await, V::NotHttps, "{url}");
+        assert_eq!(told(&sender, post(url, AMPLE)).await, failed(0, NotHttps), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_network_may_be_private_and_plain_and_no_other() {
+    let receiver = Receiver::answering(OK).await;
+    let trusting = sender();
+    assert_eq!(judged(&trusting, &receiver.url()).await, Allowed);
+    for (url, verdict) in [
+        ("https://127.0.0.1/", Allowed),
+        ("http://127.255.255.255/", Allowed),
+        ("https://[::1]/", Private),
+        ("https://10.0.0.1/", Private),
+        ("https://[::ffff:127.0.0.1]/", Private),
+        ("http://10.0.0.1/", V::NotHttps),
+        ("http://9.9.9.9/", V::NotHttps),
+    ] {
+        assert_eq!(judged(&trusting, url).await, verdict, "{url}");
+    }
+    let strict = Sender::new(Settings::default()).unwrap();
+    assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
+    assert_eq!(receiver.connections(), 0, "nothing was opened by judging or refusing");
+}

@@ -1,0 +1,188 @@
+//! Names whose addresses change, are mixed, or are missing: told by a name server of the test.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use candor_domain::webhook::FailureReason::{Forbidden, NotHttps, Timeout, Unresolvable};
+use candor_domain::webhook::{Target, Verdict};
+use candor_port_events::WebhookTransport;
+use candor_webhooks::{Names, Sender, Settings};
+use tokio::net::UdpSocket;
+use tokio::task::JoinHandle;
+
+use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, failed, post, serve, told};
+
+/// The addresses that a name has at its first, second, … look-up; the last ones stay.
+type Script = Vec<Vec<IpAddr>>;
+
+/// A name server for one name, without any caching.
+struct NameServer {
+    address: SocketAddr,
+    asked: Arc<Mutex<usize>>,
+    task: JoinHandle<()>,
+}
+
+impl NameServer {
+    async fn start(script: Script) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&asked);
+        let task = tokio::spawn(async move {
+            let mut asked_each = [0_usize; 2];
+            let mut query = [0; 512];
+            while let Ok((bytes, from)) = socket.recv_from(&mut query).await {
+                let (question, kind) = question(&query[..bytes]);
+                let asked = &mut asked_each[usize::from(kind == AAAA)];
+                if let Some(addresses) = script.get(*asked).or(script.last()) {
+                    socket.send_to(&answer(&query[..2], question, kind, addresses), from).await.unwrap();
+                }
+                *asked += 1;
+                *count.lock().unwrap() = asked_each[0];
+            }
+        });
+        Self { address, asked, task }
+    }
+
+    /// How often the name's IPv4 addresses were asked for.
+    fn asked(&self) -> usize {
+        *self.asked.lock().unwrap()
+    }
+
+    /// A sender that asks this server and trusts only 127.0.0.1.
+    fn sender(&self) -> Sender {
+        let trusted = vec!["127.0.0.1/32".parse().unwrap()];
+        Sender::new(Settings { trusted, names: Names::Server(self.address), ..Settings::default() }).unwrap()
+    }
+}
+
+impl Drop for NameServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+const A: u16 = 1;
+const AAAA: u16 = 28;
+
+/// The question of a query (RFC 1035, 4.1.2), and the type it asks for.
+fn question(query: &[u8]) -> (&[u8], u16) {
+    let mut end = 12;
+    while query[end] != 0 {
+        end += usize::from(query[end]) + 1;
+    }
+    (&query[12..end + 5], u16::from_be_bytes([query[end + 1], query[end + 2]]))
+}
+
+fn answer(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8> {
+    let data: Vec<Vec<u8>> = addresses
+        .iter()
+        .filter_map(|it| match it {
+            IpAddr::V4(it) if kind == A => Some(it.octets().to_vec()),
+            IpAddr::V6(it) if kind == AAAA => Some(it.octets().to_vec()),
+            _ => None,
+        })
+        .collect();
+    let count = u8::try_from(data.len()).unwrap();
+    let mut out = [id, &[0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0], question].concat();
+    for it in data {
+        out.extend([0xc0, 12]);
+        out.extend(kind.to_be_bytes());
+        // Class IN, and a time to live of nothing.
+        out.extend([0, 1, 0, 0, 0, 0]);
+        out.extend(u16::try_from(it.len()).unwrap().to_be_bytes());
+        out.extend(it);
+    }
+    out
+}
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+fn url(port: u16) -> String {
+    format!("http://hooks.example.com:{port}/")
+}
+
+#[tokio::test]
+async fn a_name_of_a_trusted_address_is_delivered_to() {
+    let receiver = Receiver::answering(OK).await;
+    let names = NameServer::start(vec![vec![ip("127.0.0.1")]]).await;
+    let request = post(url(receiver.address.port()), AMPLE);
+    assert_eq!(told(&names.sender(), request).await, acknowledged(200));
+}
+
+#[tokio::test]
+async fn an_answer_that_flips_between_check_and_attempt_is_refused() {
+    let outside = Receiver::answering(OK).await;
+    let port = outside.address.port();
+    let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
+    let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
+    let sender = names.sender();
+    assert_eq!(sender.judge(&Target::parse(&url(port)).unwrap()).await, Verdict::Allowed);
+    assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
+    let secure = format!("https://hooks.example.com:{port}/");
+    assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden));
+    assert_eq!((outside.connections(), inside.connections()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_attempt_dials_the_answer_that_it_vetted_and_asks_no_second_time() {
+    let outside = Receiver::answering(OK).await;
+    let port = outside.address.port();
+    let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
+    let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
+    assert_eq!(told(&names.sender(), post(url(port), AMPLE)).await, acknowledged(200));
+    assert_eq!((outside.connections(), inside.connections(), names.asked()), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn a_kept_connection_is_no_way_round_the_check() {
+    let receiver = Receiver::answering(OK).await;
+    let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("10.0.0.1")]]).await;
+    let sender = names.sender();
+    let port = receiver.address.port();
+    assert_eq!(told(&sender, post(url(port), AMPLE)).await, acknowledged(200));
+    assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
+}
+
+#[tokio::test]
+async fn one_forbidden_address_among_others_refuses_them_all() {
+    let receiver = Receiver::answering(OK).await;
+    let port = receiver.address.port();
+    for mixed in [
+        vec![ip("127.0.0.1"), ip("10.0.0.1")],
+        vec![ip("10.0.0.1"), ip("127.0.0.1")],
+        vec![ip("127.0.0.1"), ip("fd00::1")],
+        vec![ip("127.0.0.1"), ip("::ffff:127.0.0.1")],
+        vec![ip("9.9.9.9"), ip("169.254.169.254")],
+        vec![ip("2620:fe::fe"), ip("fe80::1")],
+    ] {
+        let names = NameServer::start(vec![mixed.clone()]).await;
+        let sender = names.sender();
+        let secure = format!("https://hooks.example.com:{port}/");
+        assert_eq!(sender.judge(&Target::parse(&secure).unwrap()).await, Verdict::Private, "{mixed:?}");
+        assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden), "{mixed:?}");
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+#[tokio::test]
+async fn public_names_may_be_called() {
+    for public in [vec![ip("9.9.9.9")], vec![ip("2620:fe::fe")], vec![ip("9.9.9.9"), ip("2620:fe::fe")]] {
+        let names = NameServer::start(vec![public.clone()]).await;
+        let target = Target::parse("https://hooks.example.com/").unwrap();
+        assert_eq!(names.sender().judge(&target).await, Verdict::Allowed, "{public:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_without_address_is_unresolvable_and_a_silent_server_runs_into_the_deadline() {
+    let names = NameServer::start(vec![vec![]]).await;
+    let sender = names.sender();
+    let target = Target::parse("https://hooks.example.com/").unwrap();
+    assert_eq!(sender.judge(&target).await, Verdict::Unresolvable);
+    assert_eq!(told(&sender, post(target.as_str(), AMPLE)).await, failed(0, Unresolvable));
+    let silent = NameServer::start(vec![]).await;
+    assert_eq!(told(&silent.sender(), post(target.as_str(), SHORT)).await, failed(0, Timeout));
+}

@@ -1,0 +1,210 @@
+//! HTTP/1.1 without TLS: answers, silence, drips, floods and resets.
+
+use std::time::Duration;
+
+use candor_domain::webhook::FailureReason::{Closed, Connect, Malformed, Redirect, Status, Timeout, TooLarge};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, attempt, failed, request, reset, until};
+
+#[tokio::test]
+async fn a_request_is_a_post_of_the_body_with_the_headers_as_given() {
+    let (see, seen) = tokio::sync::oneshot::channel();
+    let see = std::sync::Mutex::new(Some(see));
+    let receiver = Receiver::start(move |mut socket| {
+        let see = see.lock().unwrap().take();
+        async move {
+            let text = request(&mut socket).await.unwrap();
+            see.unwrap().send(text).unwrap();
+            socket.write_all(OK).await.unwrap();
+        }
+    })
+    .await;
+    assert_eq!(attempt(receiver.url(), AMPLE).await, acknowledged(200));
+    let wanted = format!(
+        "POST /hook?x=1 HTTP/1.1\r\nContent-Type: application/json\r\nX-Service-Event: test.ping\r\nHost: {}\r\n\
+         Content-Length: 39\r\n\r\n{}",
+        receiver.address,
+        crate::support::BODY
+    );
+    assert_eq!(seen.await.unwrap(), wanted);
+}
+
+#[tokio::test]
+async fn any_2xx_acknowledges_and_other_answers_do_not() {
+    let table: [(&'static [u8], _); 9] = [
+        (OK, acknowledged(200)),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", acknowledged(204)),
+        (b"HTTP/1.1 299 Whatever\r\ncontent-length: 0\r\n\r\n", acknowledged(299)),
+        (b"HTTP/1.0 200 OK\r\n\r\n", acknowledged(200)),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", acknowledged(202)),
+        (b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", failed(400, Status)),
+        (b"HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy", failed(503, Status)),
+        (b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", failed(101, Status)),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", failed(304, Redirect)),
+    ];
+    for (answer, wanted) in table {
+        let receiver = Receiver::answering(answer).await;
+        assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{}", String::from_utf8_lossy(answer));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_inward_is_a_failure_and_is_not_followed() {
+    let inside = Receiver::answering(OK).await;
+    for status in [301_u16, 302, 303, 307, 308] {
+        let location = inside.url();
+        let receiver = Receiver::start(move |mut socket| {
+            let head = format!("HTTP/1.1 {status} Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+            async move {
+                request(&mut socket).await;
+                socket.write_all(head.as_bytes()).await.unwrap();
+            }
+        })
+        .await;
+        assert_eq!(attempt(receiver.url(), AMPLE).await, failed(status, Redirect));
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_deadline() {
+    let silent = Receiver::start(|mut socket| async move {
+        request(&mut socket).await;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    assert_eq!(attempt(silent.url(), SHORT).await, failed(0, Timeout));
+    let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    assert_eq!(attempt(format!("http://{}/", deaf.local_addr().unwrap()), SHORT).await, failed(0, Timeout));
+}
+
+#[tokio::test]
+async fn a_closed_port_is_no_connection() {
+    let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    assert_eq!(attempt(format!("http://{address}/"), AMPLE).await, failed(0, Connect));
+}
+
+/// Sends a start, then a part for ever, a little pause between each, until the sender closes.
+async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], pause: Duration) {
+    request(&mut socket).await;
+    if socket.write_all(start).await.is_ok() {
+        while socket.write_all(part).await.is_ok() {
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_never_ends_ends_all_the_same_and_the_connection_is_closed() {
+    const ANSWERED: &[u8] = b"HTTP/1.1 200 OK\r\n";
+    let (at_once, slowly) = (Duration::ZERO, Duration::from_millis(10));
+    let many: &'static [u8] =
+        Box::leak(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(101)).into_boxed_str().into_boxed_bytes());
+    let block: &'static [u8] = Box::leak(vec![b'x'; 16 * 1024].into_boxed_slice());
+    let chunk: &'static [u8] =
+        Box::leak(format!("1000\r\n{}\r\n", "x".repeat(4096)).into_boxed_str().into_boxed_bytes());
+    let table = [
+        ("a head byte by byte", b"HTTP/1.1 200 OK\r\nx: " as &[u8], b"x" as &[u8], slowly, SHORT, failed(0, Timeout)),
+        ("an endless header", b"HTTP/1.1 200 OK\r\nx: ", block, at_once, AMPLE, failed(0, TooLarge)),
+        ("endless headers", ANSWERED, b"x: y\r\n", at_once, AMPLE, failed(0, TooLarge)),
+        ("too many headers", many, b"", slowly, AMPLE, failed(0, TooLarge)),
+        ("a flood of 1xx", b"", b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n", at_once, AMPLE, failed(0, TooLarge)),
+        ("1xx now and then", b"", b"HTTP/1.1 102 Processing\r\n\r\n", slowly, SHORT, failed(0, Timeout)),
+        ("an endless status line", b"HTTP/1.1 200 ", block, at_once, AMPLE, failed(0, TooLarge)),
+        ("an endless body", b"HTTP/1.1 200 OK\r\n\r\n", block, at_once, AMPLE, acknowledged(200)),
+        (
+            "an endless chunked body",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+            chunk,
+            at_once,
+            AMPLE,
+            acknowledged(200),
+        ),
+        (
+            "a body byte by byte",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n",
+            b"x",
+            slowly,
+            AMPLE,
+            acknowledged(200),
+        ),
+        (
+            "an endless failure",
+            b"HTTP/1.1 500 Oh\r\ncontent-length: 99999999999\r\n\r\n",
+            block,
+            at_once,
+            AMPLE,
+            failed(500, Status),
+        ),
+    ];
+    for (what, start, part, pause, deadline, wanted) in table {
+        let receiver = Receiver::start(move |socket| drip(socket, start, part, pause)).await;
+        let sender = crate::support::sender();
+        let ended = crate::support::told(&sender, crate::support::post(receiver.url(), deadline)).await;
+        assert_eq!(ended, wanted, "{what}");
+        if !part.is_empty() {
+            until(what, || receiver.ended() == 1).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_early_is_a_failure_until_the_status_is_known() {
+    let table: [(&str, Option<&'static [u8]>, _); 6] = [
+        ("after accept", None, failed(0, Closed)),
+        ("after the request", Some(b""), failed(0, Closed)),
+        ("within the status line", Some(b"HTTP/1.1 20"), failed(0, Closed)),
+        ("within the headers", Some(b"HTTP/1.1 200 OK\r\nx: y\r\n"), failed(0, Closed)),
+        ("within an informational answer", Some(b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n"), failed(0, Closed)),
+        ("within a failure's body", Some(b"HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nx"), failed(500, Status)),
+    ];
+    for (what, answer, wanted) in table {
+        for crash in [false, true] {
+            let receiver = Receiver::start(move |mut socket| async move {
+                if let Some(answer) = answer {
+                    request(&mut socket).await;
+                    socket.write_all(answer).await.unwrap();
+                    socket.flush().await.unwrap();
+                }
+                if crash {
+                    // A reset overtakes what was sent before it, so what was sent must be read first.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    reset(&socket);
+                }
+            })
+            .await;
+            assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{what}, reset: {crash}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_malformed() {
+    let table: [&'static [u8]; 4] = [
+        b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        b"\x00\x01\x02\x03\r\n\r\n",
+    ];
+    for answer in table {
+        let receiver = Receiver::answering(answer).await;
+        assert_eq!(attempt(receiver.url(), AMPLE).await, failed(0, Malformed), "{}", String::from_utf8_lossy(answer));
+    }
+}
+
+#[tokio::test]
+async fn proxies_of_the_environment_are_not_used() {
+    let proxy = Receiver::answering(b"HTTP/1.1 502 Proxy\r\ncontent-length: 0\r\n\r\n").await;
+    let itself = std::env::current_exe().unwrap();
+    let mut again = tokio::process::Command::new(itself);
+    again.args(["--exact", "plain::a_request_is_a_post_of_the_body_with_the_headers_as_given"]);
+    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+        again.env(name, format!("http://{}", proxy.address));
+    }
+    let output = again.output().await.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    assert_eq!(proxy.connections(), 0);
+}

@@ -1,0 +1,141 @@
+//! Connections that are kept, shared, or found closed.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use candor_domain::webhook::FailureReason::{Closed, Timeout};
+use candor_port_events::WebhookTransport;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+use crate::support::{AMPLE, BODY, OK, Receiver, SHORT, acknowledged, failed, post, request, sender, told, until};
+use crate::tls::Authority;
+
+/// Attempts until so many went over one connection; keeping it is work that another task does.
+async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
+    let sender = sender();
+    for _ in 0..wanted {
+        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        until("kept", || sender.kept_connections() == 1).await;
+    }
+    assert_eq!(receiver.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_after_a_short_answer() {
+    attempts_over_one_connection(&Receiver::answering(OK).await, 5).await;
+    let with_body = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+    attempts_over_one_connection(&Receiver::answering(with_body).await, 5).await;
+}
+
+#[tokio::test]
+async fn a_connection_is_not_kept_after_a_long_answer() {
+    let long = format!("HTTP/1.1 200 OK\r\ncontent-length: 4097\r\n\r\n{}", "x".repeat(4097));
+    let receiver = Receiver::answering(Box::leak(long.into_bytes().into_boxed_slice())).await;
+    let sender = sender();
+    for _ in 0..3 {
+        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        until("closed", || receiver.ended() == receiver.connections()).await;
+    }
+    assert_eq!(receiver.connections(), 3);
+}
+
+/// Answers so many requests in all, each connection's first one at least, and closes when the next one comes.
+async fn answer_once(mut socket: TcpStream) {
+    request(&mut socket).await;
+    socket.write_all(OK).await.unwrap();
+    request(&mut socket).await;
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_meanwhile_is_no_failure() {
+    let receiver = Receiver::start(answer_once).await;
+    let sender = sender();
+    for wanted in 1..=3 {
+        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        assert_eq!(receiver.connections(), wanted);
+        until("kept", || sender.kept_connections() == 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_connection_that_is_closed_is_a_failure_after_a_kept_one_was() {
+    let served = Arc::new(AtomicUsize::new(0));
+    let receiver = Receiver::start(move |mut socket| {
+        let first = served.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            request(&mut socket).await;
+            if first {
+                socket.write_all(OK).await.unwrap();
+                request(&mut socket).await;
+            }
+        }
+    })
+    .await;
+    let sender = sender();
+    assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+    until("kept", || sender.kept_connections() == 1).await;
+    assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, failed(0, Closed));
+    assert_eq!(receiver.connections(), 2, "one new connection, not more");
+}
+
+/// HTTP/2 that echoes what it is sent; a request to `/hang` is never answered.
+async fn http2(socket: TcpStream, acceptor: TlsAcceptor) {
+    let Ok(stream) = acceptor.accept(socket).await else { return };
+    let service = service_fn(|request: Request<Incoming>| async move {
+        assert_eq!((request.version(), request.method().as_str()), (Version::HTTP_2, "POST"));
+        if request.uri().path() == "/hang" {
+            std::future::pending::<()>().await;
+        }
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body, BODY.as_bytes());
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"thanks"))))
+    });
+    hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        .serve_connection(TokioIo::new(stream), service)
+        .await
+        .ok();
+}
+
+#[tokio::test]
+async fn many_attempts_share_one_connection_over_http2() {
+    let authority = Authority::new();
+    let acceptor = authority.acceptor("127.0.0.1", &[b"h2", b"http/1.1"]);
+    let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;
+    let url = format!("https://{}/hook?x=1", receiver.address);
+    let sender = authority.sender();
+    assert_eq!(told(&sender, post(&url, AMPLE)).await, acknowledged(200));
+    until("kept", || sender.kept_connections() == 1).await;
+    let attempts: Vec<_> = (0..20)
+        .map(|_| {
+            let (sender, request) = (sender.clone(), post(&url, AMPLE));
+            tokio::spawn(async move { sender.send(request).await.response_status })
+        })
+        .collect();
+    for attempt in attempts {
+        assert_eq!(attempt.await.unwrap(), 200);
+    }
+    assert_eq!(receiver.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_shared_connection_that_does_not_answer_is_not_used_again() {
+    let authority = Authority::new();
+    let acceptor = authority.acceptor("127.0.0.1", &[b"h2"]);
+    let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;
+    let sender = authority.sender();
+    let url = |path: &str| format!("https://{}{path}", receiver.address);
+    assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
+    until("kept", || sender.kept_connections() == 1).await;
+    assert_eq!(told(&sender, post(url("/hang"), SHORT)).await, failed(0, Timeout));
+    assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
+    assert_eq!(receiver.connections(), 2);
+}

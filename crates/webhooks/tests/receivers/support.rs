@@ -1,0 +1,162 @@
+//! Receivers written as scripts over a socket, on loopback, and a sender that trusts it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use candor_domain::webhook::{FailureReason, Outcome};
+use candor_port_events::{Attempt, Request, WebhookTransport};
+use candor_webhooks::{Sender, Settings};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// More than any attempt here needs that is not to run into it.
+pub(crate) const AMPLE: Duration = Duration::from_secs(20);
+/// For attempts that are to run into it.
+pub(crate) const SHORT: Duration = Duration::from_millis(300);
+/// What a short deadline may take on a busy machine; a receiver that got its way would take for ever.
+pub(crate) const SLACK: Duration = Duration::from_secs(10);
+
+pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+pub(crate) const BODY: &str = r#"{"id":"evt_00000000000000000000000001"}"#;
+
+/// A receiver that does the same with every connection.
+pub(crate) struct Receiver {
+    pub(crate) address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    ended: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Receiver {
+    pub(crate) async fn start<F>(script: impl Fn(TcpStream) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self::at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), script).await
+    }
+
+    pub(crate) async fn at<F>(address: SocketAddr, script: impl Fn(TcpStream) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (counted, done) = (Arc::clone(&connections), Arc::clone(&ended));
+        let task = tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                socket.set_nodelay(true).unwrap();
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (script, done) = (script(socket), Arc::clone(&done));
+                tokio::spawn(async move {
+                    script.await;
+                    done.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+        });
+        Self { address, connections, ended, task }
+    }
+
+    /// Answers every request on a connection like this.
+    pub(crate) async fn answering(answer: &'static [u8]) -> Self {
+        Self::start(move |socket| serve(socket, answer)).await
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many of them have ended.
+    pub(crate) fn ended(&self) -> usize {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/hook?x=1", self.address)
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Reads requests and answers each, until the sender closes.
+pub(crate) async fn serve(mut socket: TcpStream, answer: &'static [u8]) {
+    while request(&mut socket).await.is_some() {
+        socket.write_all(answer).await.unwrap();
+    }
+}
+
+/// Reads one request: its head, and a body of the length that it states.
+pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<String> {
+    let mut read = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&read).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let stated = head.lines().find_map(|it| it.strip_prefix("Content-Length: ")).unwrap_or("0");
+            if body.len() >= stated.parse().unwrap() {
+                return Some(text);
+            }
+        }
+        let mut more = [0; 1024];
+        match socket.read(&mut more).await {
+            Ok(0) | Err(_) => return None,
+            Ok(bytes) => read.extend(&more[..bytes]),
+        }
+    }
+}
+
+pub(crate) fn loopback() -> Settings {
+    Settings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Settings::default() }
+}
+
+pub(crate) fn sender() -> Sender {
+    Sender::new(loopback()).unwrap()
+}
+
+pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> Request {
+    let headers = vec![("Content-Type", "application/json".to_owned()), ("X-Service-Event", "test.ping".to_owned())];
+    Request { url: url.into(), headers, body: Bytes::from_static(BODY.as_bytes()), deadline }
+}
+
+/// One attempt by a new sender; it has to end in time whatever the receiver does.
+pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, Outcome) {
+    told(&sender(), post(url, deadline)).await
+}
+
+pub(crate) async fn told(sender: &Sender, request: Request) -> (u16, Outcome) {
+    let limit = request.deadline + SLACK;
+    let Attempt { response_status, duration, outcome } = sender.send(request).await;
+    assert!(duration < limit, "it took {duration:?}");
+    (response_status, outcome)
+}
+
+pub(crate) const fn acknowledged(status: u16) -> (u16, Outcome) {
+    (status, Outcome::Acknowledged)
+}
+
+pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, Outcome) {
+    (status, Outcome::Failed(reason))
+}
+
+/// Waits for a condition, but not for ever.
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
+    let wait = async {
+        while !condition() {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(tokio::time::timeout(AMPLE, wait).await.is_ok(), "it never came about: {what}");
+}
+
+/// Ends a connection as a crashed process does, with a reset.
+pub(crate) fn reset(socket: &TcpStream) {
+    socket.set_zero_linger().unwrap();
+}
