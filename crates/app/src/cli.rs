@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
+use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -109,8 +109,30 @@ pub(crate) enum Command {
     /// API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Record and update the people of a CSV file through a running service; its key comes from CANDOR_API_KEY
+    Import(Import),
     /// Show the effective settings and where each came from
     Config,
+}
+
+/// A file to be imported.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file; any size, it is sent in parts
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: PathBuf,
+    /// Address of the service
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: String,
+    /// Only say what would become of each row
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Empty cells remove what is stored
+    #[arg(long)]
+    pub(crate) clear_empty: bool,
+    /// The connector on whose behalf to import
+    #[arg(long, value_name = "CONNECTOR_ID")]
+    pub(crate) connector: Option<ConnectorId>,
 }
 
 /// Which part of the work a process does.

@@ -108,6 +108,33 @@ pub(crate) enum Error {
         /// What to do.
         remedy: &'static str,
     },
+    /// Nobody said with which key to import.
+    #[error("{0} is not set; it must hold an API key with the scope employees:write")]
+    NoApiKey(&'static str),
+    /// The file to import cannot be read as one.
+    #[error("cannot import {}: {reason}; correct the file and try again", .path.display())]
+    NotAFileOfPeople {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The service did not take the file.
+    #[error("cannot import through {url}: {reason}; what went in stays, and the same file can be imported again")]
+    NotImported {
+        /// Where it was sent.
+        url: String,
+        /// What the service, or the way to it, said.
+        reason: String,
+    },
+    /// Some rows were not applied.
+    #[error("{failed} rows {}; correct them and import the file again: rows that are in are skipped", if *.dry_run { "would fail" } else { "failed" })]
+    RowsFailed {
+        /// How many.
+        failed: usize,
+        /// Whether it was only tried.
+        dry_run: bool,
+    },
     /// An argument is not of the form wanted.
     #[error("{argument} is {value:?}: {wanted}; see `candor help`")]
     Argument {

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod dev;
+pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod org;

@@ -13,11 +13,13 @@ mod plan;
 mod read;
 mod report;
 mod scan;
+mod split;
 
 pub use names::Names;
 pub use plan::{Options, Plan, Step, plan};
 pub use read::{File, Row, Unreadable, too_many_bytes};
 pub use report::{Action, Counts, OtherCode, Outcome, PlannedRow, Rejection, Report, RowCode, RowError, Warning};
+pub use split::{Part, Split, split};
 
 use std::collections::HashMap;
 

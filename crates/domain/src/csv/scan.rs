@@ -66,6 +66,11 @@ impl<'a> Scanner<'a> {
         Ok(Self { text: bare, at: 0, offset: text.len() - bare.len(), number: 0 })
     }
 
+    /// The byte of the file behind what was read.
+    pub(super) const fn offset(&self) -> usize {
+        self.offset + self.at
+    }
+
     /// The next record; `None` at the end.
     ///
     /// # Errors

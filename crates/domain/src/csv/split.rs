@@ -1,0 +1,180 @@
+//! Takes a file that is above the limits apart into files that are not, with managers in front of their reports.
+
+use std::collections::{HashMap, HashSet};
+
+use super::columns::{Column, Header};
+use super::scan::Scanner;
+use super::{MAX_BYTES, MAX_ROWS, Unreadable};
+use crate::text::folded;
+
+/// A file within the limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The number that each of its rows had in the whole file.
+    pub numbers: Vec<u32>,
+}
+
+impl Part {
+    /// The number in the whole file of the row that has this number here.
+    #[must_use]
+    pub fn number(&self, here: u32) -> u32 {
+        let at = usize::try_from(here).unwrap_or_default().checked_sub(2);
+        at.and_then(|it| self.numbers.get(it)).copied().unwrap_or(here)
+    }
+}
+
+/// A file, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Its parts, to be applied in this order.
+    pub parts: Vec<Part>,
+    /// Rows that no part has, because a later row has the same address.
+    pub duplicates: usize,
+}
+
+struct Piece<'a> {
+    number: u32,
+    raw: &'a [u8],
+    email: String,
+    manager: String,
+}
+
+/// Takes a file apart so that each part has at most `most_rows` rows and `most_bytes` bytes. Managers come in an
+/// earlier part than their reports, or in the same, and so nothing depends on a part that is not applied yet.
+///
+/// # Errors
+/// [`Unreadable`], as for a file that is sent whole.
+pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, Unreadable> {
+    let (most_rows, most_bytes) = (most_rows.clamp(1, MAX_ROWS), most_bytes.min(MAX_BYTES));
+    let mut scanner = Scanner::new(bytes)?;
+    let (mut header, mut pieces) = (None, Vec::new());
+    loop {
+        let from = scanner.offset();
+        let Some(record) = scanner.next()? else { break };
+        let raw = &bytes[from..scanner.offset()];
+        if record.is_blank() {
+            continue;
+        }
+        let Some((_, places)) = &header else {
+            let columns = Header::read(&record)?.columns;
+            let place = |wanted: &Column| columns.iter().position(|it| it == wanted);
+            header = Some((raw, (place(&Column::Email), place(&Column::ManagerEmail))));
+            continue;
+        };
+        let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(|it| folded(it)).unwrap_or_default();
+        let (email, manager) = (cell(&places.0), cell(&places.1).trim().to_owned());
+        pieces.push(Piece { number: record.number, raw, email, manager });
+    }
+    let Some((header, _)) = header else {
+        return super::File::read(bytes).map(|_| Split { parts: vec![], duplicates: 0 });
+    };
+    let rows = pieces.len();
+    if rows <= most_rows && bytes.len() <= most_bytes {
+        let numbers = pieces.iter().map(|it| it.number).collect();
+        let whole: Vec<u8> = std::iter::once(header).chain(pieces.iter().map(|it| it.raw)).flatten().copied().collect();
+        return Ok(Split { parts: vec![Part { bytes: whole, numbers }], duplicates: 0 });
+    }
+    let pieces = ordered(last_of_each(pieces));
+    let duplicates = rows - pieces.len();
+    Ok(Split { parts: packed(header, &pieces, most_rows, most_bytes), duplicates })
+}
+
+/// The last row of an address wins (decision E1); in parts, the earlier ones would be applied first.
+fn last_of_each(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let mut seen = HashSet::new();
+    pieces.reverse();
+    pieces.retain(|it| it.email.is_empty() || seen.insert(it.email.clone()));
+    pieces.reverse();
+    pieces
+}
+
+/// Managers in front of their reports; who stands on a cycle comes last.
+fn ordered(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let place: HashMap<&str, usize> = pieces.iter().enumerate().map(|(at, it)| (it.email.as_str(), at)).collect();
+    let above: Vec<Option<usize>> = pieces.iter().map(|it| place.get(it.manager.as_str()).copied()).collect();
+    let mut depths: Vec<Option<usize>> = vec![None; pieces.len()];
+    for start in 0..pieces.len() {
+        let (mut path, mut at) = (Vec::new(), start);
+        let mut depth = loop {
+            if let Some(known) = depths[at] {
+                break known.saturating_add(1);
+            }
+            path.push(at);
+            depths[at] = Some(usize::MAX);
+            match above[at].filter(|_| !pieces[at].manager.is_empty()) {
+                Some(manager) => at = manager,
+                None => break 0,
+            }
+        };
+        while let Some(it) = path.pop() {
+            depths[it] = Some(depth);
+            depth = depth.saturating_add(1);
+        }
+    }
+    let mut pieces: Vec<_> = depths.into_iter().zip(pieces).collect();
+    pieces.sort_by_key(|(depth, piece)| (*depth, piece.number));
+    pieces.into_iter().map(|(_, it)| it).collect()
+}
+
+fn packed(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for piece in pieces {
+        let is_full = |it: &Part| it.numbers.len() == most_rows || it.bytes.len() + piece.raw.len() + 2 > most_bytes;
+        if parts.last().is_none_or(is_full) {
+            parts.push(Part { bytes: header.to_vec(), numbers: Vec::new() });
+        }
+        let Some(part) = parts.last_mut() else { continue };
+        part.bytes.extend_from_slice(piece.raw);
+        if !piece.raw.ends_with(b"\n") {
+            part.bytes.extend_from_slice(b"\n");
+        }
+        part.numbers.push(piece.number);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(split: &Split) -> Vec<&str> {
+        split.parts.iter().map(|it| std::str::from_utf8(&it.bytes).unwrap()).collect()
+    }
+
+    #[test]
+    fn managers_come_in_front_and_rows_keep_their_numbers() {
+        let file = "email,manager_email\nc@x,B@x\n\nb@x,a@x\r\na@x,\nd@x,a@x";
+        let split = split(file.as_bytes(), 2, MAX_BYTES).unwrap();
+        let wanted = ["email,manager_email\na@x,\nb@x,a@x\r\n", "email,manager_email\nd@x,a@x\nc@x,B@x\n"];
+        assert_eq!(texts(&split), wanted);
+        let numbers: Vec<_> = split.parts.iter().map(|it| [it.number(2), it.number(3)]).collect();
+        assert_eq!(numbers, [[5, 4], [6, 2]]);
+    }
+
+    #[test]
+    fn the_last_row_of_an_address_is_the_one_that_is_sent() {
+        let file = "email,role\na@x,1\nb@x,2\nA@x,3\n";
+        let found = split(file.as_bytes(), 1, MAX_BYTES).unwrap();
+        assert_eq!((texts(&found), found.duplicates), (vec!["email,role\nb@x,2\n", "email,role\nA@x,3\n"], 1));
+    }
+
+    #[test]
+    fn a_part_keeps_within_its_bytes_and_a_cycle_comes_last() {
+        let file = "email,manager_email\na@x,b@x\nb@x,a@x\nc@x,\n";
+        let found = split(file.as_bytes(), 10, 32).unwrap();
+        assert_eq!(found.parts.len(), 3);
+        assert!(found.parts.iter().all(|it| it.bytes.len() <= 32));
+        assert_eq!(found.parts[0].numbers, [4]);
+    }
+
+    #[test]
+    fn a_small_file_is_one_part_and_a_broken_one_is_refused() {
+        let file = "\u{feff}email\n\na@x\n";
+        let found = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
+        assert_eq!((texts(&found), found.parts[0].number(2)), (vec!["email\na@x\n"], 3));
+        assert!(split(b"email\n\"a", 1, 10).is_err());
+        assert!(split(b"", 1, 10).is_err());
+    }
+}
