@@ -19,6 +19,8 @@ const FEW_BY_INDEX: i64 = 1_000;
 const FEW_PEOPLE: i64 = 300;
 /// So many people are put into a list before the walk; among more, the walk ends sooner than the list is made.
 const CROWD: i64 = 4_000;
+/// Of objectives there are fewer than of observations, so the walk past those of others is shorter.
+const CROWD_OF_OBJECTIVES: i64 = 1_000;
 /// At most so many tagged rows lead by themselves.
 const FEW_TAGGED: i64 = 4_000;
 
@@ -60,8 +62,9 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
         let (part, lead) = match condition {
             Condition::Within(column, manager) => {
                 let below = Below { condition, column: column.name, manager: *manager };
-                let count = people_below(db, tenant, *manager, CROWD + 1)?;
-                among(count, below, BY_PERSON == (listing.table.name, column.name, listing.sort.name))
+                let crowd = if listing.table.name == "objectives" { CROWD_OF_OBJECTIVES } else { CROWD };
+                let count = people_below(db, tenant, *manager, crowd + 1)?;
+                among(count, below, crowd, BY_PERSON == (listing.table.name, column.name, listing.sort.name))
             }
             Condition::Tagged(side, tags) => {
                 let count = tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?;
@@ -77,11 +80,11 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
 }
 
 /// The way among so many people, and how much of what it is good for they are.
-fn among(count: i64, below: Below<'_>, by_index: bool) -> (f64, Lead<'_>) {
+fn among(count: i64, below: Below<'_>, crowd: i64, by_index: bool) -> (f64, Lead<'_>) {
     match by_index {
         true if count <= FEW_BY_INDEX => (share(count, FEW_BY_INDEX), Lead::Newest(below)),
         false if count <= FEW_PEOPLE => (share(count, FEW_PEOPLE), Lead::People(below)),
-        true | false => (share(count, CROWD), Lead::Crowd(below)),
+        true | false => (share(count, crowd), Lead::Crowd(below)),
     }
 }
 

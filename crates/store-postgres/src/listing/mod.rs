@@ -44,6 +44,8 @@ struct Limits {
 const PEOPLE: Limits = Limits { few: 400, some: 4000 };
 /// The same where no index has the order, so that all of their rows are read.
 const PEOPLE_UNORDERED: Limits = Limits { few: 200, some: 4000 };
+/// Of objectives there are fewer than of observations, so fewer are met before a page is full.
+const SOME_OWNERS: i64 = 1000;
 /// Rows with a tag.
 const TAGGED: Limits = Limits { few: 2000, some: 8000 };
 /// Rows that are met before another way is taken: whoever looks for a team that has long been silent must not read
@@ -81,8 +83,7 @@ impl PostgresStore {
         let mut middling = None;
         for (at, condition) in listing.conditions.iter().enumerate() {
             let Limits { few, some } = match condition {
-                Condition::Within(..) if is_by_person(listing) => PEOPLE,
-                Condition::Within(..) => PEOPLE_UNORDERED,
+                Condition::Within(..) => people(listing),
                 Condition::Tagged(..) => TAGGED,
                 Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
             };
@@ -118,6 +119,11 @@ impl PostgresStore {
         sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT {most}) AS counted"));
         Ok(self.find(&sql, int).await?.unwrap_or_default())
     }
+}
+
+fn people(listing: &Listing) -> Limits {
+    let limits = if is_by_person(listing) { PEOPLE } else { PEOPLE_UNORDERED };
+    if listing.table.name == "objectives" { Limits { some: SOME_OWNERS, ..limits } } else { limits }
 }
 
 /// Whether an index leads from a person to their rows in the order of the list.
