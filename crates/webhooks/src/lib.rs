@@ -15,3 +15,8 @@ mod wire;
 
 pub use resolve::Names;
 pub use send::{Sender, Settings, SetupError};
+
+/// Runs the Rust examples of the page for receivers.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/webhooks.md")]
+pub struct Documented;

@@ -75,6 +75,10 @@ impl Connection {
         }
     }
 
+    const fn is_shared(&self) -> bool {
+        matches!(self.wire, Wire::Many(_))
+    }
+
     /// The same connection for another request, where it takes several.
     fn share(&self) -> Option<Self> {
         match &self.wire {
@@ -128,10 +132,13 @@ impl Pool {
             }
         }
         let connections = kept.entry(key).or_default();
-        let shared = matches!(connection.wire, Wire::Many(..));
-        if connections.len() < MAX_PER_KEY && !(shared && connections.iter().any(|it| it.connection.share().is_some()))
-        {
-            connections.push(Kept { connection, since: Instant::now() });
+        connections.retain(Kept::is_good);
+        let now = Instant::now();
+        let shared = connections.iter_mut().find(|it| it.connection.is_shared() && connection.is_shared());
+        if let Some(same) = shared {
+            same.since = now;
+        } else if connections.len() < MAX_PER_KEY {
+            connections.push(Kept { connection, since: now });
         }
     }
 
@@ -139,7 +146,7 @@ impl Pool {
     pub(crate) fn forget_shared(&self, key: &Key) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connections) = kept.get_mut(key) {
-            connections.retain(|it| it.connection.share().is_none());
+            connections.retain(|it| !it.connection.is_shared());
         }
     }
 

@@ -163,11 +163,14 @@ impl Sender {
     ) -> Result<Answered, FailureReason> {
         let key = Key::new(url, address);
         let mut guard = Unanswered { pool: &self.inner.pool, key: &key, shared: false };
-        connection.allowance.expect_answer();
         let response = match &mut connection.wire {
-            Wire::One(sender) => sender.send_request(http1_request(url, headers, body)?).await,
+            Wire::One(sender) => {
+                connection.allowance.expect_answer();
+                sender.send_request(http1_request(url, headers, body)?).await
+            }
             Wire::Many(sender) => {
                 guard.shared = true;
+                connection.allowance.expect_another();
                 sender.send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
             }
         };

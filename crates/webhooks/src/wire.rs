@@ -17,15 +17,20 @@ const FOR_HANDSHAKE: u64 = 64 * 1024;
 /// For everything up to an answer's head, and the part of its body that is read.
 const FOR_ANSWER: u64 = 64 * 1024;
 /// What concurrent requests on one connection may add up to.
-const AT_MOST: u64 = 1024 * 1024;
+const AT_MOST: u64 = 4 * FOR_ANSWER;
 
 /// How many bytes the peer may still send.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// One more answer is expected.
+    /// One answer is expected; what others left over does not count.
     pub(crate) fn expect_answer(&self) {
+        self.0.store(FOR_ANSWER, Ordering::Relaxed);
+    }
+
+    /// One more answer is expected beside others.
+    pub(crate) fn expect_another(&self) {
         let more = |left: u64| Some(left.saturating_add(FOR_ANSWER).min(AT_MOST));
         // The closure always answers, so there is no failure to see.
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok();

@@ -51,7 +51,11 @@ impl NameServer {
 
     /// A sender that asks this server and trusts only 127.0.0.1.
     fn sender(&self) -> Sender {
-        let trusted = vec!["127.0.0.1/32".parse().unwrap()];
+        self.sender_trusting("127.0.0.1/32")
+    }
+
+    fn sender_trusting(&self, network: &str) -> Sender {
+        let trusted = vec![network.parse().unwrap()];
         Sender::new(Settings { trusted, names: Names::Server(self.address), ..Settings::default() }).unwrap()
     }
 }
@@ -144,6 +148,14 @@ async fn a_kept_connection_is_no_way_round_the_check() {
     let port = receiver.address.port();
     assert_eq!(told(&sender, post(url(port), AMPLE)).await, acknowledged(200));
     assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
+}
+
+#[tokio::test]
+async fn the_next_address_is_dialled_when_one_is_dead() {
+    let receiver = Receiver::answering(OK).await;
+    let names = NameServer::start(vec![vec![ip("127.0.0.3"), ip("127.0.0.1")]]).await;
+    let request = post(url(receiver.address.port()), AMPLE);
+    assert_eq!(told(&names.sender_trusting("127.0.0.0/8"), request).await, acknowledged(200));
 }
 
 #[tokio::test]

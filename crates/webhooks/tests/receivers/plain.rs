@@ -91,7 +91,9 @@ async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], 
     request(&mut socket).await;
     if socket.write_all(start).await.is_ok() {
         while socket.write_all(part).await.is_ok() {
-            tokio::time::sleep(pause).await;
+            if pause > Duration::ZERO {
+                tokio::time::sleep(pause).await;
+            }
         }
     }
 }

@@ -1,0 +1,160 @@
+//! What `docs/webhooks.md` shows is true: its vectors, and its examples on the vectors and on a live delivery.
+
+#![cfg(test)]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use candor_domain::access::{Environment, Tenant};
+use candor_domain::id::{DeliveryId, EventId, OrganizationId};
+use candor_domain::secret::Secret;
+use candor_domain::signature::{sign, sign_standard, verify};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{headers, ping};
+use candor_port_events::{Request, WebhookTransport};
+use candor_webhooks::{Sender, Settings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const PAGE: &str = include_str!("../../../docs/webhooks.md");
+const SECONDS: i64 = 1_772_352_930;
+const EVENT: &str = "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+/// The block behind a mark.
+fn example(name: &str) -> &'static str {
+    let mark = format!("<!-- example: {name} -->\n```");
+    let (_, behind) = PAGE.split_once(&mark).unwrap_or_else(|| panic!("no example {name}"));
+    let (_, text) = behind.split_once('\n').unwrap();
+    text.split_once("\n```").unwrap().0
+}
+
+fn vectors() -> Vec<serde_json::Value> {
+    serde_json::from_str(example("vectors")).unwrap()
+}
+
+fn text(value: &serde_json::Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn secrets(vector: &serde_json::Value) -> Vec<Secret> {
+    vector["secrets"].as_array().unwrap().iter().map(|it| Secret::new(text(it).to_owned())).collect()
+}
+
+#[test]
+fn the_vectors_are_what_is_signed_and_each_secret_verifies() {
+    let at = Timestamp::from_millis(SECONDS * 1000);
+    for vector in vectors() {
+        let (secrets, body) = (secrets(&vector), text(&vector["body"]).as_bytes());
+        assert_eq!(sign(&secrets, at, body), text(&vector["x-service-signature"]));
+        assert_eq!(sign_standard(&secrets, EVENT, at, body), text(&vector["webhook-signature"]));
+        for secret in secrets {
+            assert_eq!(verify(secret.reveal(), text(&vector["x-service-signature"]), body, at), Ok(()));
+        }
+    }
+}
+
+/// What an example is asked: the secret, the header, the body as text, the time, and what it has to answer.
+type Case = (String, String, String, i64, bool);
+
+const PYTHON: &str = r#"
+import json, sys
+for secret, header, body, now, _ in json.load(sys.stdin.buffer):
+    print(str(is_authentic(secret, header, body.encode(), now)).lower())
+"#;
+
+const NODE: &str = r#"
+for (const [secret, header, body, now] of JSON.parse(require("node:fs").readFileSync(0)))
+  console.log(isAuthentic(secret, header, Buffer.from(body), now));
+"#;
+
+/// Puts all cases to both examples, each in a process of its own.
+fn put_to_the_examples(cases: &[Case]) {
+    let wanted: String = cases.iter().map(|it| format!("{}\n", it.4)).collect();
+    for (language, program, option, calls) in [("python", "python3", "-c", PYTHON), ("node", "node", "-e", NODE)] {
+        let code = format!("{}{calls}", example(language));
+        let child = Command::new(program).args([option, &code]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = child else {
+            println!("skipped: {program} is not installed");
+            continue;
+        };
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&serde_json::to_vec(cases).unwrap()).unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{language}: {cases:#?}");
+    }
+}
+
+#[test]
+fn the_examples_accept_the_vectors_and_nothing_else() {
+    let mut cases = Vec::new();
+    for vector in vectors() {
+        let (header, body) = (text(&vector["x-service-signature"]), text(&vector["body"]));
+        for secret in secrets(&vector) {
+            let mut ask = |header: &str, body: &str, now, wanted| {
+                cases.push((secret.reveal().to_owned(), header.to_owned(), body.to_owned(), now, wanted));
+            };
+            for (now, wanted) in [(-301, false), (-300, true), (0, true), (300, true), (301, false)] {
+                ask(header, body, SECONDS + now, wanted);
+            }
+            ask(header, "{}", SECONDS, false);
+            for bad in ["", "t=1", "v1=00", "nonsense", "t=1,t=1,v1=00", &header.replace("t=", "t=x")] {
+                ask(bad, body, SECONDS, false);
+            }
+        }
+    }
+    put_to_the_examples(&cases);
+}
+
+/// Takes one request and answers 200: the names and values of its headers, and its body.
+async fn receive(listener: tokio::net::TcpListener) -> (BTreeMap<String, String>, Vec<u8>) {
+    let (mut socket, _) = listener.accept().await.unwrap();
+    let mut read = Vec::new();
+    loop {
+        let mut more = [0; 4096];
+        let bytes = socket.read(&mut more).await.unwrap();
+        read.extend(&more[..bytes]);
+        let Some(end) = read.windows(4).position(|it| it == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8(read[..end].to_vec()).unwrap();
+        let headers: BTreeMap<_, _> = head
+            .lines()
+            .filter_map(|it| it.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .collect();
+        let body = &read[end + 4..];
+        if body.len() == headers["content-length"].parse::<usize>().unwrap() {
+            socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+            return (headers, body.to_vec());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_examples_accept_a_live_delivery() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let received = tokio::spawn(receive(listener));
+    let at = Timestamp::from_millis(SECONDS * 1000 + 500);
+    let tenant = Tenant { organization: OrganizationId::from_bytes([1; 16]), environment: Environment::Test };
+    let event = ping(EventId::from_bytes([2; 16]), at);
+    let body = event.body(tenant);
+    let secrets = secrets(&vectors()[2]);
+    let headers = headers(&event, DeliveryId::from_bytes([3; 16]), &secrets, at, body.as_bytes(), false);
+    let deadline = std::time::Duration::from_secs(20);
+    let trusted = vec!["127.0.0.0/8".parse().unwrap()];
+    let sender = Sender::new(Settings { trusted, ..Settings::default() }).unwrap();
+    let attempt = sender.send(Request { url, headers: headers.clone(), body: body.clone().into(), deadline }).await;
+    assert_eq!(attempt.response_status, 200);
+    let (seen, bytes) = received.await.unwrap();
+    for (name, value) in headers {
+        assert_eq!(seen.get(&name.to_lowercase()), Some(&value), "{name}");
+    }
+    assert_eq!(bytes, body.as_bytes());
+    let header = &seen["x-service-signature"];
+    let mut cases = Vec::new();
+    for secret in secrets {
+        assert_eq!(verify(secret.reveal(), header, &bytes, at), Ok(()));
+        cases.push((secret.reveal().to_owned(), header.clone(), body.clone(), SECONDS, true));
+    }
+    put_to_the_examples(&cases);
+}
