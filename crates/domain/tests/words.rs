@@ -14,7 +14,7 @@ use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
-use candor_domain::{notification, objective, observation, people};
+use candor_domain::{notification, objective, observation, people, webhook};
 
 fn one_to_one<T: Word + Debug>(count: usize) {
     let words: BTreeSet<_> = T::WORDS.iter().map(|(word, _)| *word).collect();
@@ -51,6 +51,8 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<observation::Expand>(2);
     one_to_one::<observation::Type>(2);
     one_to_one::<people::Expand>(3);
+    one_to_one::<webhook::FailureReason>(11);
+    one_to_one::<webhook::Status>(3);
 }
 
 #[test]
