@@ -26,10 +26,7 @@ async fn sent(world: &World, resources: &Resources, route: &Route, key: &str) ->
 }
 
 fn with_body<'a>(request: Request<'a>, resources: &Resources, route: &Route) -> Request<'a> {
-    match resources.body(route) {
-        Some(body) => request.json(&body),
-        None => request,
-    }
+    resources.filled(request, route)
 }
 
 #[tokio::test]

@@ -140,11 +140,7 @@ async fn every_answer_is_as_described_member_by_member() {
         let expand =
             route.query.and_then(|it| it.expand).map_or(String::new(), |it| format!("?expand={}", it().join(",")));
         let request = world.ask(method(route), &format!("{path}{expand}"));
-        let request = match resources.body(route) {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let answered = request.send().await;
+        let answered = resources.filled(request, route).send().await;
         let schema = &operation(&document, route)["responses"][answered.status.to_string()];
         let schema = match schema["$ref"].as_str() {
             Some(reference) => document.pointer(&reference[1..]).unwrap(),

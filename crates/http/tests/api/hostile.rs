@@ -2,7 +2,7 @@
 //! success or the envelope of a refusal, never a failure, and a refusal stores nothing.
 
 use candor_http::openapi::document;
-use candor_http::table::{Body, ROUTES, Route};
+use candor_http::table::{Body, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, method};
@@ -138,7 +138,7 @@ fn encoded(text: &str) -> String {
 async fn no_value_of_any_query_parameter_makes_the_service_fail() {
     let (world, document) = (World::new().await, document());
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES {
+    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
         for name in parameters(&document, route) {
             for value in values() {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

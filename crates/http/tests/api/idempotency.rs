@@ -20,11 +20,7 @@ async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effec
         resources.begin(&world, route).await;
         let ask = || {
             let request = world.ask(method(route), &path).header("idempotency-key", "once");
-            match resources.body(route) {
-                Some(body) => request.json(&body),
-                None => request,
-            }
-            .send()
+            resources.filled(request, route).send()
         };
         let first = ask().await;
         assert_eq!(first.status, route.status, "{}: {}", route.operation, first.text());

@@ -4,6 +4,7 @@
 mod authorization;
 mod conditional;
 mod cors;
+mod csv;
 mod document;
 mod encoding;
 mod framing;

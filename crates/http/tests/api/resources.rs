@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use candor_http::table::{Body, Method, Route};
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::{Request, World};
+
+/// A file with somebody new.
+const PEOPLE: &str = "email,first_name,last_name\nnew@example.com,New,Person\n";
 
 /// The ids of one resource of each family, by the first segment of their paths.
 pub(crate) struct Resources(BTreeMap<&'static str, String>);
@@ -78,6 +81,17 @@ impl Resources {
                 assert_eq!(world.patch(&resource, json!({"status": "in_progress"})).await.status, 200);
             }
             _ => {}
+        }
+    }
+
+    /// The request with what its route takes.
+    pub(crate) fn filled<'w>(&self, request: Request<'w>, route: &Route) -> Request<'w> {
+        if route.body == Body::Csv {
+            return request.header("content-type", "text/csv").body(PEOPLE);
+        }
+        match self.body(route) {
+            Some(body) => request.json(&body),
+            None => request,
         }
     }
 

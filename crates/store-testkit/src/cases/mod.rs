@@ -1,5 +1,6 @@
 //! The rules of the port, by area.
 
+mod batches;
 mod commits;
 mod dropped;
 mod faults;
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Case> {
         upkeep::cases(),
         objectives::cases(),
         faults::cases(),
+        batches::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

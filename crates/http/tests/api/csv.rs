@@ -1,0 +1,98 @@
+//! The upload of a CSV file (§4.3, decisions E), with the files that common programs write.
+
+use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
+use serde_json::{Value, json};
+
+use crate::support::{Answered, World};
+
+const EXCEL: &[u8] = include_bytes!("../files/excel-utf8.csv");
+const LIBREOFFICE: &[u8] = include_bytes!("../files/libreoffice.csv");
+const GOOGLE_SHEETS: &[u8] = include_bytes!("../files/google-sheets.csv");
+const EXAMPLE: &[u8] = include_bytes!("../../../../docs/examples/people.csv");
+
+async fn upload(world: &World, query: &str, file: &[u8]) -> Answered {
+    let request = world.ask("POST", &format!("/v1/employees/csv{query}"));
+    request.header("content-type", "text/csv; charset=utf-8").body(file.to_vec()).send().await
+}
+
+fn counted(created: u64, skipped: u64) -> Value {
+    json!({"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []})
+}
+
+#[tokio::test]
+async fn what_common_programs_write_is_read_alike() {
+    for (program, file) in [("Excel", EXCEL), ("LibreOffice", LIBREOFFICE), ("Google Sheets", GOOGLE_SHEETS)] {
+        let world = World::new().await;
+        let first = upload(&world, "", file).await;
+        assert_eq!((first.status, &first.json()["data"]), (200, &counted(3, 0)), "{program}");
+        assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], counted(0, 3), "{program}");
+        let found = world.get("/v1/employees?filter[email]=ines@example.com&expand=manager,department").await.json();
+        let it = &found["data"][0];
+        let read = [&it["first_name"], &it["last_name"], &it["custom_fields"]["city"], &it["manager"]["email"]];
+        assert_eq!(read, ["Inês", "O\"Neil", "Two\nlines", "jonas@example.com"], "{program}");
+        assert_eq!(it["department"]["name"], "Care", "{program}");
+    }
+}
+
+#[tokio::test]
+async fn the_example_of_the_documents_is_imported() {
+    let world = World::new().await;
+    let answered = upload(&world, "", EXAMPLE).await;
+    assert_eq!(answered.json(), json!({"data": counted(6, 0)}));
+    assert_eq!(upload(&world, "", EXAMPLE).await.json(), json!({"data": counted(0, 6)}));
+}
+
+#[tokio::test]
+async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
+    let world = World::new().await;
+    let semicolons: &[u8] = include_bytes!("../files/excel-semicolons.csv");
+    let tabs: &[u8] = include_bytes!("../files/excel-tabs.csv");
+    let windows: &[u8] = include_bytes!("../files/excel-windows-1252.csv");
+    let cut: &[u8] = include_bytes!("../files/cut-in-quotes.csv");
+    for (file, code, reason) in [
+        (semicolons, "validation_error", "semicolons"),
+        (tabs, "validation_error", "tabs"),
+        (windows, "bad_request", "not UTF-8 at line 2, byte 48"),
+        (cut, "bad_request", "does not end at line 2, byte 45"),
+    ] {
+        let answered = upload(&world, "", file).await;
+        assert_eq!(answered.refusal(), (400, code.to_owned()));
+        assert!(answered.text().contains(reason), "{}", answered.text());
+        // Six uploads a minute.
+        world.clock.advance_seconds(61);
+    }
+    assert_eq!(world.get("/v1/employees?filter[status]=all").await.json()["data"], json!([]));
+}
+
+#[tokio::test]
+async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
+    let world = World::new().await;
+    let many = format!("email\n{}", "a@example.com\n".repeat(MAX_ROWS + 1));
+    let large = vec![b'x'; MAX_BYTES + 1];
+    for file in [many.as_bytes(), &large] {
+        let answered = upload(&world, "", file).await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
+        assert_eq!(answered.problems(), [("body".to_owned(), "too_long".to_owned())]);
+    }
+    for left in (0..4).rev() {
+        let answered = upload(&world, "?dry_run=true", EXAMPLE).await;
+        assert_eq!(answered.header("x-ratelimit-remaining"), Some(&*left.to_string()));
+        assert_eq!(answered.json()["plan"][5]["changes"]["custom.location"]["to"], "Addis Ababa");
+    }
+    let refused = upload(&world, "", EXAMPLE).await;
+    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(refused.json()["error"]["details"], json!([{"quota": "csv", "limit": 6, "window_seconds": 60}]));
+    assert_eq!(world.get("/v1/employees").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_media_type_must_be_that_of_csv() {
+    let world = World::new().await;
+    let ask = || world.ask("POST", "/v1/employees/csv").body(EXAMPLE);
+    for (kind, status) in [("application/json", 415), ("text/csv; charset=latin1", 415), ("TEXT/CSV", 200)] {
+        assert_eq!(ask().header("content-type", kind).send().await.status, status, "{kind}");
+    }
+    assert_eq!(ask().send().await.refusal(), (400, "bad_request".to_owned()));
+    let encoded = ask().header("content-type", "text/csv").header("content-encoding", "gzip").send().await;
+    assert_eq!(encoded.refusal(), (415, "bad_request".to_owned()));
+}

@@ -1,0 +1,132 @@
+//! Reads of thousands at once, as an upload needs them: by address, by external id, by name, and the lines above.
+
+use std::collections::BTreeMap;
+
+use candor_domain::id::EmployeeId;
+use candor_domain::library::Department;
+use candor_domain::people::Employee;
+use candor_domain::text::folded;
+use candor_port_storage::{Row, Version, Versioned, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(people_are_found_by_many_addresses_at_once),
+        Case::new(people_are_found_by_many_external_ids_at_once),
+        Case::new(departments_are_found_by_many_names_at_once),
+        Case::new(the_lines_above_reach_the_top_and_name_the_version_of_the_tree),
+        Case::new(the_invitations_of_several_people_are_all_read),
+        Case::new(a_batch_read_keeps_within_its_tenant),
+    ]
+}
+
+/// More than any store asks for at once.
+const MANY: usize = 150;
+
+async fn many(world: &World) -> Vec<Employee> {
+    let person = |number: usize| {
+        let it = world.make.employee();
+        let external_id = (number % 3 == 0).then(|| format!("HR-{number}"));
+        Employee { email: format!("Person{number}@Example.com"), external_id, ..it }
+    };
+    let people: Vec<_> = (0..MANY).map(person).collect();
+    world.save(people.iter().cloned().map(joins).collect()).await;
+    people
+}
+
+fn first(value: Employee) -> Versioned<Employee> {
+    Versioned { value, version: Version::FIRST }
+}
+
+fn by_id(people: Vec<Versioned<Employee>>) -> BTreeMap<EmployeeId, Versioned<Employee>> {
+    let count = people.len();
+    let by_id: BTreeMap<_, _> = people.into_iter().map(|it| (it.value.id, it)).collect();
+    assert_eq!(by_id.len(), count, "each person once");
+    by_id
+}
+
+async fn people_are_found_by_many_addresses_at_once(world: World) {
+    let people = many(&world).await;
+    let mut emails: Vec<_> = people.iter().skip(10).map(|it| folded(&it.email)).collect();
+    emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
+    emails.push(emails[0].clone());
+    let found = world.store.employees_by_email(world.tenant, &emails).await.unwrap();
+    let wanted = people.into_iter().skip(10).map(first).collect();
+    assert_eq!(by_id(found), by_id(wanted));
+    assert_eq!(world.store.employees_by_email(world.tenant, &[]).await.unwrap(), []);
+}
+
+async fn people_are_found_by_many_external_ids_at_once(world: World) {
+    let people = many(&world).await;
+    let mut ids: Vec<_> = (0..MANY).map(|it| format!("HR-{it}")).collect();
+    ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
+    let found = world.store.employees_by_external_id(world.tenant, &ids).await.unwrap();
+    let wanted = people.into_iter().filter(|it| it.external_id.is_some()).map(first).collect();
+    assert_eq!(by_id(found), by_id(wanted));
+}
+
+async fn departments_are_found_by_many_names_at_once(world: World) {
+    let department = |number: usize| {
+        let it = world.make.department();
+        Department { name: format!("Care {number}"), archived_at: (number == 3).then_some(it.created_at), ..it }
+    };
+    let all: Vec<_> = (0..80).map(department).collect();
+    world.save(all.iter().map(|it| Write::Department(Row::new(it.clone()))).collect()).await;
+    let names: Vec<_> = (0..100).map(|it| format!("care {it}")).collect();
+    let mut found = world.store.departments_by_name(world.tenant, &names).await.unwrap();
+    found.sort_by_key(|it| it.value.id);
+    let wanted: Vec<_> = all.into_iter().map(|value| Versioned { value, version: Version::FIRST }).collect();
+    assert_eq!(found, wanted, "archived ones too");
+}
+
+async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: World) {
+    let top = world.hired().await;
+    let mut chain = vec![top.id];
+    for _ in 0..70 {
+        let below = world.hired_below(chain[chain.len() - 1]).await;
+        chain.push(below.id);
+    }
+    let aside = world.hired_below(top.id).await;
+    let moved = world.hired_below(aside.id).await;
+    assert!(world.moves(moved.id, Some(chain[3])).await);
+    let found = world.store.lines_above(world.tenant, &[chain[40], moved.id, top.id]).await.unwrap();
+    let mut lines = found.lines;
+    lines.sort_unstable();
+    let mut wanted: Vec<_> = (1..=40).map(|it| (chain[it], chain[it - 1])).chain([(moved.id, chain[3])]).collect();
+    wanted.sort_unstable();
+    assert_eq!((found.tree, lines), (world.tree().await, wanted), "each line once, and nobody from below or aside");
+    let nobody = world.store.lines_above(world.tenant, &[]).await.unwrap();
+    assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));
+}
+
+async fn the_invitations_of_several_people_are_all_read(world: World) {
+    let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
+    let invitations = [&ada, &ada, &eva, &other].map(|it| world.make.invitation(it.id));
+    world.save(invitations.iter().map(|it| Write::Invitation(Row::new(it.clone()))).collect()).await;
+    let mut found = world.store.invitations_of(world.tenant, &[ada.id, eva.id]).await.unwrap();
+    found.sort_by_key(|it| it.value.id);
+    let wanted: Vec<_> =
+        invitations.into_iter().take(3).map(|value| Versioned { value, version: Version::FIRST }).collect();
+    assert_eq!(found, wanted);
+}
+
+async fn a_batch_read_keeps_within_its_tenant(world: World) {
+    let person = Employee { external_id: Some("HR-1".to_owned()), ..world.make.employee() };
+    let person = world.joined(person).await;
+    let below = world.hired_below(person.id).await;
+    let department = world.make.department();
+    world.save(vec![Write::Department(Row::new(department.clone()))]).await;
+    let (emails, names) = ([folded(&person.email)], [folded(&department.name)]);
+    for other in [world.elsewhere(), world.test_environment()] {
+        let World { store, tenant, .. } = &other;
+        assert_eq!(store.employees_by_email(*tenant, &emails).await.unwrap(), []);
+        assert_eq!(store.employees_by_external_id(*tenant, &["HR-1".to_owned()]).await.unwrap(), []);
+        assert_eq!(store.departments_by_name(*tenant, &names).await.unwrap(), []);
+        assert_eq!(store.lines_above(*tenant, &[below.id]).await.unwrap().lines, []);
+        assert_eq!(store.invitations_of(*tenant, &[person.id]).await.unwrap(), []);
+    }
+    assert_eq!(world.store.employees_by_email(world.tenant, &emails).await.unwrap(), [first(person)]);
+}
