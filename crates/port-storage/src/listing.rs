@@ -184,6 +184,11 @@ impl Listing {
         let mut lists = vec![];
         if !personal.is_empty() {
             let mut below = list(&personal);
+            // Met one after the other and looked up, they are better in one run, past those of the organization.
+            if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
+                below.runs = Some(shelves);
+                below.words(Column::new("scope", Type::Text), personal.iter().map(|it| it.word()).collect());
+            }
             below.conditions.push(Condition::Within(owner, person));
             let mut own = list(&personal);
             own.runs = Some(objective_runs(filter, &personal, true));
@@ -279,17 +284,22 @@ impl Listing {
 /// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
 /// The index that leads to the objectives of one person has them by scope and status, so these are always several runs.
 fn objective_runs(filter: &objective::Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
-    let open =
-        Status::WORDS.iter().filter(|(_, it)| *it != Status::Archived).all(|(_, it)| filter.statuses.contains(it));
-    let whole = Family::ALL.into_iter().find(|it| it.scopes() == scopes);
-    if let Some(family) = whole.filter(|_| open && !of_one_person) {
-        let archived = filter.statuses.contains(&Status::Archived);
-        let shelves = [false, true].into_iter().filter(|it| !*it || archived);
-        let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
-        return (Column::new("shelf", Type::Text), cells);
+    if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
+        return shelves;
     }
     let pairs = scopes.iter().flat_map(|scope| filter.statuses.iter().map(|status| scope_status(*scope, *status)));
     (Column::new("scope_status", Type::Text), pairs.map(Cell::Text).collect())
+}
+
+/// The runs of a whole family; none if some of it is not wanted.
+fn shelves(filter: &objective::Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
+    let open =
+        Status::WORDS.iter().filter(|(_, it)| *it != Status::Archived).all(|(_, it)| filter.statuses.contains(it));
+    let family = Family::ALL.into_iter().find(|it| open && it.scopes() == scopes)?;
+    let archived = filter.statuses.contains(&Status::Archived);
+    let shelves = [false, true].into_iter().filter(|it| !*it || archived);
+    let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
+    Some((Column::new("shelf", Type::Text), cells))
 }
 
 /// The first entries of several lists in the same order that have no entry in common.

@@ -11,6 +11,9 @@ use crate::sql::{Db, Sql};
 use crate::table::value;
 use crate::text::Draft;
 
+/// The table and column of a person whose rows have an index in the order of one of several sorts.
+const OF_ONE: (&str, &str) = ("objectives", "owner_id");
+
 /// A page of a list.
 pub(crate) fn page<T: Stored>(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<Page<T>, StorageError> {
     Ok(Page::of(rows(db, tenant, listing, value)?, listing.limit))
@@ -156,7 +159,7 @@ impl List<'_> {
         if self.by_id() {
             draft.with(&format!(" AND t.id {than} "), *id);
         } else {
-            draft.with(&format!(" AND (t.{}, t.id) {than} (", self.listing.sort.name), key).with(", ", *id).add(")");
+            draft.with(&format!(" AND ({}, t.id) {than} (", self.place()), key).with(", ", *id).add(")");
         }
     }
 
@@ -165,7 +168,16 @@ impl List<'_> {
         if self.by_id() {
             return draft.add(&format!(" ORDER BY t.id {way}"));
         }
-        draft.add(&format!(" ORDER BY t.{} {way}, t.id {way}", self.listing.sort.name))
+        draft.add(&format!(" ORDER BY {} {way}, t.id {way}", self.place()))
+    }
+
+    /// What the list is sorted by. The rows of one person are few and led to by an index; the plus keeps SQLite from
+    /// walking through everybody's because another index has the order.
+    fn place(&self) -> String {
+        let Listing { table, sort, conditions, .. } = self.listing;
+        let of_one = |it: &Condition| matches!(it, Condition::Is(column, _) if (table.name, column.name) == OF_ONE);
+        let plus = if sort.name != "period_end" && conditions.iter().any(of_one) { "+" } else { "" };
+        format!("{plus}t.{}", sort.name)
     }
 
     fn by_id(&self) -> bool {
