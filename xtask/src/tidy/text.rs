@@ -9,15 +9,15 @@ const MACHINE_FOLDERS: [&str; 6] = ["home", "Users", "root", "work", "farm", "wo
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if !file.text.is_empty() && !file.text.ends_with('\n') {
+    // A snapshot or a spreadsheet's file holds what a program wrote, its blanks and line ends included.
+    let written_by_a_program = file.path.ends_with(".snap") || file.path.ends_with(".csv");
+    if !written_by_a_program && !file.text.is_empty() && !file.text.ends_with('\n') {
         let last = file.text.lines().count();
         findings.push(Finding::new(&file.path, last, "the last line has no end, add a newline"));
     }
-    // A snapshot holds what a program wrote, blanks included.
-    let blanks_count = !file.path.ends_with(".snap");
     for (number, line) in (1..).zip(file.text.split_terminator('\n')) {
         let mut find = |says: String| findings.push(Finding::new(&file.path, number, says));
-        if blanks_count && line.trim_end() != line {
+        if !written_by_a_program && line.trim_end() != line {
             find("blanks at the end of the line, remove them".to_owned());
         }
         if let Some(note) = NOTES.into_iter().find(|note| has_word(line, note)) {
@@ -74,6 +74,13 @@ mod tests {
         assert_eq!(lines_found("a.md", "one\ntwo"), [2]);
         assert_eq!(lines_found("a.md", "one \ntwo\t\nthree\r\n"), [1, 2, 3]);
         assert_eq!(lines_found("a.snap", "one \n"), NONE);
+    }
+
+    #[test]
+    fn files_that_programs_wrote_keep_their_ends() {
+        for path in ["a.snap", "people.csv"] {
+            assert_eq!(lines_found(path, "a \r\nb"), NONE, "{path}");
+        }
     }
 
     #[test]
