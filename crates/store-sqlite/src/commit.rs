@@ -2,6 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
+use candor_domain::id::EmployeeId;
 use candor_domain::people::{Employee, Status};
 use candor_domain::replay::Replay;
 use candor_port_storage::change::key_tenant;
@@ -32,11 +33,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             return Err(CommitError::Broken(*require));
         }
     }
-    let mut tree = None;
+    let mut upkeep = Upkeep::default();
     for it in &change.writes {
         match it {
             Write::Observation(row) => write(db, tenant, row)?,
-            Write::Employee(row, lines) => employee(db, tenant, row, *lines, &mut tree)?,
+            Write::Employee(row, lines) => employee(db, tenant, row, *lines, &mut upkeep)?,
             Write::Department(row) => write(db, tenant, row)?,
             Write::Attribute(row) => write(db, tenant, row)?,
             Write::Organization(row) => write(db, tenant, row)?,
@@ -51,6 +52,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             }
         }
     }
+    upkeep.start(db, tenant)?;
     for notice in &change.notices {
         write(db, tenant, &Row::new(notice.clone()))?;
     }
@@ -101,19 +103,36 @@ pub(crate) fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> 
     db.exists(Sql::new(text).bind(tenant).bind(department).bind(Status::Deactivated.word()))
 }
 
+/// The upkeep of the reporting tree while a change set is written.
+#[derive(Default)]
+struct Upkeep {
+    /// The version that the tree had before.
+    tree: Option<Version>,
+    /// New people whose lines are still to be written, with their managers.
+    new: Vec<(EmployeeId, EmployeeId)>,
+}
+
+impl Upkeep {
+    /// Writes the lines of new people. A move relies on them.
+    fn start(&mut self, db: &mut Db, tenant: Tenant) -> Result<(), CommitError> {
+        let new = std::mem::take(&mut self.new);
+        if new.is_empty() { Ok(()) } else { lines::start_all(db, tenant, &new) }
+    }
+}
+
 fn employee(
     db: &mut Db,
     tenant: Tenant,
     row: &Row<Employee>,
     lines: Option<Lines>,
-    tree: &mut Option<Version>,
+    upkeep: &mut Upkeep,
 ) -> Result<(), CommitError> {
     let Some(lines) = lines else { return write(db, tenant, row) };
     if let Some(seen) = lines.seen {
         // All moves of a change set were decided on the same tree, which counts up once for all of them.
-        let before = match *tree {
+        let before = match upkeep.tree {
             Some(it) => it,
-            None => *tree.insert(lines::count_up(db, tenant)?),
+            None => *upkeep.tree.insert(lines::count_up(db, tenant)?),
         };
         if seen != before {
             return Err(CommitError::Stale);
@@ -121,8 +140,10 @@ fn employee(
     }
     write(db, tenant, row)?;
     let Employee { id, manager_id, .. } = row.value;
-    match row.seen {
-        None => lines::start(db, tenant, id, manager_id),
-        Some(_) => lines::change(db, tenant, id, manager_id),
+    if row.seen.is_none() {
+        upkeep.new.extend(manager_id.map(|it| (id, it)));
+        return Ok(());
     }
+    upkeep.start(db, tenant)?;
+    lines::change(db, tenant, id, manager_id)
 }
