@@ -29,7 +29,7 @@ const MANY: usize = 150;
 async fn many(world: &World) -> Vec<Employee> {
     let person = |number: usize| {
         let it = world.make.employee();
-        let external_id = (number % 3 == 0).then(|| format!("HR-{number}"));
+        let external_id = number.is_multiple_of(3).then(|| format!("HR-{number}"));
         Employee { email: format!("Person{number}@Example.com"), external_id, ..it }
     };
     let people: Vec<_> = (0..MANY).map(person).collect();
