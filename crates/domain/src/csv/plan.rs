@@ -256,8 +256,9 @@ impl Planner<'_> {
 
     fn decide(&mut self) {
         for at in self.open() {
-            let (Some(id), Some(wanted)) = (self.person(at), &self.wanted[at]) else { continue };
-            match decide::decide(self.known, self.options, id, self.stored(at), wanted) {
+            // Thousands of rows, read and decided, would take their memory twice.
+            let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at].take()) else { continue };
+            match decide::decide(self.known, self.options, id, self.stored(at), &wanted) {
                 Ok(decisions) => self.decided[at] = Some(decisions),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }

@@ -7,9 +7,29 @@ use crate::sql::Sql;
 /// The deepest line that is followed; a tree that deep does not exist, but a broken one must not be followed for ever.
 const DEEPEST: u32 = 10_000;
 
+/// Adds the lines of people who are new. Nobody is below them but others who are new, so nothing else changes.
+pub(super) fn beginnings(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, new) = (sql.id(tenant.to_bytes()), sql.ids(new));
+    let manager_of =
+        |id: &str| format!("(SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = {id} OFFSET 0) AS e");
+    sql.push(&format!(
+        "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
+         SELECT u.id, e.manager_id, 1::bigint FROM UNNEST({new}) AS u (id) CROSS JOIN LATERAL {first} \
+         WHERE e.manager_id IS NOT NULL \
+         UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
+         WHERE e.manager_id IS NOT NULL AND s.depth < {DEEPEST}) \
+         INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+         SELECT {tenant}, n.ancestor_id, n.descendant_id, n.depth FROM line AS n",
+        first = manager_of("u.id"),
+        next = manager_of("s.ancestor_id"),
+    ));
+    sql
+}
+
 /// Brings the closure up to date after these people got another manager, whoever else moved with them. It runs behind
 /// the writes and under the lock of the tree: the lines of everyone below them are followed anew, and only what differs
-/// is written.
+/// is written. What goes is found by row, because nothing else keeps the planner from reading everybody's lines.
 pub(super) fn closure(tenant: Tenant, moved: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.id(tenant.to_bytes()), sql.ids(moved));
@@ -24,9 +44,11 @@ pub(super) fn closure(tenant: Tenant, moved: impl Iterator<Item = [u8; 16]>) -> 
          SELECT b.id, e.manager_id, 1::bigint FROM below AS b CROSS JOIN LATERAL {first} WHERE e.manager_id IS NOT NULL \
          UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
          WHERE e.manager_id IS NOT NULL AND s.depth < {DEEPEST}), \
-         gone AS (DELETE FROM reporting_lines AS l USING below AS b WHERE l.tenant_id = {tenant} \
-         AND l.descendant_id = b.id AND NOT EXISTS (SELECT 1 FROM line AS n \
-         WHERE n.descendant_id = l.descendant_id AND n.ancestor_id = l.ancestor_id)) \
+         gone AS (DELETE FROM reporting_lines WHERE ctid = ANY(ARRAY(\
+         SELECT o.ctid FROM below AS b CROSS JOIN LATERAL (SELECT l.ctid, l.descendant_id, l.ancestor_id \
+         FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id = b.id OFFSET 0) AS o \
+         WHERE NOT EXISTS (SELECT 1 FROM line AS n \
+         WHERE n.descendant_id = o.descendant_id AND n.ancestor_id = o.ancestor_id)))) \
          INSERT INTO reporting_lines AS l (tenant_id, ancestor_id, descendant_id, depth) \
          SELECT {tenant}, n.ancestor_id, n.descendant_id, n.depth FROM line AS n \
          ON CONFLICT (tenant_id, ancestor_id, descendant_id) DO UPDATE SET depth = excluded.depth \

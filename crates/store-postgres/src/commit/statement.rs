@@ -7,12 +7,13 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::EmployeeId;
+use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Row, Write, key_tenant};
 use candor_port_storage::flat::Cell;
 
-use super::closure::closure;
+use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
 use crate::failure::MARK;
@@ -125,7 +126,13 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     write(&mut rest, tenant, change);
     let mut flight = vec![Sql::plain("BEGIN"), locks(tenant, change, &lines), rest.finish()];
     if !lines.is_empty() {
-        flight.push(closure(tenant, moved(change)));
+        let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen.is_none());
+        if !new.is_empty() {
+            flight.push(beginnings(tenant, new.iter().map(|it| it.value.id.to_bytes())));
+        }
+        if !moved.is_empty() {
+            flight.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
+        }
     }
     flight.push(Sql::plain("COMMIT"));
     flight
@@ -217,10 +224,10 @@ fn lines(change: &ChangeSet) -> Vec<Lines> {
     lines.flatten().collect()
 }
 
-/// The people whose reporting line changes.
-fn moved(change: &ChangeSet) -> impl Iterator<Item = [u8; 16]> {
+/// The people whose reporting line changes or begins.
+fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &Row<Employee>> {
     change.writes.iter().filter_map(|it| match it {
-        Write::Employee(row, Some(_)) => Some(row.value.id.to_bytes()),
+        Write::Employee(row, Some(_)) => Some(row),
         _ => None,
     })
 }
