@@ -1,6 +1,8 @@
 //! The reader of CSV files on whatever bytes: it never fails but by refusing, and reads what is well-formed as the
 //! usual readers do.
 
+#![cfg(test)]
+
 use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, Unreadable};
 use proptest::prelude::*;
 
