@@ -1,5 +1,8 @@
-//! Plans that stay: without SQLite's query planner stability guarantee every statement with a bound `LIMIT` is
-//! prepared anew each time it runs, which costs three times as much as running it.
+//! How this process uses SQLite.
+//!
+//! Plans stay: without the query planner stability guarantee every statement with a bound `LIMIT` is prepared anew each
+//! time it runs, which costs three times as much as running it. Nor does a connection lock itself for each column that
+//! is read, which costs a tenth: none of them is used by two threads at once.
 
 #![expect(unsafe_code, reason = "diesel has no call for a connection's options, so SQLite is asked directly")]
 
@@ -9,11 +12,14 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Turns the guarantee on for every connection that this process opens from now on.
+/// Settles both for every connection that this process opens from now on.
 pub(crate) fn keep() {
     static ONCE: Once = Once::new();
-    // SAFETY: `stable_plans` has the signature of an extension's entry point and lives as long as the process.
+    // SAFETY: the mode takes no further argument. Where SQLite is in use already it refuses and stays as it is, which is
+    // only slower. Connections may be sent to other threads in this mode, and are never shared. `stable_plans` has the
+    // signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
+        ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD);
         ffi::sqlite3_auto_extension(Some(stable_plans));
     });
 }
