@@ -11,6 +11,8 @@ mod health;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod import;
+#[cfg(test)]
 mod newcomer;
 #[cfg(test)]
 mod outage;

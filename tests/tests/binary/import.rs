@@ -1,0 +1,128 @@
+//! `candor import`, and uploads that are torn, on both stores.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Place, Service, candor};
+
+/// Above the limit of 5 MiB, so that it is sent in parts: managers stand behind their reports.
+const ROWS: usize = 2_000;
+const NOTE_CHARS: usize = 1_000;
+
+fn large_file() -> String {
+    let note = "x".repeat(NOTE_CHARS);
+    let mut file = "email,first_name,last_name,manager_email,custom.a,custom.b,custom.c\n".to_owned();
+    for it in (0..ROWS).rev() {
+        let manager = if it == 0 { String::new() } else { format!("p{}@example.com", (it - 1) / 8) };
+        writeln!(file, "p{it}@example.com,Ada,Example,{manager},{note},{note},{note}").unwrap();
+    }
+    file
+}
+
+fn imported(place: Place) {
+    let admin = place.key("*", &["--admin"]);
+    let place = place.with("CANDOR_API_KEY", &admin.secret);
+    let service = Service::serve(&place);
+    let url = format!("http://{}", service.address);
+    std::fs::write(place.folder.path().join("people.csv"), large_file()).unwrap();
+    let import = |options: &[&str]| candor(&place, &[&["import", "people.csv", "--url", &url], options].concat());
+    let counts = |created: usize, skipped: usize| json!({"data": {"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []}});
+    assert_eq!(import(&["--json"]).json(), counts(ROWS, 0));
+    assert_eq!(import(&["--json"]).json(), counts(0, ROWS));
+
+    let wrong = "email,first_name,last_name,role\nnew@example.com,New,Person,\np1@example.com,,,boss\n";
+    std::fs::write(place.folder.path().join("people.csv"), wrong).unwrap();
+    let dry = import(&["--dry-run", "--json"]);
+    let answer: Value = serde_json::from_str(&dry.stdout).unwrap();
+    assert_eq!(
+        (dry.code, &answer["plan"][0]["action"], &answer["data"]["created"]),
+        (Some(1), &json!("create"), &json!(1))
+    );
+    let failed = import(&[]);
+    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
+    assert!(failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"), "{}", failed.stdout);
+    let row = failed.stdout.lines().last().unwrap();
+    assert!(row.starts_with("3    p1@example.com  invalid_enum"), "{}", failed.stdout);
+    service.stop();
+}
+
+#[test]
+fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_sqlite() {
+    imported(Place::sqlite());
+}
+
+#[test]
+fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        imported(place);
+    }
+}
+
+#[test]
+fn an_import_says_what_it_lacks() {
+    let place = Place::sqlite();
+    let import = |place: &Place, url: &str| candor(place, &["import", "people.csv", "--url", url]);
+    let no_key = import(&place, "http://127.0.0.1:1");
+    assert_eq!((no_key.code, no_key.stderr.contains("CANDOR_API_KEY")), (Some(1), true), "{}", no_key.stderr);
+    let place = place.with("CANDOR_API_KEY", "cdr_live_x");
+    let no_file = import(&place, "http://127.0.0.1:1");
+    assert_eq!((no_file.code, no_file.stderr.contains("people.csv")), (Some(1), true), "{}", no_file.stderr);
+    std::fs::write(place.folder.path().join("people.csv"), "email;first_name\n").unwrap();
+    let separated = import(&place, "http://127.0.0.1:1");
+    assert_eq!((separated.code, separated.stderr.contains("semicolons")), (Some(1), true), "{}", separated.stderr);
+    std::fs::write(place.folder.path().join("people.csv"), "email\n").unwrap();
+    assert_eq!(import(&place, "candor.example").code, Some(2), "no address");
+    let service = Service::serve(&place);
+    let refused = import(&place, &format!("http://{}/v1", service.address));
+    assert_eq!((refused.code, refused.stderr.contains("401")), (Some(1), true), "{}", refused.stderr);
+    service.stop();
+}
+
+/// How many uploads are torn.
+const TORN: usize = 200;
+/// Uploads of one key within a minute.
+const PER_KEY: usize = 5;
+
+#[test]
+fn a_torn_upload_leaves_nothing_and_the_whole_one_completes_it() {
+    let place = Place::sqlite();
+    let admin = place.key("*", &["--admin"]);
+    let service = Service::serve(&place);
+    let mut file = "email,first_name,last_name,manager_email\n".to_owned();
+    for it in 0..40 {
+        writeln!(file, "p{it}@example.com,Ada,Example,p{}@example.com", if it == 0 { 39 } else { 40 }).unwrap();
+    }
+    let file = file.replace("p40@", "p0@").replacen("p39@example.com\n", "\n", 1);
+    let key = || {
+        let body = json!({"name": "torn", "scopes": ["employees:write"]});
+        let made = service.client(&admin.secret).post("/v1/api-keys", &body).unwrap().json();
+        made["key"].as_str().unwrap().to_owned()
+    };
+    let upload = |client: &mut Client, bytes: &[u8]| {
+        let head = client.head("POST", "/v1/employees/csv", None);
+        let length = file.len();
+        client.send(format!("{head}Content-Type: text/csv\r\nContent-Length: {length}\r\n\r\n").as_bytes()).unwrap();
+        client.send(bytes).unwrap();
+    };
+    let people = || {
+        let path = "/v1/employees?filter[status]=all&limit=100";
+        service.client(&admin.secret).get(path).unwrap().json()["data"].as_array().unwrap().len()
+    };
+    let (mut secret, mut place_of_cut) = (key(), 17_usize);
+    for number in 0..TORN {
+        if number % PER_KEY == PER_KEY - 1 {
+            secret = key();
+        }
+        // Any bytes will do, as long as they are others each time.
+        place_of_cut = (place_of_cut * 7919 + 104_729) % file.len();
+        upload(&mut service.client(&secret), &file.as_bytes()[..place_of_cut]);
+    }
+    assert_eq!(people(), 0);
+    let mut client = service.client(&admin.secret);
+    upload(&mut client, file.as_bytes());
+    let answer = client.receive().unwrap().json();
+    assert_eq!((&answer["data"]["created"], &answer["data"]["errors"]), (&json!(40), &json!([])));
+    assert_eq!(people(), 40);
+    service.stop();
+}
