@@ -86,10 +86,25 @@ impl<K: Kind> FromStr for Id<K> {
     }
 }
 
+/// Room for the longest prefix, the underscore and the ULID.
+const TEXT_BYTES: usize = 40;
+
+impl<K: Kind> Id<K> {
+    /// Writes the text without going through a formatter: a page of a list prints hundreds of these.
+    fn write<'b>(&self, buffer: &'b mut [u8; TEXT_BYTES]) -> Option<&'b str> {
+        let mut ulid = [0; ULID_CHARS];
+        self.ulid.array_to_str(&mut ulid);
+        let (prefix, rest) = buffer.split_at_mut_checked(K::PREFIX.len())?;
+        prefix.copy_from_slice(K::PREFIX.as_bytes());
+        *rest.first_mut()? = b'_';
+        rest.get_mut(1..=ULID_CHARS)?.copy_from_slice(&ulid);
+        std::str::from_utf8(buffer.get(..K::PREFIX.len() + 1 + ULID_CHARS)?).ok()
+    }
+}
+
 impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut buffer = [0; ULID_CHARS];
-        write!(f, "{}_{}", K::PREFIX, self.ulid.array_to_str(&mut buffer))
+        f.write_str(self.write(&mut [0; TEXT_BYTES]).ok_or(fmt::Error)?)
     }
 }
 
@@ -101,7 +116,9 @@ impl<K: Kind> fmt::Debug for Id<K> {
 
 impl<K: Kind> Serialize for Id<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut buffer = [0; TEXT_BYTES];
+        let text = self.write(&mut buffer).ok_or_else(|| serde::ser::Error::custom("the prefix is too long"))?;
+        serializer.serialize_str(text)
     }
 }
 

@@ -126,6 +126,10 @@ fn write_instant(millis: i64, buffer: &mut [u8; 24]) -> Option<&str> {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut buffer = [0; 24];
+        if let Some(text) = write_instant(self.0, &mut buffer) {
+            return serializer.serialize_str(text);
+        }
         serializer.collect_str(self)
     }
 }

@@ -15,6 +15,7 @@ use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, Row, Versioned, Write};
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::list::{self, may_expand};
 use crate::reply::Reply;
@@ -28,13 +29,14 @@ struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     employee: Option<Option<&'a Employee>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    attributes: Option<Vec<&'a Attribute>>,
+    attributes: Option<Vec<&'a RawValue>>,
 }
 
 /// What the observations of a page refer to, as far as it is to be inlined.
 struct Inlined {
     employees: Option<BTreeMap<EmployeeId, Employee>>,
-    attributes: Option<BTreeMap<AttributeId, Attribute>>,
+    /// Rendered once, however many observations have them.
+    attributes: Option<BTreeMap<AttributeId, Box<RawValue>>>,
 }
 
 impl Inlined {
@@ -43,11 +45,11 @@ impl Inlined {
         let tenant = call.caller.tenant;
         let employees = async {
             if !expand.contains(&Expand::Employee) {
-                return Ok(None);
+                return Ok::<_, Error>(None);
             }
             let ids: BTreeSet<_> = items.iter().map(|it| it.employee_id).collect();
             let ids: Vec<_> = ids.into_iter().collect();
-            shell.store.employees_by_id(tenant, &ids).await.map(|found| Some(by_id(found, |it| it.id)))
+            Ok(Some(by_id(shell.store.employees_by_id(tenant, &ids).await?, |it| it.id)))
         };
         let attributes = async {
             if !expand.contains(&Expand::Attributes) {
@@ -55,7 +57,10 @@ impl Inlined {
             }
             let ids: BTreeSet<_> = items.iter().flat_map(|it| it.attribute_ids.iter().copied()).collect();
             let ids: Vec<_> = ids.into_iter().collect();
-            shell.store.attributes_by_id(tenant, &ids).await.map(|found| Some(by_id(found, |it| it.id)))
+            let found = shell.store.attributes_by_id(tenant, &ids).await?;
+            let rendered = |it: Versioned<Attribute>| Ok((it.value.id, to_raw_value(&it.value)?));
+            let rendered: Result<_, serde_json::Error> = found.into_iter().map(rendered).collect();
+            Ok(Some(rendered.map_err(|it| Error::Bug(it.to_string()))?))
         };
         let (employees, attributes) = tokio::try_join!(employees, attributes)?;
         Ok(Self { employees, attributes })
@@ -63,8 +68,10 @@ impl Inlined {
 
     fn view<'a>(&'a self, observation: &'a Observation) -> View<'a> {
         let employee = self.employees.as_ref().map(|it| it.get(&observation.employee_id));
-        let attributes =
-            self.attributes.as_ref().map(|all| observation.attribute_ids.iter().filter_map(|id| all.get(id)).collect());
+        let attributes = self
+            .attributes
+            .as_ref()
+            .map(|all| observation.attribute_ids.iter().filter_map(|id| all.get(id).map(|it| &**it)).collect());
         View { observation, employee, attributes }
     }
 }
