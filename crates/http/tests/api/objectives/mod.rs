@@ -15,7 +15,11 @@ use candor_service::operator::{self, KeyOrder};
 use serde_json::{Value, json};
 
 use crate::support::{Answered, World};
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
+use candor_domain::event::{Event, EventType};
+use candor_port_storage::ChangeSet;
+use std::time::{Duration, Instant};
 
 /// Each resource with each scope that stands in it.
 const KINDS: [(&str, &str); 3] =
@@ -78,7 +82,7 @@ async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
     operator::create_key(&world.shell, order).await.unwrap().1.reveal().to_owned()
 }
 
-/// The feed of events, from where it was read last.
+/// Reads the event feed on from where it was.
 struct Feed<'w> {
     world: &'w World,
     cursor: String,
@@ -93,21 +97,46 @@ impl<'w> Feed<'w> {
     }
 
     /// The events about objectives since then.
+    ///
+    /// On PostgreSQL the feed does not pass a transaction that is open anywhere on the server, also in the database of
+    /// another test. So everything is there when an event is that was put in last.
     async fn read(&mut self) -> Vec<Value> {
+        let last = mark(self.world).await;
         let mut events = vec![];
-        loop {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < deadline {
             let cursor = if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) };
             let page = self.world.get(&format!("/v1/events?limit=100{cursor}")).await.json();
-            if let Some(next) = page["next_cursor"].as_str() {
-                self.cursor = next.to_owned();
-            }
+            self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             events.extend(page["data"].as_array().unwrap().iter().cloned());
-            if page["has_more"] == json!(false) {
+            if events.iter().any(|it| it["id"] == json!(last)) {
                 events.retain(|it| it["event"].as_str().unwrap().starts_with("objective."));
                 return events;
             }
         }
+        panic!("the feed does not reach {last}");
     }
+}
+
+/// Puts an event in that is about nothing, and answers its id.
+async fn mark(world: &World) -> String {
+    let at = world.shell.clock.now();
+    let audit = AuditEntry {
+        id: world.shell.id(at),
+        occurred_at: at,
+        action: "mark".to_owned(),
+        actor: Actor::system("test"),
+        target: Target { kind: "mark".to_owned(), id: "mark".to_owned() },
+        changes: Changes::new(),
+        comment: None,
+        request_id: None,
+        context: Origin::default(),
+    };
+    let id = world.shell.id(at);
+    let mut change = ChangeSet::new(audit);
+    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data: "{}".to_owned() }];
+    world.shell.store.commit(Tenant::live(world.organization), change).await.unwrap();
+    id.to_string()
 }
 
 /// Every entry of a list, page by page.
