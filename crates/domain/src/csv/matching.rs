@@ -1,6 +1,6 @@
 //! Whom each row is about: by external id, else by address, else somebody new (decision D10).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
@@ -108,19 +108,18 @@ fn well_formed(row: &Row) -> Result<(), Rejection> {
 
 /// Two rows about one person, found by different keys, contradict each other: nobody can say which is meant.
 fn same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<Outcome>]) {
-    #[derive(PartialEq, Eq, Hash)]
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
     enum Person<'a> {
         Stored(usize),
-        New(&'a str),
+        Named(&'a str),
     }
-    let mut rows: HashMap<Person<'_>, Vec<usize>> = HashMap::new();
+    let mut rows: BTreeMap<Person<'_>, Vec<usize>> = BTreeMap::new();
     for (at, row) in file.rows.iter().enumerate().filter(|(at, _)| outcomes[*at].is_none()) {
-        let person = match targets[at] {
-            Some(Target::Stored(it)) => Some(Person::Stored(it)),
-            Some(Target::New(_)) => file.cell(row, &Column::ExternalId).map(Person::New),
-            None => None,
-        };
-        if let Some(person) = person {
+        let stored =
+            targets[at].and_then(|it| if let Target::Stored(it) = it { Some(Person::Stored(it)) } else { None });
+        // Rows with one external id are about one person also where that person does not have it yet.
+        let named = file.cell(row, &Column::ExternalId).map(Person::Named);
+        for person in stored.into_iter().chain(named) {
             rows.entry(person).or_default().push(at);
         }
     }
