@@ -1,5 +1,7 @@
 //! Reads of single resources, written once for all of them.
 
+use std::collections::BTreeSet;
+
 use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Fetch, Reader, Stored, Table, Type};
 use candor_port_storage::store::{Read, StorageError};
@@ -95,11 +97,15 @@ impl PostgresStore {
         texts: &[String],
     ) -> Read<Vec<Versioned<T>>> {
         // The server refuses such a text, and no stored one has it.
-        let texts = texts.iter().filter(|it| !it.contains('\0')).map(|it| Cell::Text(it.clone()));
+        let texts: BTreeSet<_> = texts.iter().filter(|it| !it.contains('\0')).collect();
         let mut sql = Sql::default();
+        let texts = texts.into_iter().map(|it| Cell::Text(it.clone()));
         let (tenant, texts) = (sql.id(tenant.to_bytes()), sql.many(Type::Text, texts));
-        let (columns, table) = (columns(T::TABLE, ""), T::TABLE.name);
-        sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND {column} = ANY({texts})"));
-        self.apart(&sql, versioned).await
+        let (columns, table) = (columns(T::TABLE, "t."), T::TABLE.name);
+        sql.push(&format!(
+            "SELECT {columns} FROM UNNEST({texts}) AS u (text) CROSS JOIN LATERAL \
+             (SELECT * FROM {table} WHERE tenant_id = {tenant} AND {column} = u.text OFFSET 0) AS t"
+        ));
+        self.apart(&sql.planned_anew(), versioned).await
     }
 }

@@ -13,6 +13,7 @@ use crate::wire::{Value, element, ids_as_text};
 pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,
+    planned_anew: bool,
 }
 
 #[derive(Debug)]
@@ -24,7 +25,13 @@ enum Bind {
 impl Sql {
     /// A statement without parameters.
     pub(crate) fn plain(text: &str) -> Self {
-        Self { text: text.to_owned(), binds: vec![] }
+        Self { text: text.to_owned(), binds: vec![], planned_anew: false }
+    }
+
+    /// For statements about thousands of rows: not kept, so that the server plans it for the tables as they are now. A
+    /// plan from when they were empty reads the whole of them for every row.
+    pub(crate) fn planned_anew(self) -> Self {
+        Self { planned_anew: true, ..self }
     }
 
     /// Adds to the text.
@@ -63,6 +70,9 @@ impl Sql {
 impl QueryFragment<Pg> for Sql {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(&self.text);
+        if self.planned_anew {
+            out.unsafe_to_cache_prepared();
+        }
         self.binds.iter().try_for_each(|bind| match bind {
             Bind::One(value) => one(value, &mut out),
             Bind::Many(kind, values) => many(*kind, values, &mut out),

@@ -2,6 +2,7 @@
 
 mod closure;
 mod group;
+mod learn;
 mod requires;
 mod statement;
 
@@ -48,6 +49,9 @@ impl Committer {
             let begun = Instant::now();
             let saved = save(&pool, &statement::flight(tenant, &change)).await;
             histogram!("candor_store_commit_seconds", "store" => "postgres").record(begun.elapsed().as_secs_f64());
+            if saved.is_ok() && statement::count_lines(&change) >= learn::MANY {
+                learn::sizes(&pool).await;
+            }
             saved.map_err(|it| answer(it, &change.requires))
         });
         match task.await {
