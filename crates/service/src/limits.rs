@@ -60,11 +60,6 @@ impl Limits {
         self.with(Bucket::Accepting(address), at, |it| it.admit(at, ACCEPTS_PER_MINUTE))
     }
 
-    /// The standing of a key in a class, without counting anything.
-    pub fn look(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> Standing {
-        self.with(Bucket::Key(caller.key, class), at, |it| it.look(at, caller.quotas.of(class)))
-    }
-
     /// The standing of an address, without counting anything.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> Standing {
         self.with(Bucket::Address(address), at, |it| it.look(at, FAILURES_PER_MINUTE))

@@ -1,6 +1,5 @@
 //! Leaving, coming back, and accepting an invitation (§3.3, decision D6).
 
-use super::custom::CustomPatch;
 use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -36,12 +35,6 @@ impl Rehire {
     #[must_use]
     pub const fn patch(&self) -> &Patch {
         &self.0
-    }
-
-    /// The custom fields that change.
-    #[must_use]
-    pub const fn custom_fields(&self) -> &CustomPatch {
-        &self.0.custom_fields
     }
 }
 
