@@ -98,6 +98,15 @@ impl Serialize for EventType {
     }
 }
 
+impl EventType {
+    /// The bit that stands for it where sets of types are stored. It never changes: new types go to the end of
+    /// [`Word::WORDS`].
+    #[must_use]
+    pub fn bit(self) -> i64 {
+        1 << Self::WORDS.iter().position(|(_, it)| *it == self).unwrap_or_default()
+    }
+}
+
 /// The version of the payload (§9).
 pub const API_VERSION: &str = "v1";
 
@@ -182,6 +191,14 @@ mod tests {
             assert_eq!(EventType::from_word(word), Ok(*kind));
             assert_eq!(kind.word(), *word);
         }
+    }
+
+    #[test]
+    fn every_type_keeps_the_bit_it_was_stored_with() {
+        let bits: Vec<_> = EventType::WORDS.iter().map(|(_, it)| it.bit()).collect();
+        assert_eq!(bits, (0..24).map(|it| 1 << it).collect::<Vec<i64>>());
+        assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
+        assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum Type {
     ObjectiveApproved,
     /// An objective was sent back, with the reason.
     ObjectiveRejected,
+    /// A webhook subscription was disabled because its deliveries kept failing.
+    WebhookDisabled,
 }
 
 impl Word for Type {
@@ -28,6 +30,7 @@ impl Word for Type {
         ("objective.submitted", Self::ObjectiveSubmitted),
         ("objective.approved", Self::ObjectiveApproved),
         ("objective.rejected", Self::ObjectiveRejected),
+        ("webhook.disabled", Self::WebhookDisabled),
     ];
 }
 
@@ -38,6 +41,8 @@ pub enum Audience {
     Person(EmployeeId),
     /// This person's manager; the org admins if there is none, or if they have left.
     ManagerOf(EmployeeId),
+    /// Every org admin who works there.
+    OrgAdmins,
 }
 
 /// What a decision wants people to be told.

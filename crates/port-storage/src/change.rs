@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
-use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::id::{DepartmentId, EmployeeId, EventId, WebhookId};
 use candor_domain::library::{Attribute, Department};
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
@@ -13,11 +13,15 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Subscription};
 
 use crate::Version;
+use crate::queue::Lease;
 use crate::store::StorageError;
 
 /// Everything that one decision, or one batch of them, implies.
+///
+/// Whoever saves it queues its events, in the same transaction, for every active subscription that wants them (§6.1).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is saved until this is committed"]
 pub struct ChangeSet {
@@ -35,6 +39,15 @@ pub struct ChangeSet {
     pub notices: Vec<Notification>,
     /// The answer to give to retries.
     pub replay: Option<Replay>,
+    /// Who takes the deliveries that become due with this at once, so that they need not wait to be claimed.
+    pub lease: Option<Lease>,
+}
+
+/// What else came of a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// The deliveries that were queued under the change set's lease: whoever has the lease attempts them.
+    pub leased: Vec<(WebhookId, EventId)>,
 }
 
 impl ChangeSet {
@@ -48,6 +61,7 @@ impl ChangeSet {
             more_audit: vec![],
             notices: vec![],
             replay: None,
+            lease: None,
         }
     }
 
@@ -113,6 +127,15 @@ pub enum Write {
     Notification(Row<Notification>),
     /// Everything that was sent to a person and not read becomes read at this time.
     NotificationsRead(EmployeeId, Timestamp),
+    /// A webhook subscription. What its deliveries say of it is not written: that is recorded apart, see
+    /// [`crate::queue::Queue::record`].
+    Webhook(Row<Subscription>),
+    /// The failures of a subscription are forgotten.
+    WebhookForgiven(WebhookId),
+    /// A subscription that had this version goes for good; what is queued for it dies.
+    WebhookRemoved(WebhookId, Version),
+    /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is.
+    Enqueue(Vec<Job>),
 }
 
 /// A change of a reporting line. Whoever makes one holds the tenant's reporting tree until the commit.

@@ -6,10 +6,11 @@
 pub mod change;
 pub mod flat;
 pub mod listing;
+pub mod queue;
 pub mod rows;
 pub mod store;
 
-pub use change::{ChangeSet, CommitError, Lines, Require, Row, Unique, Write};
+pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Unique, Write};
 pub use store::{Storage, StorageError, StoredReplay};
 
 /// How often a resource was written; every write counts one up.

@@ -3,7 +3,7 @@
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::decision::Resource;
 use candor_domain::fields::Word;
-use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::id::{ConnectorId, EmployeeId, WebhookId};
 use candor_domain::library::{attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Family, Objective, Scope, Sight, Status};
@@ -11,6 +11,7 @@ use candor_domain::observation;
 use candor_domain::page::{Key, Listed, Page, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, StatusFilter};
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
 use crate::rows::{scope_status, shelf};
@@ -262,6 +263,25 @@ impl Listing {
             it.conditions.push(Condition::OneOf(Column::new("action", Type::Text), actions));
         }
         it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);
+        it
+    }
+
+    /// `GET /webhooks` (§4.4).
+    #[must_use]
+    pub fn webhooks(filter: &webhook::Filter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<Subscription>(sort, page);
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    }
+
+    /// `GET /webhooks/{id}/deliveries` (§4.4).
+    #[must_use]
+    pub fn deliveries(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<Delivery>(sort, page);
+        it.is(Column::new("webhook_id", Type::Id), Some(Cell::Id(webhook.to_bytes())));
+        it.is(STATUS, filter.status.map(|it| Cell::Text(it.word().to_owned())));
+        it.is(Column::new("event_type", Type::Text), filter.event_type.map(|it| Cell::Text(it.word().to_owned())));
+        it.is(Column::new("event_id", Type::Id), filter.event_id.map(|it| Cell::Id(it.to_bytes())));
         it
     }
 

@@ -20,7 +20,8 @@ use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::{Fingerprint, IdempotencyKey};
 use candor_domain::time::{Date, Timestamp};
 
-use crate::change::{ChangeSet, CommitError};
+use crate::change::{ChangeSet, CommitError, Committed};
+use crate::queue::{Queue, Webhooks};
 use crate::{Version, Versioned};
 
 /// Why a store did not answer.
@@ -267,10 +268,12 @@ pub trait Trail {
 
 /// A store.
 #[async_trait]
-pub trait Storage: Observations + Objectives + People + Library + Keys + Trail + Send + Sync + 'static {
+pub trait Storage:
+    Observations + Objectives + People + Library + Keys + Trail + Webhooks + Queue + Send + Sync + 'static
+{
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
-    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError>;
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
     /// Whether the store answers.
     async fn ping(&self) -> Read<()>;
 }

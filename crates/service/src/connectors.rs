@@ -83,7 +83,7 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
             break;
         }
         let (change, count) = giving_back(shell, call, &connector, &people, shell.clock.now())?;
-        match shell.store.commit(tenant, change).await {
+        match shell.commit(tenant, change).await {
             Ok(()) => earlier += count,
             Err(CommitError::Storage(error)) => return Err(error.into()),
             // Somebody changed one of these people at this moment: they are read again.

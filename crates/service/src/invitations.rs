@@ -86,7 +86,7 @@ pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Obj
         let accepted = stored.value.accept(at)?;
         let person = found(shell.store.employee(tenant, accepted.employee_id).await?)?;
         let (change, state) = accepting(shell, (request, origin.clone()), accepted, stored.version, &person, at)?;
-        match shell.store.commit(tenant, change).await {
+        match shell.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),
             Err(CommitError::Storage(error)) => return Err(error.into()),
             Err(_) => {}

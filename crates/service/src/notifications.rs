@@ -88,6 +88,7 @@ pub(crate) async fn addressed(
         let people = match notice.to {
             Audience::Person(id) => vec![id],
             Audience::ManagerOf(id) => managers(shell, tenant, id).await?,
+            Audience::OrgAdmins => shell.store.org_admins(tenant, MAX_ADMINS).await?,
         };
         out.extend(people.into_iter().map(|person| notice.to(shell.id(at), person, at)));
     }

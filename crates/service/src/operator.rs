@@ -59,7 +59,7 @@ fn entry(shell: &Shell, draft: AuditDraft, at: Timestamp) -> AuditEntry {
 }
 
 async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
-    match shell.store.commit(tenant, change).await {
+    match shell.commit(tenant, change).await {
         Ok(()) => Ok(()),
         Err(CommitError::Storage(error)) => Err(error.into()),
         Err(CommitError::Stale) => Err(Error::Contended),

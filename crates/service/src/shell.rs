@@ -112,7 +112,7 @@ impl Shell {
                 Err(error) => return self.kept_or(call, Err(error)).await,
             };
             change.replay = self.replay_of(call, &reply, at)?;
-            match self.store.commit(call.caller.tenant, *change).await {
+            match self.commit(call.caller.tenant, *change).await {
                 Ok(()) => return Ok(reply),
                 Err(CommitError::Replayed) => return self.kept_or(call, Err(Error::Contended)).await,
                 Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {}
@@ -120,6 +120,14 @@ impl Shell {
             }
         }
         Err(Error::Contended)
+    }
+
+    /// Saves a change set.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+        self.store.commit(tenant, change).await.map(drop)
     }
 
     /// The answer kept for the call's idempotency key, if there is one.

@@ -70,7 +70,7 @@ async fn start(
         count += 1;
     }
     let Some(change) = change else { return Ok(Some(0)) };
-    match shell.store.commit(tenant, change).await {
+    match shell.commit(tenant, change).await {
         Ok(()) => Ok(Some(count)),
         Err(CommitError::Stale) => Ok(None),
         Err(CommitError::Storage(error)) => Err(error.into()),

@@ -20,7 +20,7 @@ impl From<StorageError> for Failure {
 /// The columns that [`versioned`] reads, each with a prefix such as `t.`.
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let version = table.versioned.then_some("version");
-    let names = table.columns.iter().map(|it| it.name).chain(version);
+    let names = table.read().map(|it| it.name).chain(version);
     names.map(|it| format!("{prefix}{it}")).collect::<Vec<_>>().join(", ")
 }
 

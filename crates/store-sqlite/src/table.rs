@@ -27,7 +27,7 @@ impl Statements {
     pub(crate) fn of(table: &Table) -> Self {
         let name = table.name;
         let version = table.versioned.then_some("version");
-        let columns: Vec<_> = table.columns.iter().map(|it| it.name).chain(version).collect();
+        let columns: Vec<_> = table.read().map(|it| it.name).chain(version).collect();
         let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
         let columns = columns.join(", ");
         let values = vec!["?"; written.len()].join(", ");

@@ -1,10 +1,12 @@
 //! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
 
 use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, Verdict};
-use crate::decision::Decision;
+use crate::audit::Target as AuditTarget;
+use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
+use crate::notification::{Audience, Notice, Type};
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -183,12 +185,35 @@ impl Subscription {
         Ok(secrets)
     }
 
-    /// Disables it if its attempts have failed for too long (§3.4); `None` if they have not, or it is not active.
+    /// Disables it if its attempts have failed for too long (§3.4), which the org admins are told; `None` if they have
+    /// not, or it is not active.
     #[must_use]
     pub fn disable(&self, at: Timestamp) -> Option<Decision<Self>> {
         (self.active && self.streak.disables(at)).then(|| {
             let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-            Decision::changed(self, state, "webhook.disable", vec![])
+            let notice = self.disabled();
+            Decision { notices: vec![notice], ..Decision::changed(self, state, "webhook.disable", vec![]) }
         })
+    }
+
+    fn disabled(&self) -> Notice {
+        // The host says which receiver it is; the rest of a URL may hold what is nobody else's business.
+        let host = Target::parse(&self.url).ok().and_then(|it| it.url().host_str().map(str::to_owned));
+        Notice {
+            kind: Type::WebhookDisabled,
+            to: Audience::OrgAdmins,
+            title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
+            body: format!(
+                "{} attempts in a row have failed for more than 24 hours. Nothing is delivered until it is made active again.",
+                self.streak.failures
+            ),
+            target: AuditTarget { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+        }
+    }
+
+    /// Whether making it `active` again ends the count of its failures, which is stored apart.
+    #[must_use]
+    pub const fn forgives(&self, after: &Self) -> bool {
+        after.active && !self.active
     }
 }

@@ -39,6 +39,8 @@ pub enum FailureReason {
     Malformed,
     /// The answer had more headers, or more before them, than is read.
     TooLarge,
+    /// It waited too long for its subscription to be active again, and was not attempted (decision F4).
+    TooLate,
 }
 
 impl Word for FailureReason {
@@ -54,6 +56,7 @@ impl Word for FailureReason {
         ("closed", Self::Closed),
         ("malformed", Self::Malformed),
         ("too_large", Self::TooLarge),
+        ("too_late", Self::TooLate),
     ];
 }
 

@@ -3,6 +3,7 @@
 mod change;
 mod delivery;
 mod headers;
+mod job;
 mod ping;
 mod schedule;
 mod streak;
@@ -24,9 +25,10 @@ use crate::time::Timestamp;
 pub use change::{DESCRIPTION_CHARS, Draft, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
 pub use delivery::{Delivery, DeliveryFilter, FailureReason, LOG_DAYS, Outcome};
 pub use headers::{USER_AGENT, headers};
+pub use job::{Answered, Job, Origin, Settled};
 pub use ping::{PING_MESSAGE, ping};
 pub use schedule::{MAX_RETRIES, Next, NotASchedule, Resumed, Schedule};
-pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, Streak};
+pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, Pulse, Streak};
 pub use target::{Target, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 

@@ -1,6 +1,6 @@
 //! Failures in a row, and when they end a subscription's activity (§3.4, decision F3).
 
-use super::Outcome;
+use super::{Outcome, Status};
 use crate::time::Timestamp;
 
 /// So many failed attempts in a row … (§3.4)
@@ -30,11 +30,57 @@ impl Streak {
         }
     }
 
+    /// The failures of both.
+    fn plus(self, other: Self) -> Self {
+        let since = match (self.since, other.since) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self { failures: self.failures.saturating_add(other.failures), since }
+    }
+
     /// Whether the subscription is to be disabled at this time.
     #[must_use]
     pub fn disables(self, at: Timestamp) -> bool {
         let long = self.since.is_some_and(|it| it.plus_seconds(DISABLE_AFTER_SECONDS) <= at);
         self.failures >= DISABLE_AFTER_FAILURES && long
+    }
+}
+
+/// What a batch of attempts of one subscription adds to what is known of it. It is added by the store, in one
+/// statement, so that any number of workers can do so at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// When the newest of them ended.
+    pub last_at: Timestamp,
+    /// How it ended.
+    pub last_status: Status,
+    /// Whether one of them was acknowledged, which ends the streak from before.
+    pub healed: bool,
+    /// The failures after the newest success.
+    pub streak: Streak,
+}
+
+impl Pulse {
+    /// What one attempt adds. A test shows, and counts for nothing (decision F7).
+    #[must_use]
+    pub fn of(outcome: Outcome, status: Status, counts: bool, at: Timestamp) -> Self {
+        let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
+        Self { last_at: at, last_status: status, healed: counts && outcome == Outcome::Acknowledged, streak }
+    }
+
+    /// The two together, this one being recorded first.
+    #[must_use]
+    pub fn and(self, next: Self) -> Self {
+        let newest = if next.last_at >= self.last_at { next } else { self };
+        let streak = if next.healed { next.streak } else { self.streak.plus(next.streak) };
+        Self { last_at: newest.last_at, last_status: newest.last_status, healed: self.healed || next.healed, streak }
+    }
+
+    /// The streak that follows from the one before.
+    #[must_use]
+    pub fn after(self, before: Streak) -> Streak {
+        if self.healed { self.streak } else { before.plus(self.streak) }
     }
 }
 
@@ -78,5 +124,47 @@ mod tests {
     fn results_that_are_recorded_out_of_order_keep_the_earliest_failure() {
         let streak = Streak::default().after(FAILED, START.plus_seconds(5)).after(FAILED, START);
         assert_eq!(streak, Streak { failures: 2, since: Some(START) });
+    }
+
+    #[test]
+    fn batches_of_attempts_add_up_like_the_attempts_one_by_one() {
+        // Every sequence of up to six attempts, cut in two at every place.
+        for bits in 0..1_u32 << 6 {
+            for cut in 0..=6 {
+                let attempts: Vec<_> = (0..6)
+                    .map(|at| {
+                        let outcome = if bits >> at & 1 == 1 { Outcome::Acknowledged } else { FAILED };
+                        (outcome, START.plus_seconds(at))
+                    })
+                    .collect();
+                let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
+                let one_by_one = attempts.iter().fold(before, |it, (outcome, at)| it.after(*outcome, *at));
+                let pulse = |part: &[(Outcome, Timestamp)]| {
+                    let pulses = part.iter().map(|(it, at)| Pulse::of(*it, Status::Failed, true, *at));
+                    pulses.reduce(Pulse::and)
+                };
+                let (first, second) = attempts.split_at(cut);
+                let halves = [pulse(first), pulse(second)].into_iter().flatten();
+                assert_eq!(halves.fold(before, |it, pulse| pulse.after(it)), one_by_one, "{bits:b} cut at {cut}");
+                assert_eq!(pulse(&attempts).map(|it| it.after(before)), Some(one_by_one), "{bits:b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_shows_and_counts_for_nothing() {
+        let before = Streak { failures: 3, since: Some(START) };
+        for outcome in [FAILED, Outcome::Acknowledged] {
+            assert_eq!(Pulse::of(outcome, outcome.test_status(), false, START).after(before), before);
+        }
+    }
+
+    #[test]
+    fn the_newest_attempt_is_shown_whichever_is_recorded_last() {
+        let early = Pulse::of(FAILED, Status::Failed, true, START);
+        let late = Pulse::of(Outcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
+        for both in [early.and(late), late.and(early)] {
+            assert_eq!((both.last_at, both.last_status), (late.last_at, Status::Success));
+        }
     }
 }

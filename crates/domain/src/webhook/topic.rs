@@ -74,6 +74,15 @@ impl Topics {
         &self.0
     }
 
+    /// The set as bits, see [`EventType::bit`]; `*` has all of them, those of types that are added later included.
+    #[must_use]
+    pub fn bits(&self) -> i64 {
+        self.0.iter().fold(0, |bits, it| match it {
+            Topic::Every => -1,
+            Topic::Of(kind) => bits | kind.bit(),
+        })
+    }
+
     /// Whether events of this type are among them.
     #[must_use]
     pub fn cover(&self, kind: EventType) -> bool {
@@ -98,6 +107,7 @@ mod tests {
             let one = Topics::from_words([*word]).unwrap();
             assert_eq!(one.as_slice(), [Topic::Of(*kind)]);
             assert!(all.cover(*kind), "{word}");
+            assert_eq!((one.bits(), all.bits()), (kind.bit(), -1));
             let covered: Vec<_> = EventType::WORDS.iter().filter(|(_, it)| one.cover(*it)).collect();
             assert_eq!(covered, [&(*word, *kind)]);
         }

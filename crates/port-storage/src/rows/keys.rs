@@ -29,6 +29,7 @@ const API_KEYS: Table = Table {
         column("previous_until", Type::Time),
     ],
     derived: &[],
+    recorded: &[],
     versioned: true,
     members: None,
 };

@@ -19,6 +19,7 @@ const ORGANIZATIONS: Table = Table {
         column("updated_at", Type::Time),
     ],
     derived: &[],
+    recorded: &[],
     versioned: true,
     members: None,
 };
@@ -57,6 +58,7 @@ const DEPARTMENTS: Table = Table {
         column("archived_at", Type::Time),
     ],
     derived: &[column("name_key", Type::Text), column("archived", Type::Flag)],
+    recorded: &[],
     versioned: true,
     members: None,
 };
@@ -97,6 +99,7 @@ const ATTRIBUTES: Table = Table {
         column("archived_at", Type::Time),
     ],
     derived: &[column("name_key", Type::Text), column("archived", Type::Flag)],
+    recorded: &[],
     versioned: true,
     members: None,
 };

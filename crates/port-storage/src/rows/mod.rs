@@ -6,9 +6,11 @@ mod objectives;
 mod observations;
 mod people;
 mod trail;
+mod webhooks;
 
 pub use objectives::{scope_status, shelf};
 pub use trail::EVENT_TABLE;
+pub use webhooks::{JOB_TABLE, read_job};
 
 use crate::change::Unique;
 use crate::flat::{Column, Type};

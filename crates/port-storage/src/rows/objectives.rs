@@ -30,6 +30,7 @@ const OBJECTIVES: Table = Table {
         column("held_back", Type::Flag),
     ],
     derived: &[column("shelf", Type::Text), column("scope_status", Type::Text), column("due_on", Type::Date)],
+    recorded: &[],
     versioned: true,
     members: None,
 };
@@ -108,6 +109,7 @@ const NOTIFICATIONS: Table = Table {
         column("read_at", Type::Time),
     ],
     derived: &[column("unread", Type::Flag)],
+    recorded: &[],
     versioned: true,
     members: None,
 };

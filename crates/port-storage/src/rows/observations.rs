@@ -23,6 +23,7 @@ const TABLE: Table = Table {
         column("archived_at", Type::Time),
     ],
     derived: &[column("archived", Type::Flag)],
+    recorded: &[],
     versioned: true,
     members: Some(MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" }),
 };

@@ -31,6 +31,7 @@ const EMPLOYEES: Table = Table {
         column("first_name_key", Type::Text),
         column("last_name_key", Type::Text),
     ],
+    recorded: &[],
     versioned: true,
     members: Some(MemberTable { name: "employee_custom_values", owner: "employee_id", member: "digest" }),
 };
@@ -98,6 +99,7 @@ const INVITATIONS: Table = Table {
         column("revoked_at", Type::Time),
     ],
     derived: &[],
+    recorded: &[],
     versioned: true,
     members: None,
 };
@@ -137,6 +139,7 @@ const CONNECTORS: Table = Table {
         column("updated_at", Type::Time),
     ],
     derived: &[],
+    recorded: &[],
     versioned: true,
     members: None,
 };

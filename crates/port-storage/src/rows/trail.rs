@@ -25,6 +25,7 @@ const AUDIT_ENTRIES: Table = Table {
         column("user_agent", Type::Text),
     ],
     derived: &[],
+    recorded: &[],
     versioned: false,
     members: None,
 };
@@ -73,6 +74,7 @@ pub const EVENT_TABLE: Table = Table {
         column("data", Type::Text),
     ],
     derived: &[],
+    recorded: &[],
     versioned: false,
     members: None,
 };

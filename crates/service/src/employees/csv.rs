@@ -158,7 +158,7 @@ impl<'a> Upload<'a> {
                 None if moves => Some(self.turn().await),
                 held => held,
             };
-            match self.shell.store.commit(self.call.caller.tenant, change).await {
+            match self.shell.commit(self.call.caller.tenant, change).await {
                 Ok(()) => {}
                 Err(CommitError::Replayed) => {
                     return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);

@@ -1,0 +1,3 @@
+DROP TABLE deliveries;
+DROP TABLE delivery_jobs;
+DROP TABLE webhooks;
