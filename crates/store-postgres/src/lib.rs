@@ -10,6 +10,7 @@ mod lanes;
 mod listing;
 mod migrations;
 mod pool;
+mod queue;
 mod reads;
 mod select;
 mod session;

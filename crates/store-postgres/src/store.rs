@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_port_storage::change::{ChangeSet, CommitError};
+use candor_port_storage::change::{ChangeSet, CommitError, Committed};
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::{Read, Storage};
 
@@ -101,7 +101,7 @@ impl PostgresStore {
 
 #[async_trait]
 impl Storage for PostgresStore {
-    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.committer.commit(tenant, change).await
     }
 

@@ -5,11 +5,12 @@ mod group;
 mod learn;
 mod requires;
 mod statement;
+mod webhooks;
 
 use std::time::{Duration, Instant};
 
 use candor_domain::access::Tenant;
-use candor_port_storage::change::{ChangeSet, CommitError, Require};
+use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use candor_port_storage::store::StorageError;
 use diesel_async::AsyncPgConnection;
 use futures_util::future::join_all;
@@ -43,7 +44,7 @@ impl Committer {
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
-    pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+    pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let pool = self.pool.clone();
         let task = self.home.spawn(async move {
             let begun = Instant::now();
@@ -52,7 +53,7 @@ impl Committer {
             if saved.is_ok() && statement::count_lines(&change) >= learn::MANY {
                 learn::sizes(&pool).await;
             }
-            saved.map_err(|it| answer(it, &change.requires))
+            saved.map(|()| Committed::default()).map_err(|it| answer(it, &change.requires))
         });
         match task.await {
             Ok(saved) => saved,

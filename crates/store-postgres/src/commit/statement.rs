@@ -16,6 +16,7 @@ use candor_port_storage::flat::Cell;
 use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
+use super::webhooks;
 use crate::failure::MARK;
 use crate::sql::Sql;
 
@@ -190,6 +191,10 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
             Write::Objective(row) => groups.row(None, row),
             Write::Notification(row) => groups.row(None, row),
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
+            Write::Webhook(row) => groups.row(None, row),
+            Write::WebhookForgiven(id) => webhooks::forgive(statement, *id),
+            Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
+            Write::Enqueue(_) => {}
         }
     }
     for notice in &change.notices {

@@ -5,5 +5,6 @@ mod library;
 mod objectives;
 mod people;
 mod trail;
+mod webhooks;
 
 pub(crate) use people::present_statuses;
