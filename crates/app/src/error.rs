@@ -98,6 +98,9 @@ pub(crate) enum Error {
         /// What it said.
         reason: String,
     },
+    /// Webhooks cannot be sent from this machine.
+    #[error("cannot send webhooks: {0}; check the name servers and the certificates of this machine")]
+    Webhooks(#[from] candor_webhooks::SetupError),
     /// A use case refused.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {

@@ -7,6 +7,7 @@ use candor_domain::secret::Secret;
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_service::vault::{self, Vault};
 use candor_service::{Settings, Shell};
+use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
@@ -18,13 +19,15 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// Everything that use cases need, on the configured store.
 ///
 /// # Errors
-/// A database that does not answer or whose schema is old; a master key that is missing or unreadable.
+/// A database that does not answer or whose schema is old; a master key that is missing or unreadable; a system without
+/// name servers.
 pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
     let ids = Arc::new(SystemIds::default());
     let ring = master_key(config, &*ids)?;
     let vault = Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
     let store = store::open(config).await?;
-    Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, Settings { public_url })))
+    let sender = Sender::new(candor_webhooks::Settings::default())?;
+    Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, Arc::new(sender), Settings { public_url })))
 }
 
 /// The base of links: what the operator says, else where this process listens.

@@ -12,6 +12,7 @@ use candor_domain::refusal::Refusal;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, Ids, new_id};
+use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
 
 use tokio::sync::{Mutex, MutexGuard};
@@ -43,6 +44,8 @@ pub struct Shell {
     pub ids: Arc<dyn Ids>,
     /// Seals what must not be read in the store.
     pub vault: Vault,
+    /// Where webhooks go.
+    pub receivers: Arc<dyn WebhookTransport>,
     /// Who is calling.
     pub auth: Authenticator,
     /// How often.
@@ -72,10 +75,12 @@ impl Shell {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         vault: Vault,
+        receivers: Arc<dyn WebhookTransport>,
         settings: Settings,
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
-        Self { store, clock, ids, vault, auth, limits: Limits::default(), settings, turns: Turns::default() }
+        let limits = Limits::default();
+        Self { store, clock, ids, vault, receivers, auth, limits, settings, turns: Turns::default() }
     }
 
     /// Waits for a turn to move people within a tenant's reporting tree.

@@ -16,6 +16,7 @@ mod methods;
 mod objectives;
 mod outages;
 mod pages;
+mod receivers;
 mod records;
 mod resources;
 mod snapshots;

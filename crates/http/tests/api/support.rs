@@ -23,6 +23,8 @@ use candor_service::{Settings as ShellSettings, Shell};
 use candor_store_sqlite::SqliteStore;
 use serde_json::Value;
 
+use crate::receivers::Receivers;
+
 /// When tests begin: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
 /// What `Location` starts with.
@@ -37,6 +39,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) shell: Arc<Shell>,
     pub(crate) readiness: Readiness,
+    pub(crate) receivers: Arc<Receivers>,
     pub(crate) organization: OrganizationId,
     /// A live key that may do everything.
     pub(crate) admin: String,
@@ -65,7 +68,8 @@ impl World {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let public = ShellSettings { public_url: PUBLIC_URL.to_owned() };
-        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, public));
+        let receivers = Arc::new(Receivers::default());
+        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, receivers.clone(), public));
         let readiness = Readiness::starting();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&shell), settings, readiness.clone()));
@@ -80,7 +84,7 @@ impl World {
             }) as Served
         });
         let organization = operator::create_organization(&shell, "Example").await.unwrap();
-        let mut world = Self { clock, shell, readiness, organization, admin: String::new(), serve };
+        let mut world = Self { clock, shell, readiness, receivers, organization, admin: String::new(), serve };
         world.admin = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }

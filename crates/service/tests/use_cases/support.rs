@@ -1,7 +1,9 @@
 //! A service on SQLite in memory, with a clock that stands still and ids that are the same on every run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scopes, Tenant};
 use candor_domain::audit::Origin;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId, RequestId};
@@ -9,7 +11,9 @@ use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
 use candor_domain::replay::{Fingerprint, IdempotencyKey};
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
+use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::Vault;
 use candor_service::{Call, Error, Idempotency, Reply, Settings, Shell, employees};
@@ -19,6 +23,20 @@ use ulid::Ulid;
 
 /// Noon on a Sunday in March.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+/// Receivers of webhooks: each may be called, and acknowledges everything.
+struct Receivers;
+
+#[async_trait]
+impl WebhookTransport for Receivers {
+    async fn judge(&self, _: &Target) -> Verdict {
+        Verdict::Allowed
+    }
+
+    async fn send(&self, _: Request) -> Attempt {
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome: Outcome::Acknowledged }
+    }
+}
 
 /// A service with one organization.
 pub(crate) struct World {
@@ -40,7 +58,9 @@ impl World {
         let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
         let settings = Settings { public_url: "http://localhost:8080".to_owned() };
         let ids = Arc::new(SeededIds::new(7));
-        let shell = Arc::new(Shell::new(Arc::clone(&store) as _, Arc::clone(&clock) as _, ids, vault, settings));
+        let receivers = Arc::new(Receivers);
+        let (clocked, stored) = (Arc::clone(&clock) as _, Arc::clone(&store) as _);
+        let shell = Arc::new(Shell::new(stored, clocked, ids, vault, receivers, settings));
         let organization = operator::create_organization(&shell, "Acme").await.unwrap();
         Self { shell, clock, store, organization }
     }

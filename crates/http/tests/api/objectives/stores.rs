@@ -34,7 +34,8 @@ impl Shared {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let settings = ShellSettings { public_url: PUBLIC_URL.to_owned() };
-        Shell::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, settings)
+        let receivers = self.world.receivers.clone();
+        Shell::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
     }
 }
 
