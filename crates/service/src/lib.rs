@@ -25,6 +25,7 @@ pub mod shell;
 pub mod start;
 pub mod sweep;
 pub mod vault;
+pub mod webhooks;
 
 pub use call::{Call, Idempotency, Precondition};
 pub use error::Error;
