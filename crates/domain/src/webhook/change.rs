@@ -1,7 +1,7 @@
 //! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
 
 use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, Verdict};
-use crate::audit::Target as AuditTarget;
+use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields};
 use crate::id::WebhookId;
@@ -53,7 +53,8 @@ fn url(value: &Value) -> Result<Target, Flaw> {
     if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { Target::parse(text) }
 }
 
-fn topics(value: &Value) -> Result<Topics, Flaw> {
+/// Reads `event_types`.
+pub(super) fn topics(value: &Value) -> Result<Topics, Flaw> {
     let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
     if items.is_empty() {
         return Err(Flaw::new(Code::TooShort, "must have at least one event type"));
@@ -66,6 +67,16 @@ fn topics(value: &Value) -> Result<Topics, Flaw> {
         other => Err(Flaw::format(format!("an array of strings, not of {}", other.kind()))),
     };
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// A URL as the audit log shows it: what stands behind its path may be a secret, and outlives it there.
+fn without_query(text: &str) -> String {
+    Target::parse(text).map_or(String::new(), |it| {
+        let mut url = it.url().clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        url.into()
+    })
 }
 
 impl Draft {
@@ -147,7 +158,11 @@ impl Subscription {
         sealed: Option<Vec<u8>>,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, Refusal> {
+        let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
         let mut state = self.clone();
+        if let Some(sealed) = sealed {
+            state.secrets = self.rotated(sealed, at)?;
+        }
         if let Some(url) = patch.url {
             let judged = verdict.unwrap_or(Verdict::Unresolvable).check();
             judged.map_err(|flaw| Refusal::unprocessable("url", flaw))?;
@@ -160,15 +175,23 @@ impl Subscription {
             // What failed before it was paused must not disable it at its first failure.
             state.streak = Streak::default();
         }
-        let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
-        if let Some(sealed) = sealed {
-            state.secrets = self.rotated(sealed, at)?;
-        }
         if state == *self {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, action, vec![])))
+        let mut decision = Decision::changed(self, state, action, vec![]);
+        if let Some(change) = decision.audit.changes.get_mut("url") {
+            for url in [&mut change.from, &mut change.to] {
+                *url = without_query(url.as_str().unwrap_or_default()).into();
+            }
+        }
+        Ok(Some(decision))
+    }
+
+    /// What the audit log says when it goes for good.
+    #[must_use]
+    pub fn removed(&self) -> AuditDraft {
+        AuditDraft::of(self, "webhook.delete")
     }
 
     /// The secrets after a rotation: the newest so far signs until 24 hours from now, older ones keep their own ends.

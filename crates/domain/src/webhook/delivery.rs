@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Next, Status};
-use crate::event::{EventType, public_id};
+use crate::event::EventType;
 use crate::fields::{Word, as_word};
 use crate::id::{DeliveryId, EventId, WebhookId};
 use crate::page::{Key, Listed, Sort, SortBy, Sorts};
@@ -139,7 +139,7 @@ impl Serialize for Delivery {
         Entry {
             id: self.id,
             subscription_id: self.subscription_id,
-            event_id: public_id(self.event_type, self.event_id),
+            event_id: self.public_event_id(),
             event_type: self.event_type,
             attempt: self.attempt,
             status: self.status,
@@ -180,11 +180,11 @@ pub struct DeliveryFilter {
 }
 
 impl DeliveryFilter {
-    /// Reads the parameters of `GET /webhooks/{id}/deliveries`.
+    /// Reads the parameters of `GET /webhooks/{id}/deliveries` of this subscription.
     ///
     /// # Errors
     /// Every parameter that is wrong.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let filter = Self {
             status: params.one("filter[status]", params::word),
             event_type: params.one("filter[event_type]", params::word),
@@ -193,7 +193,7 @@ impl DeliveryFilter {
                 None => params::id(text),
             }),
         };
-        params.list("deliveries", Delivery::SORTS, filter, vec![])
+        params.list(&format!("deliveries of {webhook}"), Delivery::SORTS, filter, vec![])
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
     fn the_log_is_filtered_by_status_type_and_event() {
         let parse = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            DeliveryFilter::parse(Params::new(pairs))
+            DeliveryFilter::parse(WebhookId::from_ulid(Ulid(2)), Params::new(pairs))
                 .map(|it| it.filter)
                 .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>())
         };

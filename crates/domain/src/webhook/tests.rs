@@ -6,19 +6,19 @@ use crate::problem::Code;
 use crate::refusal::Refusal;
 use ulid::Ulid;
 
-const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+pub(super) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
-fn object(body: &str) -> Object {
+pub(super) fn object(body: &str) -> Object {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("not an object: {body}") };
     members
 }
 
-fn codes<T>(result: Result<T, Problems>) -> Vec<(String, Code)> {
+pub(super) fn codes<T>(result: Result<T, Problems>) -> Vec<(String, Code)> {
     let problems = result.err().unwrap_or_default();
     problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
 }
 
-fn subscription() -> Subscription {
+pub(super) fn subscription() -> Subscription {
     let draft = Draft::parse(object(r#"{"url":"https://example.com/","event_types":["objective.created","*"]}"#));
     let id = WebhookId::from_ulid(Ulid(1));
     Subscription::create(id, draft.unwrap(), Verdict::Allowed, vec![1], NOON).unwrap().state
@@ -214,4 +214,34 @@ fn lists_are_newest_first_unless_asked_otherwise() {
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
     let it = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
     assert_eq!((it.key(SortBy::CreatedAt), it.key(SortBy::UpdatedAt)), (Key::Time(NOON), Key::Time(it.updated_at)));
+}
+
+#[test]
+fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
+    let stored = Subscription { url: "https://example.com:8443/a?token=secret".to_owned(), ..subscription() };
+    let patch = Patch::parse(object(r#"{"url":"https://other.example/b/c?key=secret#secret"}"#), &stored).unwrap();
+    let decision = stored.update(patch, Some(Verdict::Allowed), None, NOON).unwrap().unwrap();
+    assert_eq!(decision.state.url, "https://other.example/b/c?key=secret#secret");
+    let shown = serde_json::to_value(&decision.audit.changes).unwrap();
+    let wanted = serde_json::json!({"url": {"from": "https://example.com:8443/a", "to": "https://other.example/b/c"}});
+    assert_eq!(shown, wanted);
+    let rotated = Patch { rotate_secret: true, ..Patch::default() };
+    let rotated = stored.update(rotated, None, Some(vec![7]), NOON).unwrap().unwrap();
+    assert_eq!((rotated.audit.action, rotated.audit.changes.len()), ("webhook.rotate", 0));
+    assert_eq!((stored.removed().action, stored.removed().changes.len()), ("webhook.delete", 0));
+}
+
+#[test]
+fn what_deliveries_say_of_a_subscription_has_a_mark_of_its_own() {
+    let it = subscription();
+    let marks = [
+        it.delivery_mark(),
+        it.after_delivery(Status::Success, NOON).delivery_mark(),
+        it.after_delivery(Status::Failed, NOON).delivery_mark(),
+        it.after_delivery(Status::Dropped, NOON).delivery_mark(),
+        it.after_delivery(Status::Success, NOON.plus_seconds(1)).delivery_mark(),
+    ];
+    assert_eq!(marks[0], 0);
+    let distinct: std::collections::BTreeSet<_> = marks.into_iter().collect();
+    assert_eq!(distinct.len(), marks.len(), "{marks:?}");
 }

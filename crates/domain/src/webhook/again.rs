@@ -1,0 +1,229 @@
+//! What somebody wants to be sent once more (decision F9).
+
+use super::change::topics;
+use super::{Delivery, LOG_DAYS, Subscription, Topics};
+use crate::event::{EventType, public_id};
+use crate::fields::{self, Fields, Word};
+use crate::json::Object;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// Which events of a time are sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Only {
+    /// Those that were attempted and never acknowledged.
+    Failed,
+    /// All, also those that never were attempted.
+    All,
+}
+
+impl Word for Only {
+    const WORDS: &'static [(&'static str, Self)] = &[("failed", Self::Failed), ("all", Self::All)];
+}
+
+/// The body of a replay, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayOrder {
+    /// Events that happened no earlier.
+    pub since: Timestamp,
+    /// Events that happened before this.
+    pub until: Timestamp,
+    /// Events of these types; of all that the subscription wants, if absent.
+    pub event_types: Option<Topics>,
+    /// Which of them.
+    pub only: Only,
+}
+
+impl ReplayOrder {
+    /// Reads the body of a replay that is asked for now.
+    ///
+    /// # Errors
+    /// Every field that is wrong: events are kept for 30 days, so `since` must not be earlier than that.
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        let since = fields.required("since", |value| {
+            let since = fields::datetime(value)?;
+            let kept = since >= now.plus_seconds(-LOG_DAYS * DAY_SECONDS);
+            if kept { Ok(since) } else { Err(out_of_range(format!("must be within the last {LOG_DAYS} days"))) }
+        });
+        let until = fields.optional("until", fields::datetime);
+        let event_types = fields.optional("event_types", topics);
+        let only = fields.optional("only", fields::word).unwrap_or(Only::Failed);
+        match (since, until) {
+            (Some(since), Some(until)) if until < since => {
+                fields.problem("until", out_of_range("must not be before since"));
+            }
+            (Some(since), None) if now < since => {
+                fields.problem("since", out_of_range("must not be in the future"));
+            }
+            _ => {}
+        }
+        let order = || Some(Self { since: since?, until: until.unwrap_or(now), event_types, only });
+        fields.finish(order())
+    }
+
+    /// The types it is about: nobody is sent what they do not want.
+    #[must_use]
+    pub fn types(&self, subscription: &Subscription) -> Vec<EventType> {
+        let asked = |kind| self.event_types.as_ref().is_none_or(|it| it.cover(kind));
+        let kinds = EventType::WORDS.iter().map(|(_, kind)| *kind);
+        kinds.filter(|it| *it != EventType::TestPing && subscription.event_types.cover(*it) && asked(*it)).collect()
+    }
+}
+
+fn out_of_range(message: impl Into<String>) -> Flaw {
+    Flaw::new(Code::OutOfRange, message)
+}
+
+/// Where the event of an attempt is by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// It is kept, and nothing of it is to come.
+    Kept,
+    /// It is queued: it will be attempted without being asked for.
+    Queued,
+    /// It is so old that it was removed.
+    Removed,
+}
+
+impl Word for Whereabouts {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("kept", Self::Kept), ("queued", Self::Queued), ("removed", Self::Removed)];
+}
+
+impl Subscription {
+    /// Whether something can be sent to it again: while it is not active, nothing would be.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`].
+    pub fn sends(&self, attempted: &str) -> Result<(), Refusal> {
+        if self.active { Ok(()) } else { Err(Refusal::transition("active", false, attempted)) }
+    }
+}
+
+impl Delivery {
+    /// Whether its event can be sent again.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] for a test, which had no event, and for an event that is queued or was removed.
+    pub fn again(&self, event: Whereabouts) -> Result<(), Refusal> {
+        const REDELIVER: &str = "redeliver";
+        if self.event_type == EventType::TestPing {
+            return Err(Refusal::transition("event_type", self.event_type, REDELIVER));
+        }
+        match event {
+            Whereabouts::Kept => Ok(()),
+            Whereabouts::Queued | Whereabouts::Removed => Err(Refusal::transition("event", event.word(), REDELIVER)),
+        }
+    }
+
+    /// The id of its event as receivers see it.
+    #[must_use]
+    pub fn public_event_id(&self) -> String {
+        public_id(self.event_type, self.event_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOON, codes, object, subscription};
+    use super::super::{Answered, Job, Origin, Outcome, Schedule};
+    use super::*;
+    use crate::access::{Environment, Tenant};
+    use crate::id::{DeliveryId, EventId, OrganizationId};
+    use ulid::Ulid;
+
+    fn parse(body: &str) -> Result<ReplayOrder, Problems> {
+        ReplayOrder::parse(object(body), NOON)
+    }
+
+    #[test]
+    fn a_replay_is_about_what_failed_until_now_unless_it_says_otherwise() {
+        let since = "2026-03-01T11:00:00.000Z".parse().unwrap();
+        let wanted = ReplayOrder { since, until: NOON, event_types: None, only: Only::Failed };
+        assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(wanted.clone()));
+        let nulls = r#"{"since":"2026-03-01T13:00:00+02:00","until":null,"event_types":null,"only":null}"#;
+        assert_eq!(parse(nulls), Ok(wanted));
+        let all = parse(r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T11:00:00Z","event_types":["employee.created","employee.created"],"only":"all"}"#).unwrap();
+        let topics = Topics::from_words(["employee.created"]).unwrap();
+        assert_eq!(all, ReplayOrder { since, until: since, event_types: Some(topics), only: Only::All });
+    }
+
+    #[test]
+    fn each_bad_field_of_a_replay_is_named() {
+        let table: &[(&str, &[(&str, Code)])] = &[
+            ("{}", &[("since", Code::Required)]),
+            (r#"{"since":null}"#, &[("since", Code::Required)]),
+            (r#"{"since":1}"#, &[("since", Code::InvalidFormat)]),
+            (r#"{"since":"2026-03-01"}"#, &[("since", Code::InvalidFormat)]),
+            (r#"{"since":"2026-01-30T11:59:59.999Z"}"#, &[("since", Code::OutOfRange)]),
+            (r#"{"since":"2026-03-01T12:00:00.001Z"}"#, &[("since", Code::OutOfRange)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T10:59:59.999Z"}"#, &[("until", Code::OutOfRange)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","until":"soon"}"#, &[("until", Code::InvalidFormat)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","event_types":[]}"#, &[("event_types", Code::TooShort)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","event_types":["x"]}"#, &[("event_types", Code::InvalidEnum)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","event_types":"*"}"#, &[("event_types", Code::InvalidFormat)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","only":"success"}"#, &[("only", Code::InvalidEnum)]),
+            (r#"{"since":"2026-03-01T11:00:00Z","limit":1}"#, &[("limit", Code::UnknownField)]),
+            (r#"{"since":"x","only":"x"}"#, &[("since", Code::InvalidFormat), ("only", Code::InvalidEnum)]),
+        ];
+        for (body, wanted) in table {
+            let wanted: Vec<_> = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+            assert_eq!(codes(parse(body)), wanted, "{body}");
+        }
+        for edge in ["2026-01-30T12:00:00.000Z", "2026-03-01T12:00:00.000Z"] {
+            assert!(parse(&format!(r#"{{"since":"{edge}"}}"#)).is_ok(), "{edge}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_sent_again_what_they_do_not_want() {
+        let words = |subscription: &[&str], order: Option<&[&str]>| {
+            let topics = |it: &[&str]| Topics::from_words(it.iter().copied()).unwrap();
+            let wants = Subscription { event_types: topics(subscription), ..super::super::tests::subscription() };
+            let order = ReplayOrder { since: NOON, until: NOON, event_types: order.map(topics), only: Only::All };
+            order.types(&wants).into_iter().map(Word::word).collect::<Vec<_>>()
+        };
+        assert_eq!(words(&["employee.created"], None), ["employee.created"]);
+        assert_eq!(words(&["employee.created"], Some(&["*"])), ["employee.created"]);
+        assert_eq!(words(&["*"], Some(&["employee.created"])), ["employee.created"]);
+        assert_eq!(words(&["employee.created"], Some(&["employee.updated"])), [""; 0]);
+        assert_eq!(words(&["*"], Some(&["test.ping"])), [""; 0], "tests are no events");
+        assert_eq!(words(&["*"], None).len(), EventType::WORDS.len() - 1);
+    }
+
+    #[test]
+    fn only_what_is_kept_and_not_to_come_is_sent_again() {
+        let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
+        let attempt = |kind| {
+            let job = Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, Origin::Event);
+            let answered = Answered { status: 204, duration_ms: 1, outcome: Outcome::Acknowledged };
+            job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), NOON).entry
+        };
+        let refused = |kind, event| match attempt(kind).again(event) {
+            Ok(()) => None,
+            Err(Refusal::Conflict(it)) => Some((it.field, it.current.to_string(), it.attempted_transition)),
+            Err(other) => panic!("{other:?}"),
+        };
+        let conflict = |field: &str, current: &str| {
+            Some((field.to_owned(), format!("\"{current}\""), Some("redeliver".to_owned())))
+        };
+        let kind = EventType::EmployeeCreated;
+        assert_eq!(refused(kind, Whereabouts::Kept), None);
+        assert_eq!(refused(kind, Whereabouts::Queued), conflict("event", "queued"));
+        assert_eq!(refused(kind, Whereabouts::Removed), conflict("event", "removed"));
+        for event in [Whereabouts::Kept, Whereabouts::Queued, Whereabouts::Removed] {
+            assert_eq!(refused(EventType::TestPing, event), conflict("event_type", "test.ping"));
+        }
+    }
+
+    #[test]
+    fn nothing_is_sent_again_while_the_subscription_is_not_active() {
+        assert_eq!(subscription().sends("replay"), Ok(()));
+        let paused = Subscription { active: false, ..subscription() };
+        assert_eq!(paused.sends("replay"), Err(Refusal::transition("active", false, "replay")));
+    }
+}
