@@ -279,7 +279,8 @@ impl Listing {
     pub fn deliveries(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<Delivery>(sort, page);
         it.is(Column::new("webhook_id", Type::Id), Some(Cell::Id(webhook.to_bytes())));
-        it.is(STATUS, filter.status.map(|it| Cell::Text(it.word().to_owned())));
+        let statuses = webhook::Status::WORDS.iter().filter(|(_, it)| filter.status.is_none_or(|wanted| wanted == *it));
+        it.runs = Some((STATUS, statuses.map(|(word, _)| Cell::Text((*word).to_owned())).collect()));
         it.is(Column::new("event_type", Type::Text), filter.event_type.map(|it| Cell::Text(it.word().to_owned())));
         it.is(Column::new("event_id", Type::Id), filter.event_id.map(|it| Cell::Id(it.to_bytes())));
         it

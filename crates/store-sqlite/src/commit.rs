@@ -7,12 +7,12 @@ use candor_domain::people::{Employee, Status};
 use candor_domain::replay::Replay;
 use candor_port_storage::change::key_tenant;
 use candor_port_storage::flat::Stored;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageError, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Require, Row, StorageError, Version, Write};
 
-use crate::lines;
 use crate::refusal::refused;
 use crate::sql::{Db, Sql};
 use crate::table::{append, has_version, write};
+use crate::{deliveries, lines};
 
 /// An answer that has expired makes room for a new one.
 const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
@@ -24,7 +24,7 @@ const READ_ALL: &str = "UPDATE notifications SET read_at = ?, unread = 0, versio
     WHERE tenant_id = ? AND recipient_id = ? AND unread = 1";
 
 /// Saves everything of a change set, or says why not; then the caller takes back what was written.
-pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
+pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<Committed, CommitError> {
     if let Some(replay) = &change.replay {
         keep_answer(db, tenant, replay)?;
     }
@@ -33,7 +33,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             return Err(CommitError::Broken(*require));
         }
     }
-    let mut upkeep = Upkeep::default();
+    let (mut upkeep, mut committed) = (Upkeep::default(), Committed::default());
     for it in &change.writes {
         match it {
             Write::Observation(row) => write(db, tenant, row)?,
@@ -50,6 +50,10 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
                 let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
                 db.execute(&sql).map_err(|it| refused(&it))?;
             }
+            Write::Webhook(row) => write(db, tenant, row)?,
+            Write::WebhookForgiven(id) => deliveries::forgive(db, tenant, *id)?,
+            Write::WebhookRemoved(id, seen) => deliveries::remove(db, tenant, *id, *seen)?,
+            Write::Enqueue(jobs) => deliveries::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
         }
     }
     upkeep.start(db, tenant)?;
@@ -62,7 +66,8 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     for entry in change.audit_entries() {
         append(db, tenant, entry)?;
     }
-    Ok(())
+    deliveries::fan_out(db, tenant, &change.events, change.lease, &mut committed)?;
+    Ok(committed)
 }
 
 fn keep_answer(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {

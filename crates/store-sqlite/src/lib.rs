@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod commit;
+mod deliveries;
 mod lead;
 mod lines;
 mod list;

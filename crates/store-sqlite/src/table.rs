@@ -40,6 +40,11 @@ impl Statements {
             columns,
         }
     }
+
+    /// What adds a row: the tenant, then the cells.
+    pub(crate) fn insert(&self) -> Arc<str> {
+        Arc::clone(&self.insert)
+    }
 }
 
 fn names(columns: &'static [Column]) -> impl Iterator<Item = &'static str> {
@@ -62,6 +67,12 @@ pub(crate) fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, 
 pub(crate) fn get<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<Versioned<T>>, StorageError> {
     let text = Arc::clone(&db.statements(T::TABLE).get);
     db.first(Sql::new(text).bind(tenant).bind(id), versioned)
+}
+
+/// One row of a table whose rows do not change.
+pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<T>, StorageError> {
+    let text = Arc::clone(&db.statements(T::TABLE).get);
+    db.first(Sql::new(text).bind(tenant).bind(id), value)
 }
 
 /// The one row that a condition behind the tenant names.

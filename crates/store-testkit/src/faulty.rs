@@ -26,7 +26,9 @@ use candor_port_storage::store::{
     FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Reporting, Storage, StorageError,
     StoredReplay, Trail,
 };
-use candor_port_storage::{ChangeSet, CommitError, Versioned};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned};
+
+mod webhooks;
 
 /// What is asked of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,7 +47,11 @@ pub enum Call {
     Replay,
     /// A piece of the event feed.
     Feed,
-    /// Notes and clearing: touched keys and the sweep.
+    /// Deliveries to be leased.
+    Claim,
+    /// What has become of leased deliveries.
+    Record,
+    /// Notes and clearing: touched keys, the sweep, and the looks after queue and log.
     Upkeep,
     /// A sign of life.
     Ping,
@@ -353,7 +359,7 @@ impl<S: Storage + ?Sized> Trail for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Storage for Faulty<S> {
-    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.through(Call::Commit, self.store.commit(tenant, change)).await
     }
     async fn ping(&self) -> Read<()> {

@@ -11,7 +11,7 @@ use candor_domain::observation::Observation;
 use candor_domain::page::Position;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Row, Storage, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Row, Storage, Version, Versioned, Write};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -60,6 +60,11 @@ impl World {
     }
 
     pub(crate) async fn commit(&self, change: ChangeSet) -> Result<(), CommitError> {
+        self.committed(change).await.map(drop)
+    }
+
+    /// Saves a change set, and says what else came of it.
+    pub(crate) async fn committed(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         self.store.commit(self.tenant, change).await
     }
 

@@ -39,9 +39,10 @@ CREATE TABLE delivery_jobs (
     PRIMARY KEY (tenant_id, webhook_id, event_id)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX delivery_jobs_by_due_time ON delivery_jobs (due_at) WHERE due_at IS NOT NULL;
--- What a walk along the subscriptions takes of each, and what is parked of each.
-CREATE INDEX delivery_jobs_by_lane ON delivery_jobs (tenant_id, webhook_id, due_at);
-CREATE INDEX delivery_jobs_parked ON delivery_jobs (tenant_id, webhook_id) WHERE due_at IS NULL;
+-- What a walk along the subscriptions takes of each; one that is not active is not met on the way.
+CREATE INDEX delivery_jobs_by_lane ON delivery_jobs (tenant_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+-- What waits for its subscription to be active again, in the order in which it happened.
+CREATE INDEX delivery_jobs_parked ON delivery_jobs (tenant_id, webhook_id, event_id) WHERE due_at IS NULL;
 
 -- The log of attempts, a partition for each day. The partitions of the days to come are made by the service, which
 -- drops those of days that are over for long enough; what finds no day of its own goes into the default one.
@@ -62,9 +63,9 @@ CREATE TABLE deliveries (
     PRIMARY KEY (tenant_id, id, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE TABLE deliveries_default PARTITION OF deliveries DEFAULT;
-CREATE INDEX deliveries_by_webhook ON deliveries (tenant_id, webhook_id, created_at, id);
+-- A list is a run for each status. By event, the log also says which of them were never delivered.
 CREATE INDEX deliveries_by_status ON deliveries (tenant_id, webhook_id, status, created_at, id);
-CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, event_type, created_at, id);
-CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, event_id, created_at, id);
+CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
+CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
 -- What is over for long enough.
 CREATE INDEX deliveries_by_time ON deliveries (created_at);

@@ -39,9 +39,10 @@ CREATE TABLE delivery_jobs (
     PRIMARY KEY (tenant_id, webhook_id, event_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivery_jobs_by_due_time ON delivery_jobs (due_at) WHERE due_at IS NOT NULL;
--- What a walk along the subscriptions takes of each, and what is parked of each.
-CREATE INDEX delivery_jobs_by_lane ON delivery_jobs (tenant_id, webhook_id, due_at);
-CREATE INDEX delivery_jobs_parked ON delivery_jobs (tenant_id, webhook_id) WHERE due_at IS NULL;
+-- What a walk along the subscriptions takes of each; one that is not active is not met on the way.
+CREATE INDEX delivery_jobs_by_lane ON delivery_jobs (tenant_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+-- What waits for its subscription to be active again, in the order in which it happened.
+CREATE INDEX delivery_jobs_parked ON delivery_jobs (tenant_id, webhook_id, event_id) WHERE due_at IS NULL;
 
 -- The log of attempts.
 CREATE TABLE deliveries (
@@ -60,9 +61,9 @@ CREATE TABLE deliveries (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, id, created_at)
 ) STRICT;
-CREATE INDEX deliveries_by_webhook ON deliveries (tenant_id, webhook_id, created_at, id);
+-- A list is a run for each status. By event, the log also says which of them were never delivered.
 CREATE INDEX deliveries_by_status ON deliveries (tenant_id, webhook_id, status, created_at, id);
-CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, event_type, created_at, id);
-CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, event_id, created_at, id);
+CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
+CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
 -- What is over for long enough.
 CREATE INDEX deliveries_by_time ON deliveries (created_at);

@@ -1,5 +1,6 @@
 //! The port's calls, each a few statements on one of the store's threads.
 
+mod again;
 mod keys;
 mod library;
 mod objectives;
@@ -7,3 +8,4 @@ mod observations;
 mod people;
 mod storage;
 mod trail;
+mod webhooks;

@@ -4,14 +4,14 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::store::Read;
-use candor_port_storage::{ChangeSet, CommitError, Storage};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Storage};
 
 use crate::sql::Sql;
 use crate::{SqliteStore, commit, writer};
 
 #[async_trait]
 impl Storage for SqliteStore {
-    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
+    async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         writer::ask(&self.tasks, move |db| commit::carry_out(db, tenant, &change)).await
     }
 

@@ -1,0 +1,108 @@
+//! Leasing what is due: one task of the writer, so that no two workers get the same delivery.
+
+use std::collections::HashSet;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::WebhookId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Job;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Fetch, Reader};
+use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
+use candor_port_storage::rows::{JOB_TABLE, read_job};
+
+use super::KEY;
+use crate::sql::{Db, Sql, Value, failed};
+
+/// What is walked along: what is due, or what is parked.
+#[derive(Debug, Clone, Copy)]
+enum Lanes {
+    Due(Timestamp),
+    Parked,
+}
+
+/// Leases deliveries.
+pub(super) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
+    let claimed = match claim {
+        Claim::Oldest { most } => Claimed { jobs: oldest(db, now, *most)?, next: None },
+        Claim::Lanes(walk) => along(db, Lanes::Due(now), walk)?,
+        Claim::Parked(walk) => along(db, Lanes::Parked, walk)?,
+    };
+    let text = format!("UPDATE delivery_jobs SET worker = ?, due_at = ? WHERE {KEY}");
+    for job in &claimed.jobs {
+        let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
+        let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
+        db.execute(&sql).map_err(|it| failed(&it))?;
+    }
+    Ok(claimed)
+}
+
+fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Job>, StorageError> {
+    let text = format!("SELECT {} FROM delivery_jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?", columns(db));
+    db.rows(Sql::new(text).bind(now).bind(i64::from(most)), job)
+}
+
+/// Steps from one subscription to the next, past what each has queued.
+fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<Claimed, StorageError> {
+    let busy: HashSet<_> = walk.busy.iter().copied().collect();
+    let (mut jobs, mut at) = (vec![], walk.after);
+    for _ in 0..walk.lanes {
+        at = next(db, lanes, at)?;
+        let Some(lane) = at else { break };
+        if !busy.contains(&lane) {
+            jobs.extend(of_lane(db, lanes, lane, walk.each)?);
+        }
+    }
+    Ok(Claimed { jobs, next: at })
+}
+
+/// The subscription behind this one that has something queued.
+fn next(db: &mut Db, lanes: Lanes, after: Option<Lane>) -> Result<Option<Lane>, StorageError> {
+    let queued = match lanes {
+        Lanes::Due(_) => "due_at IS NOT NULL",
+        Lanes::Parked => "due_at IS NULL",
+    };
+    let text = format!(
+        "SELECT tenant_id, webhook_id FROM delivery_jobs WHERE {queued} AND (tenant_id, webhook_id) > (?, ?) \
+         ORDER BY tenant_id, webhook_id LIMIT 1"
+    );
+    // No bytes at all come before any id.
+    let start = || Value::Blob(vec![]);
+    let sql = Sql::new(text)
+        .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
+        .bind(after.map_or_else(start, |(_, webhook)| webhook.into()));
+    db.first(sql, |row: &mut dyn Fetch| {
+        let mut reader = Reader::new(row, JOB_TABLE);
+        Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
+    })
+}
+
+fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Job>, StorageError> {
+    let columns = columns(db);
+    let text = |condition| {
+        format!("SELECT {columns} FROM delivery_jobs WHERE tenant_id = ? AND webhook_id = ? AND {condition} LIMIT ?")
+    };
+    let sql = match lanes {
+        Lanes::Due(now) => {
+            let text = text("due_at <= ? ORDER BY due_at");
+            Sql::new(text).bind(tenant).bind(webhook).bind(now)
+        }
+        Lanes::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
+        Lanes::Parked => Sql::new(text("due_at IS NULL ORDER BY event_id")).bind(tenant).bind(webhook),
+    };
+    db.rows(sql.bind(i64::from(each)), job)
+}
+
+/// Whether the subscription is there and not active. What one that is gone has left may be taken, and let go.
+fn is_paused(db: &mut Db, tenant: Tenant, webhook: WebhookId) -> Result<bool, StorageError> {
+    let text = "SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ? AND wanted = 0";
+    db.exists(Sql::new(text).bind(tenant).bind(webhook))
+}
+
+fn columns(db: &mut Db) -> String {
+    db.statements(JOB_TABLE).columns.clone()
+}
+
+fn job(row: &mut dyn Fetch) -> Result<Job, StorageError> {
+    read_job(&mut Reader::new(row, JOB_TABLE))
+}

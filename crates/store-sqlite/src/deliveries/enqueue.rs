@@ -1,0 +1,105 @@
+//! What a change set does to subscriptions and the queue beyond writing rows.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::fields::Word;
+use candor_domain::id::{EventId, WebhookId};
+use candor_domain::webhook::{Job, Origin};
+use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_port_storage::queue::Lease;
+use candor_port_storage::{CommitError, Committed, StorageError, Version};
+
+use candor_domain::webhook::Subscription;
+
+use crate::refusal::refused;
+use crate::sql::{Db, Sql, Value};
+
+/// Whom events of the tenant may be for; there is nothing to find for most tenants.
+const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
+
+const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
+    origin, delivery_id, due_at, worker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+
+const FORGIVE: &str = "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
+
+const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
+
+/// Queues events for every active subscription that wants them.
+pub(crate) fn fan_out(
+    db: &mut Db,
+    tenant: Tenant,
+    events: &[Event],
+    lease: Option<Lease>,
+    committed: &mut Committed,
+) -> Result<(), CommitError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
+    for event in events {
+        let bit = event.kind.bit();
+        for (webhook, _) in active.iter().filter(|(_, wanted)| wanted & bit != 0) {
+            let job = Job::new(tenant, *webhook, (event.id, event.kind), event.created_at, Origin::Event);
+            add(db, tenant, &job, lease, committed)?;
+        }
+    }
+    Ok(())
+}
+
+fn active(row: &mut dyn Fetch) -> Result<(WebhookId, i64), StorageError> {
+    let mut reader = Reader::new(row, Subscription::TABLE);
+    Ok((reader.id()?, reader.int()?))
+}
+
+/// Queues these deliveries, those excepted that are queued already.
+pub(crate) fn enqueue(
+    db: &mut Db,
+    tenant: Tenant,
+    jobs: &[Job],
+    lease: Option<Lease>,
+    committed: &mut Committed,
+) -> Result<(), CommitError> {
+    jobs.iter().try_for_each(|it| add(db, tenant, it, lease, committed))
+}
+
+fn add(
+    db: &mut Db,
+    tenant: Tenant,
+    job: &Job,
+    lease: Option<Lease>,
+    committed: &mut Committed,
+) -> Result<(), CommitError> {
+    let sql = Sql::new(ADD)
+        .bind(tenant)
+        .bind(job.webhook_id)
+        .bind(job.event_id)
+        .bind(job.event_type.word())
+        .bind(i64::from(job.attempt))
+        .bind(job.first_due_at)
+        .bind(job.origin.word())
+        .bind(job.delivery_id.map_or(Value::Null, Value::from))
+        .bind(lease.map_or(job.first_due_at, |it| it.until))
+        .bind(lease.map_or(Value::Null, |it| it.worker.0.into()));
+    let added = db.execute(&sql).map_err(|it| refused(&it))? > 0;
+    if added && lease.is_some() {
+        committed.leased.push(key(job));
+    }
+    Ok(())
+}
+
+const fn key(job: &Job) -> (WebhookId, EventId) {
+    (job.webhook_id, job.event_id)
+}
+
+/// Forgets the failures of a subscription.
+pub(crate) fn forgive(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
+    db.execute(&Sql::new(FORGIVE).bind(tenant).bind(id)).map(drop).map_err(|it| refused(&it))
+}
+
+/// Removes a subscription, if it has the version that was seen. What is queued for it is given up by whoever claims it.
+pub(crate) fn remove(db: &mut Db, tenant: Tenant, id: WebhookId, seen: Version) -> Result<(), CommitError> {
+    match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|it| refused(&it))? {
+        0 => Err(CommitError::Stale),
+        _ => Ok(()),
+    }
+}

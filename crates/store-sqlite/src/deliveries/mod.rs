@@ -1,0 +1,64 @@
+//! The queue of deliveries and their log. What changes them goes through the one writer, so a claim is never in the way
+//! of another.
+
+mod claim;
+mod enqueue;
+mod record;
+
+pub(crate) use enqueue::{enqueue, fan_out, forgive, remove};
+
+use async_trait::async_trait;
+
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Pulse};
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
+use candor_port_storage::rows::JOB_TABLE;
+use candor_port_storage::store::Read;
+
+use crate::sql::{Db, Sql, failed};
+use crate::{SqliteStore, writer};
+
+/// The key of a queued delivery.
+const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
+
+const STATE: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= ?1 LIMIT ?2)), \
+    (SELECT min(due_at) FROM delivery_jobs WHERE due_at <= ?1)";
+
+const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
+    (SELECT rowid FROM deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?)";
+
+#[async_trait]
+impl Queue for SqliteStore {
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+        let claim = claim.clone();
+        writer::ask(&self.tasks, move |db| claim::claim(db, lease, now, &claim)).await
+    }
+
+    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
+        writer::ask(&self.tasks, move |db| record::record(db, worker, &fates, &pulses)).await
+    }
+
+    async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        self.read(move |db| state(db, now)).await
+    }
+
+    async fn keep_log(&self, _: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
+        let forget = move |db: &mut Db| {
+            let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
+            removed.map(|it| it as u64).map_err(|it| failed(&it))
+        };
+        writer::ask(&self.tasks, forget).await
+    }
+}
+
+fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
+    let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
+    let corrupt = |reason| StorageError::Corrupt { table: JOB_TABLE.name, column: "due_at", reason };
+    let state = db.first(Sql::new(STATE).bind(now).bind(most), |row: &mut dyn Fetch| {
+        let due = row.int().map_err(corrupt)?.unwrap_or_default();
+        Ok(QueueState { due: due.unsigned_abs(), oldest_due_at: row.time().map_err(corrupt)? })
+    })?;
+    Ok(state.unwrap_or_default())
+}

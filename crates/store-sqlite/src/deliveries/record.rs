@@ -1,0 +1,100 @@
+//! Recording what has become of leased deliveries.
+
+use candor_domain::fields::Word;
+use candor_domain::webhook::{Delivery, Job, Pulse, Settled, Streak};
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Fetch, Stored};
+use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
+
+use super::KEY;
+use crate::sql::{Db, Sql, Value, failed};
+
+/// The failures of before and those of a pulse; `min` of a null is null.
+const PULSE: &str = "UPDATE webhooks SET \
+    failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
+    failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
+    last_delivery_status = CASE WHEN last_delivery_at > ?6 THEN last_delivery_status ELSE ?7 END, \
+    last_delivery_at = CASE WHEN last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END \
+    WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since";
+
+/// Records fates and pulses.
+pub(super) fn record(
+    db: &mut Db,
+    worker: WorkerId,
+    fates: &[(Job, Fate)],
+    pulses: &[(Lane, Pulse)],
+) -> Result<Recorded, StorageError> {
+    let mut recorded = Recorded::default();
+    for (job, fate) in fates {
+        if !hold(db, worker, job, fate)? {
+            recorded.lost += 1;
+        }
+    }
+    for (lane, pulse) in pulses {
+        let Some(streak) = add(db, *lane, pulse)? else { continue };
+        recorded.streaks.retain(|(it, _)| it != lane);
+        recorded.streaks.push((*lane, streak));
+    }
+    Ok(recorded)
+}
+
+/// Records one fate; says whether the worker still had the delivery.
+fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &Fate) -> Result<bool, StorageError> {
+    let had = match fate {
+        Fate::Settled(settled) => match settled.retry_at {
+            Some(at) => {
+                let again = "attempt = attempt + 1, due_at = ?, worker = NULL, delivery_id = NULL";
+                update(db, worker, job, again, Some(at.into()))?
+            }
+            None => delete(db, worker, job)?,
+        },
+        Fate::Back(at) => update(db, worker, job, "due_at = ?, worker = NULL", Some((*at).into()))?,
+        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL", None)?,
+        Fate::Gone => delete(db, worker, job)?,
+    };
+    if let (true, Fate::Settled(settled)) = (had, fate) {
+        log(db, job, settled)?;
+    }
+    Ok(had)
+}
+
+fn update(db: &mut Db, worker: WorkerId, job: &Job, to: &str, value: Option<Value>) -> Result<bool, StorageError> {
+    let text = format!("UPDATE delivery_jobs SET {to} WHERE {KEY} AND worker = ? AND attempt = ?");
+    fenced(db, worker, job, Sql::new(text).bind_all(value))
+}
+
+fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError> {
+    fenced(db, worker, job, Sql::new(format!("DELETE FROM delivery_jobs WHERE {KEY} AND worker = ? AND attempt = ?")))
+}
+
+fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
+    let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
+    let changed = db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|it| failed(&it))?;
+    Ok(changed > 0)
+}
+
+fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
+    let text = db.statements(Delivery::TABLE).insert();
+    let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells());
+    db.execute(&sql).map(drop).map_err(|it| failed(&it))
+}
+
+/// Adds a pulse; answers the streak, if the subscription is still there.
+fn add(db: &mut Db, (tenant, webhook): Lane, pulse: &Pulse) -> Result<Option<Streak>, StorageError> {
+    let sql = Sql::new(PULSE)
+        .bind(tenant)
+        .bind(webhook)
+        .bind(i64::from(pulse.healed))
+        .bind(i64::from(pulse.streak.failures))
+        .bind(pulse.streak.since.map_or(Value::Null, Value::from))
+        .bind(pulse.last_at)
+        .bind(pulse.last_status.word());
+    db.first(sql, streak)
+}
+
+fn streak(row: &mut dyn Fetch) -> Result<Streak, StorageError> {
+    let corrupt = |column| move |reason| StorageError::Corrupt { table: "webhooks", column, reason };
+    let failures = row.int().map_err(corrupt("failures"))?.unwrap_or_default();
+    let failures = u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;
+    Ok(Streak { failures, since: row.time().map_err(corrupt("failing_since"))? })
+}

@@ -1,0 +1,109 @@
+//! Which events are to be delivered again.
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
+use candor_domain::id::EventId;
+use candor_domain::webhook::Status;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Fetch, Stored};
+use candor_port_storage::queue::{Again, Lane};
+
+use crate::sql::Db;
+use crate::text::Draft;
+
+/// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
+/// which says where to look.
+const APART_MILLIS: i64 = 3_600_000;
+
+/// The events behind `after`, in the order of their ids.
+pub(super) fn events(
+    db: &mut Db,
+    lane: Lane,
+    which: &Again,
+    after: Option<EventId>,
+    most: u16,
+) -> Result<Vec<(EventId, EventType)>, StorageError> {
+    let (tenant, webhook) = lane;
+    let range = Range::new(which, after);
+    let mut draft = Draft::default();
+    if which.only_failed {
+        failed(&mut draft, lane, range);
+        draft.add(" SELECT e.id, e.type FROM failed f CROSS JOIN events e");
+        draft.with(" WHERE e.tenant_id = ", tenant).add(" AND e.id = f.event_id");
+        draft.with(" AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.tenant_id = ", tenant);
+        draft.with(" AND d.webhook_id = ", webhook).with(" AND d.status = ", Status::Success.word());
+        draft.add(" AND d.event_id = e.id)");
+    } else {
+        draft.with("SELECT e.id, e.type FROM events e WHERE e.tenant_id = ", tenant);
+        draft.with(" AND e.id > ", range.above).with(" AND e.id < ", range.below);
+    }
+    draft.with(" AND e.created_at >= ", which.since).with(" AND e.created_at < ", which.until);
+    draft.any_of(" AND e.type", which.types.iter().map(|it| it.word()));
+    draft.with(" AND NOT EXISTS (SELECT 1 FROM delivery_jobs j WHERE j.tenant_id = ", tenant);
+    draft.with(" AND j.webhook_id = ", webhook).add(" AND j.event_id = e.id)");
+    if !which.only_failed {
+        draft.add(" ORDER BY e.id");
+    }
+    draft.with(" LIMIT ", i64::from(most));
+    db.rows(draft.finish(), event)
+}
+
+/// The ids between which the events are, neither of them included.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    above: [u8; 16],
+    below: [u8; 16],
+}
+
+impl Range {
+    fn new(which: &Again, after: Option<EventId>) -> Self {
+        let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
+        let above = after.map_or(since, |it| since.max(it.to_bytes()));
+        Self { above, below: first_id(which.until.millis().saturating_add(APART_MILLIS)) }
+    }
+}
+
+/// Bits of an id behind its time.
+const RANDOM_BITS: u32 = 80;
+/// The last time that an id can have.
+const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
+
+/// The first id that can be made at a time, in milliseconds.
+fn first_id(millis: i64) -> [u8; 16] {
+    let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
+    (millis << RANDOM_BITS).to_be_bytes()
+}
+
+/// The events that have an attempt without success in the log, each once and in order: a step along an index for each
+/// and for each way to fail, however often it was attempted.
+fn failed(draft: &mut Draft, lane: Lane, range: Range) {
+    draft.add("WITH RECURSIVE failed (event_id) AS (");
+    next_failed(draft, lane, range, |draft| draft.with(" AND d.event_id > ", range.above));
+    draft.add(" UNION ALL SELECT (");
+    next_failed(draft, lane, range, |draft| draft.add(" AND d.event_id > f.event_id"));
+    draft.add(") FROM failed f WHERE f.event_id IS NOT NULL)");
+}
+
+fn next_failed(draft: &mut Draft, (tenant, webhook): Lane, range: Range, behind: impl Fn(&mut Draft) -> &mut Draft) {
+    draft.add("SELECT min(event_id) FROM (");
+    let failures = Status::WORDS.iter().filter(|(_, it)| *it != Status::Success);
+    for (number, (word, _)) in failures.enumerate() {
+        draft
+            .add(if number == 0 { "" } else { " UNION ALL " })
+            .add("SELECT * FROM (SELECT d.event_id FROM deliveries d");
+        draft
+            .with(" WHERE d.tenant_id = ", tenant)
+            .with(" AND d.webhook_id = ", webhook)
+            .with(" AND d.status = ", *word);
+        behind(draft).with(" AND d.event_id < ", range.below).add(" ORDER BY d.event_id LIMIT 1)");
+    }
+    draft.add(")");
+}
+
+fn event(row: &mut dyn Fetch) -> Result<(EventId, EventType), StorageError> {
+    let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
+    let id = row.id().and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
+    let word = row.text().map_err(corrupt("type"))?.unwrap_or_default();
+    let kind = EventType::from_word(&word).map_err(|_| corrupt("type")(format!("unexpected value {word:?}")))?;
+    Ok((EventId::from_bytes(id), kind))
+}

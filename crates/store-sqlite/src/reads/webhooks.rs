@@ -1,0 +1,98 @@
+//! Webhook subscriptions, and the log of what was sent to them.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::{DeliveryId, EventId, WebhookId};
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Subscription};
+use candor_port_storage::flat::Stored;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::queue::{Again, Lane, Webhooks};
+use candor_port_storage::store::Read;
+use candor_port_storage::{StorageError, Versioned};
+
+use super::again;
+use super::people::tenant_of;
+use crate::sql::{Db, Sql, Value};
+use crate::{SqliteStore, list, table};
+
+#[async_trait]
+impl Webhooks for SqliteStore {
+    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
+        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+    }
+
+    async fn webhooks(
+        &self,
+        tenant: Tenant,
+        filter: &Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Subscription>> {
+        let listing = Listing::webhooks(filter, sort, page);
+        self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+
+    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+        self.read(move |db| every(db, after, most)).await
+    }
+
+    async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
+        let found = self.read(move |db| table::one::<Delivery>(db, tenant, id.to_bytes())).await?;
+        Ok(found.filter(|it| it.subscription_id == webhook))
+    }
+
+    async fn deliveries(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        filter: &DeliveryFilter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Delivery>> {
+        let listing = Listing::deliveries(webhook, filter, sort, page);
+        self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+
+    async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
+        let wanted = wanted.to_vec();
+        self.read(move |db| events(db, wanted)).await
+    }
+
+    async fn to_deliver_again(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        which: &Again,
+        after: Option<EventId>,
+        most: u16,
+    ) -> Read<Vec<(EventId, EventType)>> {
+        let which = which.clone();
+        self.read(move |db| again::events(db, (tenant, webhook), &which, after, most)).await
+    }
+}
+
+fn every(db: &mut Db, after: Option<Lane>, most: u16) -> Result<Vec<(Tenant, Versioned<Subscription>)>, StorageError> {
+    let columns = &db.statements(Subscription::TABLE).columns;
+    let text = format!(
+        "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > (?, ?) ORDER BY tenant_id, id LIMIT ?"
+    );
+    // No bytes at all come before any id.
+    let start = || Value::Blob(vec![]);
+    let sql = Sql::new(text)
+        .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
+        .bind(after.map_or_else(start, |(_, webhook)| webhook.into()));
+    db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, table::versioned(row)?)))
+}
+
+fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<Vec<(Tenant, Event)>, StorageError> {
+    wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
+    wanted.dedup();
+    let mut found = Vec::with_capacity(wanted.len());
+    for (tenant, id) in wanted {
+        found.extend(table::one::<Event>(db, tenant, id.to_bytes())?.map(|it| (tenant, it)));
+    }
+    Ok(found)
+}

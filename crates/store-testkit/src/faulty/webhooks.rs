@@ -1,0 +1,77 @@
+//! Subscriptions, their log and the queue, which fail as arranged.
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::{DeliveryId, EventId, WebhookId};
+use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Subscription};
+use candor_port_storage::Versioned;
+use candor_port_storage::queue::{
+    Again, Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, Webhooks, WorkerId,
+};
+use candor_port_storage::store::{Read, Storage};
+
+use super::{Call, Faulty};
+
+#[async_trait]
+impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
+    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
+        self.through(Call::Get, self.store.webhook(tenant, id)).await
+    }
+    async fn webhooks(
+        &self,
+        tenant: Tenant,
+        filter: &webhook::Filter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Subscription>> {
+        self.through(Call::List, self.store.webhooks(tenant, filter, sort, page)).await
+    }
+    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+        self.through(Call::Batch, self.store.every_webhook(after, most)).await
+    }
+    async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
+        self.through(Call::Get, self.store.delivery(tenant, webhook, id)).await
+    }
+    async fn deliveries(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        filter: &DeliveryFilter,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Delivery>> {
+        self.through(Call::List, self.store.deliveries(tenant, webhook, filter, sort, page)).await
+    }
+    async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
+        self.through(Call::Batch, self.store.events_by_id(wanted)).await
+    }
+    async fn to_deliver_again(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        which: &Again,
+        after: Option<EventId>,
+        most: u16,
+    ) -> Read<Vec<(EventId, EventType)>> {
+        self.through(Call::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
+    }
+}
+
+#[async_trait]
+impl<S: Storage + ?Sized> Queue for Faulty<S> {
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+        self.through(Call::Claim, self.store.claim(lease, now, claim)).await
+    }
+    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
+        self.through(Call::Record, self.store.record(worker, fates, pulses)).await
+    }
+    async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        self.through(Call::Upkeep, self.store.queue_state(now)).await
+    }
+    async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
+        self.through(Call::Upkeep, self.store.keep_log(now, before, most)).await
+    }
+}
