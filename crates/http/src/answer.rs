@@ -54,16 +54,19 @@ impl Answer {
     /// A success of a use case.
     pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, reply: Reply) -> Self {
         let mut answer = Self::with_body(JSON, reply.body);
-        if let Outcome::Created(path) = &reply.outcome {
-            answer.status = StatusCode::CREATED;
-            if let Some(location) = api.location(path) {
-                answer.headers.push((LOCATION, location));
+        match &reply.outcome {
+            Outcome::Done => {}
+            Outcome::Created(path) => {
+                answer.status = StatusCode::CREATED;
+                answer.headers.extend(api.location(path).map(|it| (LOCATION, it)));
             }
+            Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
+            Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
         }
         if reply.replayed {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
-        let Some(tag) = reply.version.map(etag::tag) else { return answer };
+        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.beside)) else { return answer };
         let unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)

@@ -1,4 +1,8 @@
 //! Entity tags: a row's version, in a form that invites nobody to count (decision A14).
+//!
+//! Where something is shown that the version does not count, such as how deliveries to a webhook go, its mark stands
+//! behind the version. A copy is the same only if both are (`If-None-Match`); a change is welcome as long as the version
+//! is that which was read (`If-Match`), because what stands beside it is changed by nobody.
 
 use candor_port_storage::Version;
 use candor_service::Precondition;
@@ -10,19 +14,26 @@ const UNSCRAMBLE: u64 = 0xf1de_83e1_9937_733d;
 /// Hexadecimal digits of a tag.
 const DIGITS: usize = 16;
 
-/// The tag of a version, quotes included.
-pub(crate) fn tag(version: Version) -> String {
-    format!("\"{:0DIGITS$x}\"", version.0.cast_unsigned().wrapping_mul(SCRAMBLE))
+/// The tag of a version, and of what is shown beside it, quotes included.
+pub(crate) fn tag(version: Version, beside: u64) -> String {
+    let digits = |number: u64| format!("{:0DIGITS$x}", number.wrapping_mul(SCRAMBLE));
+    let first = digits(version.0.cast_unsigned());
+    if beside == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(beside)) }
 }
 
 /// The version behind a strong tag; `None` for what is no tag of ours.
 fn version(tag: &str) -> Option<Version> {
-    let digits = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let (first, beside) = text.split_once('-').map_or((text, None), |(first, beside)| (first, Some(beside)));
+    beside.map_or(Some(0), number)?;
+    Some(Version(number(first)?.cast_signed()))
+}
+
+fn number(digits: &str) -> Option<u64> {
     if digits.len() != DIGITS || !digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f')) {
         return None;
     }
-    let number = u64::from_str_radix(digits, 16).ok()?;
-    Some(Version(number.wrapping_mul(UNSCRAMBLE).cast_signed()))
+    Some(u64::from_str_radix(digits, 16).ok()?.wrapping_mul(UNSCRAMBLE))
 }
 
 /// Reads `If-Match`. Weak tags never match there (RFC 9110 §13.1.1), and what is no tag of ours matches nothing.
@@ -51,29 +62,48 @@ mod tests {
     #[test]
     fn a_tag_leads_back_to_its_version() {
         for number in [1, 2, 3, 1_000_000, i64::MAX] {
-            assert_eq!(version(&tag(Version(number))), Some(Version(number)));
+            assert_eq!(version(&tag(Version(number), 0)), Some(Version(number)));
+            assert_eq!(version(&tag(Version(number), u64::MAX)), Some(Version(number)));
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_a_version_makes_another_tag_of_it() {
+        let tags = [tag(Version(1), 0), tag(Version(1), 1), tag(Version(1), 2), tag(Version(2), 1)];
+        for (at, one) in tags.iter().enumerate() {
+            let named: Vec<_> = tags.iter().map(|it| names([it.as_str()].into_iter(), one)).collect();
+            assert_eq!(named.iter().position(|it| *it), Some(at), "{one}");
+            assert_eq!(named.iter().filter(|it| **it).count(), 1, "{one}");
         }
     }
 
     #[test]
     fn if_match_is_strong_and_what_is_no_tag_matches_nothing() {
-        let (one, two) = (tag(Version(1)), tag(Version(2)));
+        let (one, two) = (tag(Version(1), 0), tag(Version(2), 7));
         let read = |line: &str| precondition([line].into_iter());
         assert_eq!(precondition(std::iter::empty()), None);
         assert_eq!(read("*"), Some(Precondition::Any));
         assert_eq!(read(&format!("{one} , {two}")), Some(Precondition::OneOf(vec![Version(1), Version(2)])));
-        for nothing in [format!("W/{one}"), "1".to_owned(), "\"\"".to_owned(), one.to_uppercase(), String::new()] {
+        for nothing in [
+            format!("W/{one}"),
+            "1".to_owned(),
+            "\"\"".to_owned(),
+            one.to_uppercase(),
+            String::new(),
+            two.replace('-', ""),
+            two.replace('-', "--"),
+        ] {
             assert_eq!(read(&nothing), Some(Precondition::OneOf(vec![])), "{nothing}");
         }
     }
 
     #[test]
     fn if_none_match_is_weak() {
-        let one = tag(Version(1));
+        let one = tag(Version(1), 0);
         for line in [one.clone(), format!("\"x\", W/{one}"), "*".to_owned()] {
             assert!(names([line.as_str()].into_iter(), &one), "{line}");
         }
-        for line in [tag(Version(2)), String::new(), "W/".to_owned()] {
+        for line in [tag(Version(2), 0), String::new(), "W/".to_owned()] {
             assert!(!names([line.as_str()].into_iter(), &one), "{line}");
         }
     }

@@ -162,10 +162,7 @@ impl Shell {
     /// [`Error::Unavailable`] without randomness to seal it.
     pub(crate) fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
         let Some(idempotency) = &call.idempotency else { return Ok(None) };
-        let (status, location) = match &reply.outcome {
-            Outcome::Done => (200, ""),
-            Outcome::Created(location) => (201, location.as_str()),
-        };
+        let (status, location) = reply.outcome.kept();
         let mut plain = Vec::with_capacity(24 + location.len() + reply.body.len());
         plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
         plain.extend((location.len() as u64).to_be_bytes());
@@ -189,8 +186,8 @@ impl Shell {
             ))
         };
         let (version, location, body) = parts().ok_or_else(|| Error::Bug("a kept answer is incomplete".to_owned()))?;
-        let outcome = if kept.status == 201 { Outcome::Created(location) } else { Outcome::Done };
-        Ok(Reply { outcome, body, version: (version > 0).then_some(Version(version)), replayed: true })
+        let version = (version > 0).then_some(Version(version));
+        Ok(Reply { outcome: Outcome::of_kept(kept.status, location), body, version, beside: 0, replayed: true })
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
