@@ -42,7 +42,7 @@ pub enum Claim {
     },
     /// For many subscriptions some each, so that the queue of one holds nobody up.
     Lanes(Walk),
-    /// The same among the parked ones whose subscription is active again.
+    /// The same among the parked ones whose subscription is active again, or gone: those are to be let go.
     Parked(Walk),
 }
 
@@ -53,7 +53,7 @@ pub struct Walk {
     pub after: Option<Lane>,
     /// Past at most so many subscriptions.
     pub lanes: u16,
-    /// At most so many deliveries of each, the longest due first.
+    /// At most so many deliveries of each, the longest due first; of the parked ones, the oldest events first.
     pub each: u16,
     /// Nothing of these; they are counted all the same.
     pub busy: Vec<Lane>,
@@ -93,9 +93,9 @@ pub struct Recorded {
 /// How the queue does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueState {
-    /// How many deliveries are due, leased ones included; counted up to [`QueueState::COUNTED`].
+    /// How many deliveries are due, those included whose lease has ended; counted up to [`QueueState::COUNTED`].
     pub due: u64,
-    /// Since when the oldest of them has been due. The end of a lease counts, for one that is leased.
+    /// Since when the oldest of them has been due. The end of a lease counts, for one that was leased.
     pub oldest_due_at: Option<Timestamp>,
 }
 
