@@ -10,8 +10,17 @@ struct Schema {
     columns: BTreeMap<(String, String), (&'static str, bool)>,
     /// Table and constraint.
     constraints: BTreeSet<(String, String)>,
-    /// Name: `UNIQUE` or not, table and columns.
-    indexes: BTreeMap<String, (bool, String, Vec<String>)>,
+    /// Indexes by name.
+    indexes: BTreeMap<String, Index>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Index {
+    unique: bool,
+    table: String,
+    columns: Vec<String>,
+    /// Which rows are in it; none for all of them.
+    rows: Option<String>,
 }
 
 fn read(store: &str) -> Schema {
@@ -31,11 +40,13 @@ fn read(store: &str) -> Schema {
 
 impl Schema {
     fn add(&mut self, statement: &str) {
-        if let Some(rest) = statement.strip_prefix("CREATE TABLE ") {
+        if statement.contains(" PARTITION OF ") {
+            // A partition has what its table has.
+        } else if let Some(rest) = statement.strip_prefix("CREATE TABLE ") {
             let (table, rest) = rest.split_once(" (").unwrap();
             let body = &rest[..rest.rfind(')').unwrap()];
             // What follows the columns may have brackets of its own.
-            let body = body.split(") WITH").next().unwrap();
+            let body = [") WITH", ") PARTITION"].iter().fold(body, |it, end| it.split(end).next().unwrap());
             parts(body).into_iter().for_each(|it| self.part(table, it));
         } else if let Some(rest) = statement.strip_prefix("ALTER TABLE ") {
             if let Some((table, column)) = rest.split_once(" ADD COLUMN ") {
@@ -45,8 +56,9 @@ impl Schema {
             let (name, rest) = rest.split_once(" ON ").unwrap();
             let (table, rest) = rest.split_once(" (").unwrap();
             let columns = rest.split(')').next().unwrap().split(',').map(|it| it.trim().to_owned()).collect();
-            let unique = before.contains("UNIQUE");
-            let known = self.indexes.insert(name.to_owned(), (unique, table.to_owned(), columns));
+            let rows = rest.split_once(" WHERE ").map(|(_, it)| it.to_owned());
+            let it = Index { unique: before.contains("UNIQUE"), table: table.to_owned(), columns, rows };
+            let known = self.indexes.insert(name.to_owned(), it);
             assert_eq!(known, None, "{name} is there twice");
         }
     }
@@ -110,29 +122,31 @@ fn both_stores_have_the_same_indexes() {
     assert!(sqlite.indexes.len() > 20, "{sqlite:?}");
     let names = |it: &Schema| it.indexes.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&sqlite), names(&postgres));
-    for (name, (unique, table, columns)) in &sqlite.indexes {
-        let (other_unique, other_table, others) = &postgres.indexes[name];
-        assert_eq!((unique, table), (other_unique, other_table), "{name}");
+    for (name, one) in &sqlite.indexes {
+        let other = &postgres.indexes[name];
         // One of them may carry more columns, so that the table need not be read.
-        let both = columns.len().min(others.len());
-        assert_eq!(columns[..both], others[..both], "{name}");
+        let both = one.columns.len().min(other.columns.len());
+        let shown = |it: &Index| (it.unique, it.table.clone(), it.columns[..both].to_vec(), it.rows.clone());
+        assert_eq!(shown(one), shown(other), "{name}");
     }
 }
 
 #[test]
 fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
     /// What is looked up before the tenant is known, or across all of them by a sweep.
-    const WITHOUT: [&str; 7] = [
+    const WITHOUT: [&str; 9] = [
         "api_keys_by_hash",
         "api_keys_by_id",
         "api_keys_by_previous_hash",
+        "deliveries_by_time",
+        "delivery_jobs_by_due_time",
         "events_by_created_at",
         "invitations_by_token",
         "objectives_by_due_day",
         "replays_by_expiry",
     ];
     let schema = read("sqlite");
-    for (name, (_, _, columns)) in &schema.indexes {
+    for (name, Index { columns, .. }) in &schema.indexes {
         assert!(columns[0] == "tenant_id" || WITHOUT.contains(&name.as_str()), "{name}: {columns:?}");
     }
     for (table, constraint) in &schema.constraints {
