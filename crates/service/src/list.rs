@@ -2,7 +2,7 @@
 
 use candor_domain::access::Scope;
 use candor_domain::decision::Resource;
-use candor_domain::page::{ListDigest, Listed, Page, Position, Sort, cursor};
+use candor_domain::page::{Listed, Page, Position, cursor};
 use candor_domain::params::ListRequest;
 use serde::Serialize;
 
@@ -30,14 +30,28 @@ where
     T: Listed + Resource,
     V: Serialize,
 {
-    let last = page.items.last().filter(|_| page.more);
-    let next_cursor = last.map(|it| next(request.digest, request.sort, it));
-    let data = page.items.iter().map(view).collect();
-    Ok(Reply::done(render(&Envelope { data, next_cursor, has_more: page.more })?, None))
+    page_by(request, page, |it| it.id().to_bytes(), view)
 }
 
-fn next<T: Listed + Resource>(digest: ListDigest, sort: Sort, last: &T) -> String {
-    cursor(digest, &Position { key: last.key(sort.by), id: last.id().to_bytes() })
+/// Answers a page of what is no resource with an age of its own, such as the entries of a log; `id` breaks ties.
+///
+/// # Errors
+/// [`Error::Bug`] if an entry cannot be rendered.
+pub fn page_by<'a, T, F, E, V>(
+    request: &ListRequest<F, E>,
+    page: &'a Page<T>,
+    id: impl Fn(&T) -> [u8; 16],
+    view: impl Fn(&'a T) -> V,
+) -> Result<Reply, Error>
+where
+    T: Listed,
+    V: Serialize,
+{
+    let last = page.items.last().filter(|_| page.more);
+    let position = |it: &T| Position { key: it.key(request.sort.by), id: id(it) };
+    let next_cursor = last.map(|it| cursor(request.digest, &position(it)));
+    let data = page.items.iter().map(view).collect();
+    Ok(Reply::done(render(&Envelope { data, next_cursor, has_more: page.more })?, None))
 }
 
 /// Expanding another family's object needs that family's read scope (decision A12).

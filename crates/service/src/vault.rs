@@ -59,13 +59,19 @@ impl Vault {
         Ok(out)
     }
 
+    /// Whether the key that seals now, the first of the ring, is the one that sealed this.
+    #[must_use]
+    pub fn is_sealed_by_first(&self, sealed: &[u8]) -> bool {
+        let by = id_of(sealed).map(|(id, _)| id);
+        self.keys.first().is_some_and(|(id, _)| by == Some(id.as_bytes()))
+    }
+
     /// Opens what was sealed for a purpose.
     ///
     /// # Errors
     /// [`CannotOpen`].
     pub fn open(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
-        let (length, rest) = sealed.split_first().ok_or(CannotOpen)?;
-        let (id, rest) = rest.split_at_checked(usize::from(*length)).ok_or(CannotOpen)?;
+        let (id, rest) = id_of(sealed).ok_or(CannotOpen)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
         let (_, key) = self.keys.iter().find(|(it, _)| it.as_bytes() == id).ok_or(CannotOpen)?;
         let mut bytes = rest.to_vec();
@@ -76,6 +82,12 @@ impl Vault {
         bytes.truncate(plain);
         Ok(bytes)
     }
+}
+
+/// The id of the key that sealed something, and what stands behind it.
+fn id_of(sealed: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = sealed.split_first()?;
+    rest.split_at_checked(usize::from(*length))
 }
 
 fn key(text: &str) -> Result<(String, LessSafeKey), NotAKeyRing> {
@@ -111,6 +123,8 @@ mod tests {
         assert_eq!(vault.open(b"webhook", &sealed), Err(CannotOpen));
         let rotated = Vault::parse(&format!("k2:{},{first}", STANDARD.encode([9; 32]))).unwrap();
         assert_eq!(rotated.open(b"replay", &sealed), Ok(b"secret".to_vec()));
+        assert!(vault.is_sealed_by_first(&sealed) && !rotated.is_sealed_by_first(&sealed));
+        assert!(!vault.is_sealed_by_first(&[]) && !vault.is_sealed_by_first(&[9, b'k']));
         for at in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[at] ^= 1;

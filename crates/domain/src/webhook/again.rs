@@ -9,6 +9,8 @@ use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
+/// The most events that one replay queues; its answer says where to go on.
+pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
 
 /// Which events of a time are sent again.

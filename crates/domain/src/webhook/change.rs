@@ -188,6 +188,11 @@ impl Subscription {
         Ok(Some(decision))
     }
 
+    /// The same with its secrets sealed anew, which nobody sees: `updated_at` stays.
+    pub fn resealed(&self, secrets: Vec<SealedSecret>) -> Decision<Self> {
+        Decision::changed(self, Self { secrets, ..self.clone() }, "webhook.rekey", vec![])
+    }
+
     /// What the audit log says when it goes for good.
     #[must_use]
     pub fn removed(&self) -> AuditDraft {

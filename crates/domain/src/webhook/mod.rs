@@ -23,7 +23,7 @@ use crate::problem::Problems;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-pub use again::{Only, ReplayOrder, Whereabouts};
+pub use again::{MAX_REPLAYED, Only, ReplayOrder, Whereabouts};
 pub use change::{DESCRIPTION_CHARS, Draft, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
 pub use delivery::{Delivery, DeliveryFilter, FailureReason, LOG_DAYS, Outcome};
 pub use headers::{USER_AGENT, headers};

@@ -1,3 +1,142 @@
 //! Webhook subscriptions, their log, and what is asked to be sent once more (§4.4, decisions F).
 
+mod again;
+mod rekey;
 pub(crate) mod secrets;
+
+use candor_domain::id::WebhookId;
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, Subscription, Target, Verdict};
+use candor_port_storage::{ChangeSet, Row, Version, Versioned, Write};
+use tokio::sync::OnceCell;
+
+use crate::list;
+use crate::reply::Reply;
+use crate::shell::{Plan, found, render};
+use crate::{Call, Error, Shell};
+
+pub use again::{redeliver, replay, test};
+pub use rekey::{Rekeyed, Unsealable, rekey};
+
+/// What was found out about the URL of a request. It is found out once, however often the request is decided anew: it
+/// takes a look at DNS.
+#[derive(Default)]
+struct Judgement(OnceCell<Verdict>);
+
+impl Judgement {
+    async fn of(&self, shell: &Shell, url: &Target) -> Verdict {
+        *self.0.get_or_init(|| shell.receivers.judge(url)).await
+    }
+}
+
+/// `GET /webhooks`
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let page = shell.store.webhooks(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    list::page(&request, &page, |it| it)
+}
+
+/// `GET /webhooks/{id}`
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
+    shown(&found(shell.store.webhook(call.caller.tenant, id).await?)?)
+}
+
+fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).beside(stored.value.delivery_mark()))
+}
+
+/// `POST /webhooks`: the answer is one of two that carry the secret.
+///
+/// # Errors
+/// Invalid fields, a URL that may not be called; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let judgement = Judgement::default();
+    let plan = async |at: Timestamp| {
+        let draft = Draft::parse(body.clone())?;
+        let verdict = judgement.of(shell, &draft.url).await;
+        let (secret, sealed) = new_secret(shell)?;
+        let decision = Subscription::create(shell.id(at), draft, verdict, sealed, at)?;
+        let location = format!("/webhooks/{}", decision.state.id);
+        let body = render(&decision.state.with_secret(&secret))?;
+        let (mut change, state) = shell.change_set(call, decision, &body, at);
+        change.writes = vec![Write::Webhook(Row::new(state))];
+        Ok(Plan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
+    };
+    shell.change(call, plan).await
+}
+
+/// `PATCH /webhooks/{id}`: the answer carries the new secret, if one was asked for.
+///
+/// # Errors
+/// Not found, invalid fields, a new URL that may not be called; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
+    let judgement = Judgement::default();
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let patch = Patch::parse(body.clone(), &stored.value)?;
+        let verdict = match &patch.url {
+            Some(url) => Some(judgement.of(shell, url).await),
+            None => None,
+        };
+        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell)?) } else { None }.unzip();
+        let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else {
+            return Ok(Plan::Unchanged(shown(&stored)?));
+        };
+        let body = match &secret {
+            Some(secret) => render(&decision.state.with_secret(secret))?,
+            None => render(&decision.state)?,
+        };
+        let (mut change, state) = shell.change_set(call, decision, &body, at);
+        let reply = Reply::done(body, Some(stored.version.next())).beside(state.delivery_mark());
+        let forgiven = stored.value.forgives(&state).then_some(Write::WebhookForgiven(id));
+        change.writes = vec![Write::Webhook(Row::seen(state, stored.version))];
+        change.writes.extend(forgiven);
+        Ok(Plan::Commit(Box::new(change), reply))
+    };
+    shell.change(call, plan).await
+}
+
+/// A new secret, and what is stored of it.
+fn new_secret(shell: &Shell) -> Result<(Secret, Vec<u8>), Error> {
+    let secret = secrets::make(&*shell.ids)?;
+    let sealed = secrets::seal(&shell.vault, &*shell.ids, &secret)?;
+    Ok((secret, sealed))
+}
+
+/// `DELETE /webhooks/{id}`: delivery stops at once, and what is queued dies.
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+        call.check(stored.version)?;
+        let happened = at.strictly_after(stored.value.updated_at);
+        let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
+        change.writes = vec![Write::WebhookRemoved(id, stored.version)];
+        Ok(Plan::Commit(Box::new(change), Reply::removed()))
+    };
+    shell.change(call, plan).await
+}
+
+/// `GET /webhooks/{id}/deliveries`: the log goes with its subscription.
+///
+/// # Errors
+/// Not found, invalid parameters; see [`Error`].
+pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
+    let tenant = call.caller.tenant;
+    found(shell.store.webhook(tenant, id).await?)?;
+    let request = DeliveryFilter::parse(id, params)?;
+    let page = shell.store.deliveries(tenant, id, &request.filter, request.sort, &request.page).await?;
+    list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
+}

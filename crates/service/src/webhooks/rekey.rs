@@ -1,0 +1,116 @@
+//! Moves every secret of every webhook to the first key of the ring, so that the others can go.
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditEntry, Origin};
+use candor_domain::id::WebhookId;
+use candor_domain::webhook::{SealedSecret, Subscription};
+use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
+
+use crate::vault::CannotOpen;
+use crate::webhooks::secrets;
+use crate::{Error, Shell};
+
+/// Subscriptions read at once.
+const READ: u16 = 200;
+/// How often one subscription is tried when others keep changing it.
+const ATTEMPTS: usize = 8;
+/// What the audit log calls this.
+const REKEY: &str = "rekey";
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rekeyed {
+    /// Subscriptions whose secrets were sealed anew.
+    pub rekeyed: u64,
+    /// Subscriptions whose secrets the first key had sealed before.
+    pub unchanged: u64,
+}
+
+/// Why it was not done, or not for all.
+#[derive(Debug, thiserror::Error)]
+pub enum Unsealable {
+    /// No key of the ring opens a secret of this subscription, which stays as it is.
+    #[error("no key of the ring opens the secret of {0}")]
+    NoKey(WebhookId),
+    /// Anything else.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// Seals the secrets of all subscriptions of all tenants with the first key of the ring.
+///
+/// Each subscription is saved by itself. Ended anywhere, it can be called again: what the first key has sealed is left
+/// alone.
+///
+/// # Errors
+/// [`Unsealable`]; what was sealed until then stays so.
+pub async fn rekey(shell: &Shell) -> Result<Rekeyed, Unsealable> {
+    let (mut done, mut after) = (Rekeyed::default(), None);
+    loop {
+        let some = shell.store.every_webhook(after, READ).await.map_err(Error::from)?;
+        let Some((tenant, last)) = some.last() else { return Ok(done) };
+        after = Some((*tenant, last.value.id));
+        for (tenant, stored) in some {
+            match one(shell, tenant, stored).await? {
+                Some(true) => done.rekeyed += 1,
+                Some(false) => done.unchanged += 1,
+                None => {}
+            }
+        }
+    }
+}
+
+/// Whether a subscription had to be sealed anew; `None` if it is gone.
+async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>) -> Result<Option<bool>, Unsealable> {
+    let id = stored.value.id;
+    for _ in 0..ATTEMPTS {
+        let Some(secrets) = resealed(shell, &stored.value)? else { return Ok(Some(false)) };
+        match save(shell, tenant, &stored, secrets).await {
+            Ok(()) => return Ok(Some(true)),
+            Err(CommitError::Stale) => {}
+            Err(CommitError::Storage(error)) => return Err(Error::from(error).into()),
+            Err(other) => return Err(Error::Bug(other.to_string()).into()),
+        }
+        let Some(now) = shell.store.webhook(tenant, id).await.map_err(Error::from)? else { return Ok(None) };
+        stored = now;
+    }
+    Err(Error::Contended.into())
+}
+
+/// The secrets that still sign, sealed anew; `None` if that is not needed. All of them are opened, so that a ring that
+/// lacks a key is found out here and not by the next delivery.
+fn resealed(shell: &Shell, subscription: &Subscription) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
+    let no_key = |_: CannotOpen| Unsealable::NoKey(subscription.id);
+    let mut before = false;
+    let mut anew = Vec::new();
+    for it in subscription.signing(shell.clock.now()) {
+        let secret = secrets::open(&shell.vault, &it.sealed).map_err(no_key)?;
+        before |= !shell.vault.is_sealed_by_first(&it.sealed);
+        let sealed = secrets::seal(&shell.vault, &*shell.ids, &secret).map_err(Error::from)?;
+        anew.push(SealedSecret { sealed, ends_at: it.ends_at });
+    }
+    Ok(before.then_some(anew))
+}
+
+async fn save(
+    shell: &Shell,
+    tenant: Tenant,
+    stored: &Versioned<Subscription>,
+    secrets: Vec<SealedSecret>,
+) -> Result<(), CommitError> {
+    let at = shell.clock.now();
+    let decision = stored.value.resealed(secrets);
+    let mut change = ChangeSet::new(AuditEntry {
+        id: shell.id(at),
+        occurred_at: at,
+        action: decision.audit.action.to_owned(),
+        actor: Actor::system(REKEY),
+        target: decision.audit.target,
+        changes: decision.audit.changes,
+        comment: None,
+        request_id: None,
+        context: Origin::default(),
+    });
+    change.writes = vec![Write::Webhook(Row::seen(decision.state, stored.version))];
+    shell.commit(tenant, change).await
+}
