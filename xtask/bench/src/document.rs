@@ -40,8 +40,8 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          - pgbench runs `--protocol=prepared` over the Unix socket with {CLIENTS} clients: for reads the very statement that \
          the store has sent, for creates the same rows as one statement. It makes its random ids inside the statement.\n\
          - PostgreSQL flushes every commit (`fsync` and `synchronous_commit` are on), SQLite too (`synchronous=FULL`). \
-         PostgreSQL has 2 GB of shared buffers, and neither checkpoints nor autovacuum run during a turn. The service has as \
-         many connections for commits as pgbench (`CANDOR_DATABASE_POOL=36`).\n\n\
+         PostgreSQL has 2 GB of shared buffers, and neither checkpoints nor autovacuum run during a turn. The service has its \
+         default number of connections.\n\n\
          ## On what\n\n{}\n\
          ## Again\n\n\
          ```\n\

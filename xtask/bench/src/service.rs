@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 /// A key's share of requests is counted, and never refused.
 const UNLIMITED: &str = "100000000";
-/// For PostgreSQL: as many for commits as pgbench has, and those that reads share.
-const POOL: &str = "36";
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -110,11 +108,7 @@ impl Candor {
             command.env_remove(name);
         }
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
-        command
-            .env("CANDOR_MASTER_KEY", MASTER_KEY)
-            .env("CANDOR_DATABASE_POOL", POOL)
-            .env("CANDOR_LOG", "info")
-            .current_dir(&self.folder);
+        command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
     }
 }
 

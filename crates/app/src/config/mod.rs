@@ -20,6 +20,10 @@ use parse::Parsed;
 pub(crate) use parse::{DatabaseUrl, LogFormat};
 pub(crate) use setting::{Origin, Setting};
 
+/// Connections beside two for each core. Commits wait for the disk together, so a few more of them than cores share a
+/// flush; many more only get in each other's way.
+const MORE_CONNECTIONS: usize = 8;
+
 /// What the process runs with, every value understood.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -78,7 +82,7 @@ impl Config {
         let mut reader = Reader { given: Given::gather(file, environment, flags)?, shown: Vec::new() };
         let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
         let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
-        let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + 2;
+        let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
         let mut config = Self {
             listen: reader.needed(Setting::Listen, parse::address)?,
             admin_listen: reader.optional(Setting::AdminListen, parse::address)?,
