@@ -6,6 +6,7 @@
 
 mod commit;
 mod failure;
+mod flight;
 mod lanes;
 mod listing;
 mod migrations;

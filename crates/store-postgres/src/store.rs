@@ -7,11 +7,13 @@ use candor_domain::access::Tenant;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed};
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::{Read, Storage};
+use tokio::runtime::Handle;
 
 use crate::commit::Committer;
 use crate::failure::Failure;
 use crate::lanes::Lanes;
 use crate::pool::{Held, Pool};
+use crate::queue::Turns;
 use crate::session::{Session, run};
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
@@ -27,7 +29,9 @@ const PING: &str = "SELECT 1";
 #[derive(Clone)]
 pub struct PostgresStore {
     lanes: Arc<Lanes>,
-    pool: Pool,
+    pub(crate) pool: Pool,
+    pub(crate) home: Handle,
+    pub(crate) turns: Turns,
     committer: Committer,
 }
 
@@ -47,9 +51,11 @@ impl PostgresStore {
         // One for the requests of each core, and one for the rest of the process.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
         let lanes = wanted.min(options.pool / SHARED).max(1);
-        let pool = Pool::new(&session, options.pool.saturating_sub(lanes))?;
-        let committer = Committer::new(pool.clone(), session.home().clone());
-        let store = Self { lanes: Arc::new(Lanes::new(session, lanes)), pool, committer };
+        let (pooled, home) = (options.pool.saturating_sub(lanes), session.home().clone());
+        let pool = Pool::new(&session, pooled)?;
+        let committer = Committer::new(pool.clone(), home.clone());
+        let lanes = Arc::new(Lanes::new(session, lanes));
+        let store = Self { lanes, pool, home, turns: Turns::of(pooled), committer };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }

@@ -18,6 +18,7 @@ use super::group::Groups;
 use super::requires;
 use super::webhooks;
 use crate::failure::MARK;
+use crate::flight::Flight;
 use crate::sql::Sql;
 
 /// A row, or the reporting tree, has another version.
@@ -34,13 +35,15 @@ pub(super) struct Statement {
     parts: Vec<String>,
     checks: Vec<String>,
     gated: bool,
+    /// The parts that queue deliveries, each with what it queued as rows.
+    pub(super) queued: Vec<String>,
 }
 
 impl Statement {
     pub(super) fn new(tenant: Tenant) -> Self {
         let mut sql = Sql::default();
         let tenant = sql.id(tenant.to_bytes());
-        Self { sql, tenant, parts: vec![], checks: vec![], gated: false }
+        Self { sql, tenant, parts: vec![], checks: vec![], gated: false, queued: vec![] }
     }
 
     /// Adds a part and answers its name.
@@ -98,10 +101,12 @@ impl Statement {
         self.gated = true;
     }
 
-    fn finish(mut self) -> Sql {
+    /// The statement; if `leases`, its rows are the deliveries that were queued.
+    fn finish(mut self, leases: bool) -> Sql {
         let checks = if self.checks.is_empty() { "1".to_owned() } else { self.checks.join(", ") };
         let with = if self.parts.is_empty() { String::new() } else { format!("WITH {} ", self.parts.join(", ")) };
-        self.sql.push(&format!("{with}SELECT {checks}"));
+        let text = if leases { webhooks::answer(&checks, &self.queued) } else { format!("SELECT {checks}") };
+        self.sql.push(&format!("{with}{text}"));
         self.sql
     }
 }
@@ -111,8 +116,8 @@ fn raise(condition: &str, word: &str) -> String {
     format!("(CASE WHEN {condition} THEN '1'::text ELSE '{MARK}{word}'::text END)::int")
 }
 
-/// The statements of a change set, in the order in which they are sent.
-pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
+/// The statements of a change set, and whether they answer the deliveries that were leased.
+pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     let lines = lines(change);
     let vacant = change.requires.iter().any(|it| matches!(it, Require::DepartmentVacant(_)));
     if lines.is_empty() && !vacant {
@@ -121,11 +126,13 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
             all.take_key(replay);
         }
         write(&mut all, tenant, change);
-        return vec![all.finish()];
+        let leases = change.lease.is_some() && !all.queued.is_empty();
+        return (Flight::alone(all.finish(leases)), leases);
     }
     let mut rest = Statement::new(tenant);
     write(&mut rest, tenant, change);
-    let mut flight = vec![Sql::plain("BEGIN"), locks(tenant, change, &lines), rest.finish()];
+    let leases = change.lease.is_some() && !rest.queued.is_empty();
+    let mut flight = vec![locks(tenant, change, &lines), rest.finish(leases)];
     if !lines.is_empty() {
         let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen.is_none());
         if !new.is_empty() {
@@ -135,8 +142,7 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
             flight.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
         }
     }
-    flight.push(Sql::plain("COMMIT"));
-    flight
+    (Flight::transaction(flight, 1), leases)
 }
 
 /// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
@@ -154,7 +160,7 @@ fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines]) -> Sql {
             requires::lock_department(&mut first, *id);
         }
     }
-    first.finish()
+    first.finish(false)
 }
 
 /// Holds the row of the tenant's reporting tree until the end. A move counts its version up, and must have seen it; who
@@ -194,7 +200,7 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
             Write::Webhook(row) => groups.row(None, row),
             Write::WebhookForgiven(id) => webhooks::forgive(statement, *id),
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
-            Write::Enqueue(_) => {}
+            Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, change.lease),
         }
     }
     for notice in &change.notices {
@@ -207,6 +213,7 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
         groups.added(entry);
     }
     groups.write(statement);
+    webhooks::fan_out(statement, &change.events, change.lease);
 }
 
 fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {

@@ -1,10 +1,19 @@
 //! What a change set does to subscriptions beyond writing their rows, and to the queue of deliveries.
 
-use candor_domain::id::WebhookId;
+use candor_domain::event::Event;
+use candor_domain::fields::Word;
+use candor_domain::id::{EventId, Id, WebhookId};
+use candor_domain::webhook::{Job, Origin};
 use candor_port_storage::Version;
-use candor_port_storage::flat::Cell;
+use candor_port_storage::flat::{Cell, Fetch, Type};
+use candor_port_storage::queue::Lease;
 
 use super::statement::{STALE, Statement};
+use crate::failure::Failure;
+
+/// What is written of a queued delivery.
+const COLUMNS: &str =
+    "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, due_at, worker";
 
 /// Forgets the failures of a subscription, which are not part of its version.
 pub(super) fn forgive(statement: &mut Statement, id: WebhookId) {
@@ -19,7 +28,7 @@ pub(super) fn forgive(statement: &mut Statement, id: WebhookId) {
     );
 }
 
-/// Removes a subscription.
+/// Removes a subscription. What is queued for it is given up by whoever claims it.
 pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
     let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Int(seen.0)));
     let (tenant, using) = (statement.tenant.clone(), statement.using());
@@ -30,4 +39,117 @@ pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
         ),
     );
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+/// Queues deliveries that were asked for, in the order of their keys, so that two who ask for the same ones wait for
+/// each other in that order.
+pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lease>) {
+    if jobs.is_empty() {
+        return;
+    }
+    let mut jobs: Vec<_> = jobs.iter().collect();
+    jobs.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
+    let sql = &mut statement.sql;
+    let arrays = [
+        sql.ids(jobs.iter().map(|it| it.webhook_id.to_bytes())),
+        sql.ids(jobs.iter().map(|it| it.event_id.to_bytes())),
+        sql.many(Type::Text, jobs.iter().map(|it| text(it.event_type))),
+        sql.many(Type::Int, jobs.iter().map(|it| Cell::Int(i64::from(it.attempt)))),
+        sql.many(Type::Time, jobs.iter().map(|it| Cell::Time(it.first_due_at))),
+        sql.many(Type::Text, jobs.iter().map(|it| text(it.origin))),
+        sql.many(
+            Type::Id,
+            jobs.iter().map(|it| it.delivery_id.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes()))),
+        ),
+    ];
+    let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());
+    let from = statement.from(&format!(
+        "UNNEST({}) AS u (webhook_id, event_id, event_type, attempt, due_at, origin, delivery_id)",
+        arrays.join(", ")
+    ));
+    queue(
+        statement,
+        &format!(
+            "SELECT {tenant}, u.webhook_id, u.event_id, u.event_type, u.attempt, u.due_at, u.origin, u.delivery_id, {due} {from}"
+        ),
+    );
+}
+
+/// Queues events for every active subscription of the tenant that wants them. For tenants without one it is one look
+/// into an index.
+pub(super) fn fan_out(statement: &mut Statement, events: &[Event], lease: Option<Lease>) {
+    let (source, [event, kind, at, bit]) = match events {
+        [] => return,
+        [one] => (String::new(), scalars(statement, one)),
+        many => (arrays(statement, many), ["e.id", "e.type", "e.at", "e.bit"].map(str::to_owned)),
+    };
+    let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
+    let from = statement.from(&format!("webhooks AS w{source}"));
+    // A delivery that was asked for in the same change set is queued as it was asked for.
+    let behind: String = statement.queued.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
+    queue(
+        statement,
+        &format!(
+            "SELECT {tenant}, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
+             WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{behind}",
+            origin = Origin::Event.word(),
+        ),
+    );
+}
+
+fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
+    let sql = &mut statement.sql;
+    [
+        sql.id(event.id.to_bytes()),
+        sql.bind(text(event.kind)),
+        sql.bind(Cell::Time(event.created_at)),
+        sql.bind(Cell::Int(event.kind.bit())),
+    ]
+}
+
+/// The events as a table named `e`.
+fn arrays(statement: &mut Statement, events: &[Event]) -> String {
+    let sql = &mut statement.sql;
+    let ids = sql.ids(events.iter().map(|it| it.id.to_bytes()));
+    let kinds = sql.many(Type::Text, events.iter().map(|it| text(it.kind)));
+    let times = sql.many(Type::Time, events.iter().map(|it| Cell::Time(it.created_at)));
+    let bits = sql.many(Type::Int, events.iter().map(|it| Cell::Int(it.kind.bit())));
+    format!(", UNNEST({ids}, {kinds}, {times}, {bits}) AS e (id, type, at, bit)")
+}
+
+fn text(word: impl Word) -> Cell {
+    Cell::Text(word.word().to_owned())
+}
+
+/// When a delivery is due and who has it: what is leased is due again when the lease ends.
+fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
+    match lease {
+        None => format!("{at}, NULL"),
+        Some(Lease { worker, until }) => {
+            format!("{}, {}", statement.sql.bind(Cell::Time(until)), statement.sql.id(worker.0))
+        }
+    }
+}
+
+fn queue(statement: &mut Statement, rows: &str) {
+    let part = statement.part(
+        "",
+        &format!("INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING RETURNING webhook_id, event_id"),
+    );
+    statement.queued.push(part);
+}
+
+/// The final SELECT where the deliveries that these parts queued are the answer: a row for each, and one without where
+/// there is none, so that the checks are made all the same.
+pub(super) fn answer(checks: &str, queued: &[String]) -> String {
+    let rows: Vec<_> = queued.iter().map(|it| format!("SELECT webhook_id, event_id FROM {it}")).collect();
+    let rows = rows.join(" UNION ALL ");
+    format!("SELECT j.webhook_id, j.event_id, {checks} FROM (SELECT 1) AS one LEFT JOIN ({rows}) AS j ON true")
+}
+
+/// Reads the key of a leased delivery.
+pub(super) fn leased(row: &mut dyn Fetch) -> Result<Option<(WebhookId, EventId)>, Failure> {
+    let webhook = row.id().map_err(Failure::Other)?;
+    let event = row.id().map_err(Failure::Other)?;
+    Ok(webhook.zip(event).map(|(webhook, event)| (Id::from_bytes(webhook), Id::from_bytes(event))))
 }

@@ -1,28 +1,58 @@
-//! The queue of deliveries.
+//! The queue of deliveries: short transactions on connections of their own, of which it takes a share only.
+
+mod claim;
+mod log;
+mod record;
+mod steer;
 
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Pulse};
+use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::store::Read;
 
 use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::select::int;
+use crate::sql::Sql;
+
+pub(crate) use steer::{Turns, steered};
 
 #[async_trait]
 impl Queue for PostgresStore {
-    async fn claim(&self, _: Lease, _: Timestamp, _: &Claim) -> Read<Claimed> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+        let flight = steered(vec![claim::sql(lease, now, claim)]);
+        claim::claimed(self.in_turn(flight, claim::row).await?, claim)
     }
 
-    async fn record(&self, _: WorkerId, _: Vec<(Job, Fate)>, _: Vec<(Lane, Pulse)>) -> Read<Recorded> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
+        let count = fates.len();
+        let flight = steered(record::statements(worker, fates, pulses));
+        Ok(record::recorded(self.in_turn(flight, record::row).await?, count))
     }
 
-    async fn queue_state(&self, _: Timestamp) -> Read<QueueState> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        let flight = steered(vec![state_sql(now)]);
+        Ok(self.send(flight, state).await?.into_iter().next().unwrap_or_default())
     }
 
-    async fn keep_log(&self, _: Timestamp, _: Timestamp, _: u32) -> Read<u64> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
+        log::keep(self, now, before, most).await
     }
+}
+
+fn state_sql(now: Timestamp) -> Sql {
+    let mut sql = Sql::default();
+    let now = sql.bind(Cell::Time(now));
+    sql.push(&format!(
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= {now} LIMIT {}) AS counted), \
+         (SELECT min(due_at) FROM delivery_jobs WHERE due_at <= {now})",
+        QueueState::COUNTED
+    ));
+    sql
+}
+
+fn state(row: &mut dyn Fetch) -> Result<QueueState, Failure> {
+    Ok(QueueState { due: int(row)?.unsigned_abs(), oldest_due_at: row.time().map_err(Failure::Other)? })
 }

@@ -1,5 +1,6 @@
 //! The typed reads of the port.
 
+mod again;
 mod keys;
 mod library;
 mod objectives;

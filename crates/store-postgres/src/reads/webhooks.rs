@@ -1,17 +1,25 @@
 //! Webhook subscriptions, and the log of what was sent to them.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Subscription};
 use candor_port_storage::Versioned;
+use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::queue::{Again, Lane, Webhooks};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::store::Read;
 
+use super::again;
 use crate::PostgresStore;
+use crate::queue::steered;
+use crate::select::{columns, id, versioned};
+use crate::sql::Sql;
 
 #[async_trait]
 impl Webhooks for PostgresStore {
@@ -29,13 +37,28 @@ impl Webhooks for PostgresStore {
         self.list(tenant, Listing::webhooks(filter, sort, page)).await
     }
 
-    async fn every_webhook(&self, _: Option<Lane>, _: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+        let mut sql = Sql::default();
+        let ids = after.map_or_else(Default::default, |(tenant, webhook)| (tenant.to_bytes(), webhook.to_bytes()));
+        let (tenant, webhook, most) = (sql.id(ids.0), sql.id(ids.1), sql.bind(Cell::Int(i64::from(most))));
+        let columns = columns(Subscription::TABLE, "");
+        sql.push(&format!(
+            "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > ({tenant}, {webhook}) \
+             ORDER BY tenant_id, id LIMIT {most}"
+        ));
+        self.apart(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?))).await
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        let found = self.get::<Delivery>(tenant, id.to_bytes()).await?;
-        Ok(found.map(|it| it.value).filter(|it| it.subscription_id == webhook))
+        let mut sql = Sql::default();
+        let (tenant, delivery) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
+        let (webhook, at) = (sql.id(webhook.to_bytes()), sql.bind(Cell::Time(begun_at(id))));
+        let columns = columns(Delivery::TABLE, "");
+        sql.push(&format!(
+            "SELECT {columns} FROM deliveries WHERE tenant_id = {tenant} AND id = {delivery} AND webhook_id = {webhook} \
+             AND created_at = {at}"
+        ));
+        Ok(self.find(&sql, versioned).await?.map(|it| it.value))
     }
 
     async fn deliveries(
@@ -49,18 +72,33 @@ impl Webhooks for PostgresStore {
         self.list(tenant, Listing::deliveries(webhook, filter, sort, page)).await
     }
 
-    async fn events_by_id(&self, _: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+    async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
+        let wanted: BTreeSet<_> = wanted.iter().map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
+        let mut sql = Sql::default();
+        let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
+        let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
+        let columns = columns(Event::TABLE, "e.");
+        sql.push(&format!(
+            "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
+             (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id = u.id OFFSET 0) AS e"
+        ));
+        self.read(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?.value))).await
     }
 
     async fn to_deliver_again(
         &self,
-        _: Tenant,
-        _: WebhookId,
-        _: &Again,
-        _: Option<EventId>,
-        _: u16,
+        tenant: Tenant,
+        webhook: WebhookId,
+        which: &Again,
+        after: Option<EventId>,
+        most: u16,
     ) -> Read<Vec<(EventId, EventType)>> {
-        Err(StorageError::Failed("not there yet".to_owned()))
+        let flight = steered(vec![again::sql((tenant, webhook), which, after, most)]);
+        self.send(flight, again::event).await
     }
+}
+
+/// The time inside an attempt's id.
+fn begun_at(id: DeliveryId) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }

@@ -1,0 +1,176 @@
+//! Recording what has become of leased deliveries.
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::fields::Word;
+use candor_domain::id::Id;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Delivery, Job, Pulse, Streak};
+use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type};
+use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
+
+use crate::failure::Failure;
+use crate::select::int;
+use crate::sql::Sql;
+
+/// The delivery is done with.
+const GONE: i64 = 0;
+/// It stays as it is, but for its due time.
+const STAYS: i64 = 1;
+/// It is to be attempted once more.
+const AGAIN: i64 = 2;
+
+/// The statements that record fates and pulses. The first one locks the subscriptions, in one order for everybody, so
+/// that the second one sees what others have added to them before it adds to that.
+pub(super) fn statements(worker: WorkerId, mut fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Vec<Sql> {
+    let mut merged: BTreeMap<_, (Lane, Pulse)> = BTreeMap::new();
+    for (lane, pulse) in pulses {
+        let one = merged.entry((lane.0.to_bytes(), lane.1.to_bytes()));
+        one.and_modify(|(_, before)| *before = before.and(pulse)).or_insert((lane, pulse));
+    }
+    let pulses: Vec<_> = merged.into_values().collect();
+    fates.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
+    let mut changes = Sql::default();
+    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates), added(&mut changes, &pulses)];
+    changes.push(&format!(
+        "WITH {} SELECT (SELECT count(*) FROM held), a.tenant_id, a.id, a.failures, a.failing_since \
+         FROM (SELECT 1) AS one LEFT JOIN added AS a ON true",
+        parts.join(", ")
+    ));
+    vec![lock(&pulses), changes]
+}
+
+fn lock(pulses: &[(Lane, Pulse)]) -> Sql {
+    let mut sql = Sql::default();
+    let [tenants, ids] = lanes(&mut sql, pulses);
+    sql.push(&format!(
+        "SELECT count(*) FROM UNNEST({tenants}, {ids}) AS p (tenant_id, id) CROSS JOIN LATERAL \
+         (SELECT 1 FROM webhooks AS w WHERE w.tenant_id = p.tenant_id AND w.id = p.id FOR NO KEY UPDATE) AS locked"
+    ));
+    sql
+}
+
+fn lanes(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> [String; 2] {
+    let tenants = sql.ids(pulses.iter().map(|((tenant, _), _)| tenant.to_bytes()));
+    [tenants, sql.ids(pulses.iter().map(|((_, webhook), _)| webhook.to_bytes()))]
+}
+
+/// Locks the deliveries that the worker still has, in the order of their keys, and removes or changes them. An order
+/// that only their key has keeps the planner from every other index, of which one may lead past a whole backlog.
+fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, Fate)]) -> String {
+    let next = fates.iter().map(|(_, fate)| next(fate)).collect::<Vec<_>>();
+    let jobs = || fates.iter().map(|(job, _)| job);
+    let arrays = [
+        sql.ids(jobs().map(|it| it.tenant.to_bytes())),
+        sql.ids(jobs().map(|it| it.webhook_id.to_bytes())),
+        sql.ids(jobs().map(|it| it.event_id.to_bytes())),
+        sql.many(Type::Int, jobs().map(|it| Cell::Int(i64::from(it.attempt)))),
+        sql.many(Type::Int, (0..).zip(fates).map(|(place, _)| Cell::Int(place))),
+        sql.many(Type::Int, next.iter().map(|(what, _)| Cell::Int(*what))),
+        sql.many(Type::Time, next.iter().map(|(_, at)| at.map_or(Cell::Null(Type::Time), Cell::Time))),
+    ];
+    let worker = sql.id(worker.0);
+    format!(
+        "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, j.tuple FROM UNNEST({arrays}) \
+         AS u (tenant_id, webhook_id, event_id, attempt, place, next, due_at) CROSS JOIN LATERAL \
+         (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id AND j.webhook_id = u.webhook_id \
+         AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
+         ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
+         gone AS (DELETE FROM delivery_jobs AS j USING mine AS m WHERE j.ctid = m.tuple AND m.next = {GONE} RETURNING m.place), \
+         kept AS (UPDATE delivery_jobs AS j SET due_at = m.due_at, worker = NULL, \
+         attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
+         delivery_id = CASE WHEN m.next = {AGAIN} THEN NULL ELSE j.delivery_id END \
+         FROM mine AS m WHERE j.ctid = m.tuple AND m.next <> {GONE} RETURNING m.place), \
+         held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept)",
+        arrays = arrays.join(", "),
+    )
+}
+
+/// What becomes of the queued delivery, and when it is due then.
+const fn next(fate: &Fate) -> (i64, Option<Timestamp>) {
+    match fate {
+        Fate::Settled(settled) => match settled.retry_at {
+            Some(at) => (AGAIN, Some(at)),
+            None => (GONE, None),
+        },
+        Fate::Back(at) => (STAYS, Some(*at)),
+        Fate::Parked => (STAYS, None),
+        Fate::Gone => (GONE, None),
+    }
+}
+
+/// Writes the entries of the log whose deliveries were held.
+fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> String {
+    let entries: Vec<_> = (0..)
+        .zip(fates)
+        .filter_map(|(place, (job, fate))| match fate {
+            Fate::Settled(settled) => Some((place, job.tenant, settled.entry.cells())),
+            Fate::Back(_) | Fate::Parked | Fate::Gone => None,
+        })
+        .collect();
+    let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
+    let mut arrays = vec![
+        sql.many(Type::Int, entries.iter().map(|(place, _, _)| Cell::Int(*place))),
+        sql.ids(entries.iter().map(|(_, tenant, _)| tenant.to_bytes())),
+    ];
+    for (at, column) in columns.iter().enumerate() {
+        let cells = entries.iter().map(|(_, _, cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+        arrays.push(sql.many(column.kind, cells));
+    }
+    let names = columns.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+    format!(
+        "logged AS (INSERT INTO deliveries (tenant_id, {names}) SELECT tenant_id, {names} \
+         FROM UNNEST({}) AS u (place, tenant_id, {names}) WHERE (u.place IN (SELECT h.place FROM held AS h)) IS TRUE)",
+        arrays.join(", ")
+    )
+}
+
+/// Adds the pulses to their subscriptions, as [`Pulse::after`] does.
+fn added(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> String {
+    let [tenants, ids] = lanes(sql, pulses);
+    let all = || pulses.iter().map(|(_, it)| it);
+    let arrays = [
+        tenants,
+        ids,
+        sql.many(Type::Time, all().map(|it| Cell::Time(it.last_at))),
+        sql.many(Type::Text, all().map(|it| Cell::Text(it.last_status.word().to_owned()))),
+        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.healed))),
+        sql.many(Type::Int, all().map(|it| Cell::Int(i64::from(it.streak.failures)))),
+        sql.many(Type::Time, all().map(|it| it.streak.since.map_or(Cell::Null(Type::Time), Cell::Time))),
+    ];
+    // LEAST and GREATEST pass over nulls.
+    format!(
+        "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM UNNEST({arrays}) \
+         AS p (tenant_id, id, last_at, last_status, healed, failures, since) CROSS JOIN LATERAL \
+         (SELECT ctid AS tuple FROM webhooks AS w WHERE w.tenant_id = p.tenant_id AND w.id = p.id OFFSET 0) AS w), \
+         added AS (UPDATE webhooks AS w SET \
+         failures = CASE WHEN p.healed THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
+         failing_since = CASE WHEN p.healed THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
+         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status ELSE p.last_status END, \
+         last_delivery_at = GREATEST(w.last_delivery_at, p.last_at) \
+         FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
+        arrays = arrays.join(", "),
+        MOST = u32::MAX,
+    )
+}
+
+/// A row of the answer: how many fates hold, and a streak, if there is one.
+pub(super) type Row = (i64, Option<(Lane, Streak)>);
+
+/// Reads a row of the answer.
+pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+    let held = int(row)?;
+    let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
+    let lane = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
+    let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
+    let since = row.time().map_err(Failure::Other)?;
+    Ok((held, lane.map(|it| (it, Streak { failures, since }))))
+}
+
+/// Puts the answer together.
+pub(super) fn recorded(rows: Vec<Row>, fates: usize) -> Recorded {
+    let held = rows.first().map_or(0, |(held, _)| held.unsigned_abs());
+    let fates = u64::try_from(fates).unwrap_or(u64::MAX);
+    Recorded { streaks: rows.into_iter().filter_map(|(_, it)| it).collect(), lost: fates.saturating_sub(held) }
+}

@@ -1,0 +1,82 @@
+//! How statements about the queue are planned and carried out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::store::Read;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::flight::{Flight, carried_out, send};
+use crate::sql::Sql;
+
+/// A plan is made when a statement is first seen, and the queue is empty then as a rule: reading all of it and putting
+/// it in order looks as good as any index, and stays the plan until the server looks at the table again, when a million
+/// deliveries may have been queued. So only plans that do well with a long queue are left to choose from: along an
+/// index, in its order, one row after the other.
+const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
+    set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
+    set_config('enable_mergejoin', 'off', true), set_config('enable_hashagg', 'off', true)";
+
+/// The queue has at most one of so many pooled connections, so that change sets need not wait behind deliveries.
+const SHARE: usize = 3;
+
+/// The longest wait for a turn.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// A transaction whose statements are planned for a long queue; the last one's rows are the answer.
+pub(crate) fn steered(statements: Vec<Sql>) -> Flight {
+    let last = statements.len();
+    let mut all = vec![Sql::plain(STEER)];
+    all.extend(statements);
+    Flight::transaction(all, last)
+}
+
+/// Whose turn it is to have a connection for the queue.
+#[derive(Clone)]
+pub(crate) struct Turns(Arc<Semaphore>);
+
+impl Turns {
+    /// For a pool of this many connections.
+    pub(crate) fn of(pool: usize) -> Self {
+        Self(Arc::new(Semaphore::new((pool / SHARE).max(1))))
+    }
+
+    async fn next(self) -> Result<OwnedSemaphorePermit, Failure> {
+        match timeout(WAIT, self.0.acquire_owned()).await {
+            Ok(permit) => permit.map_err(|it| Failure::Other(it.to_string())),
+            Err(_) => Err(Failure::Busy("the queue's connections did not become free in time".to_owned())),
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Sends a flight when it is its turn. Once called it is carried out, whoever waits for it.
+    pub(crate) async fn in_turn<T: Send + 'static>(
+        &self,
+        flight: Flight,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
+    ) -> Read<Vec<T>> {
+        let (pool, turns) = (self.pool.clone(), self.turns.clone());
+        let work = async move {
+            let turn = turns.next().await.map_err(Failure::into_storage)?;
+            let rows = send(&pool, &flight, read).await.map_err(Failure::into_storage);
+            drop(turn);
+            rows
+        };
+        carried_out(&self.home, work).await
+    }
+
+    /// Sends a flight that may take long, beside the others.
+    pub(crate) async fn send<T: Send + 'static>(
+        &self,
+        flight: Flight,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
+    ) -> Read<Vec<T>> {
+        let pool = self.pool.clone();
+        carried_out(&self.home, async move { send(&pool, &flight, read).await.map_err(Failure::into_storage) }).await
+    }
+}

@@ -1,0 +1,77 @@
+//! Which events are to be delivered again.
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
+use candor_domain::id::{EventId, Id};
+use candor_domain::webhook::Status;
+use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
+use candor_port_storage::queue::{Again, Lane};
+use candor_port_storage::store::StorageError;
+
+use crate::failure::Failure;
+use crate::select;
+use crate::sql::Sql;
+
+/// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
+/// which says where to look.
+const APART_MILLIS: i64 = 3_600_000;
+/// Bits of an id behind its time.
+const RANDOM_BITS: u32 = 80;
+/// The last time that an id can have.
+const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
+
+/// The first id that can be made at a time, in milliseconds.
+fn first_id(millis: i64) -> [u8; 16] {
+    let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
+    (millis << RANDOM_BITS).to_be_bytes()
+}
+
+/// The statement that finds them. What was never delivered is met along an index that has the failures in the order of
+/// their events.
+pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>, most: u16) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, webhook) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+    let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
+    let above = sql.id(after.map_or(since, |it| since.max(it.to_bytes())));
+    let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));
+    let (since, until) = (sql.bind(Cell::Time(which.since)), sql.bind(Cell::Time(which.until)));
+    let types = sql.many(Type::Text, which.types.iter().map(|it| Cell::Text(it.word().to_owned())));
+    let most = sql.bind(Cell::Int(i64::from(most)));
+    let wanted = format!(
+        "e.created_at >= {since} AND e.created_at < {until} AND e.type = ANY({types}) AND NOT EXISTS \
+         (SELECT 1 FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = {webhook} AND j.event_id = e.id)"
+    );
+    let text = if which.only_failed {
+        // No attempt is older than its event, so the partitions of the days before need not be read.
+        let log = format!(
+            "deliveries AS d WHERE d.tenant_id = {tenant} AND d.webhook_id = {webhook} AND d.created_at >= {since}"
+        );
+        let failures = Status::WORDS.iter().filter(|(_, it)| *it != Status::Success).map(|(word, _)| {
+            format!("(SELECT d.event_id FROM {log} AND d.status = '{word}' AND d.event_id > {above} AND d.event_id < {below} ORDER BY d.event_id)")
+        });
+        format!(
+            "SELECT e.id, e.type FROM (SELECT DISTINCT f.event_id FROM ({}) AS f ORDER BY f.event_id) AS f \
+             CROSS JOIN LATERAL (SELECT e.id, e.type FROM events AS e WHERE e.tenant_id = {tenant} AND e.id = f.event_id \
+             AND {wanted} AND NOT EXISTS (SELECT 1 FROM {log} AND d.status = '{}' AND d.event_id = e.id) OFFSET 0) AS e \
+             ORDER BY f.event_id LIMIT {most}",
+            failures.collect::<Vec<_>>().join(" UNION ALL "),
+            Status::Success.word(),
+        )
+    } else {
+        format!(
+            "SELECT e.id, e.type FROM events AS e WHERE e.tenant_id = {tenant} AND e.id > {above} AND e.id < {below} \
+             AND {wanted} ORDER BY e.id LIMIT {most}"
+        )
+    };
+    sql.push(&text);
+    sql
+}
+
+/// Reads an event's id and type.
+pub(super) fn event(row: &mut dyn Fetch) -> Result<(EventId, EventType), Failure> {
+    let id = Id::from_bytes(select::id(row)?);
+    let word = row.text().map_err(Failure::Other)?.unwrap_or_default();
+    let reason = || format!("unexpected value {word:?}");
+    let corrupt = |_| StorageError::Corrupt { table: Event::TABLE.name, column: "type", reason: reason() };
+    Ok((id, EventType::from_word(&word).map_err(corrupt)?))
+}
