@@ -7,7 +7,7 @@ use candor_domain::access::api_key::{ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
-use candor_domain::id::{EmployeeId, Id, Kind, OrganizationId};
+use candor_domain::id::{DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
@@ -16,7 +16,9 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::{SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
+use candor_port_storage::queue::WorkerId;
 use candor_port_storage::{ChangeSet, Lines, Row, Write};
 
 /// When tests begin: 2026-03-02T09:00:00.000Z.
@@ -218,6 +220,35 @@ impl Fixtures {
     pub fn invitation(&self, employee_id: EmployeeId) -> Invitation {
         let (id, token_hash) = (self.id(), self.bytes32());
         Invitation { id, employee_id, token_hash, created_at: self.clock.now(), accepted_at: None, revoked_at: None }
+    }
+
+    /// An active subscription to everything, which nothing was sent to.
+    pub fn subscription(&self) -> Subscription {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Subscription {
+            id,
+            url: format!("https://hooks{number}.example.com/in"),
+            event_types: Topics::new([Topic::Every]),
+            active: true,
+            description: None,
+            last_delivery_at: None,
+            last_delivery_status: None,
+            created_at: at,
+            updated_at: at,
+            secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
+            streak: Streak::default(),
+        }
+    }
+
+    /// An active subscription to events of these types.
+    pub fn subscription_to(&self, kinds: &[EventType]) -> Subscription {
+        Subscription { event_types: Topics::new(kinds.iter().copied().map(Topic::Of)), ..self.subscription() }
+    }
+
+    /// A worker on the queue.
+    pub fn worker(&self) -> WorkerId {
+        WorkerId(self.id::<DeliveryKind>().to_bytes())
     }
 
     /// What the audit log says of something done now.

@@ -44,6 +44,8 @@ pub mod fixtures;
 mod random;
 mod run;
 mod walk;
+#[expect(clippy::expect_used, reason = "a case ends where its rule does not hold")]
+mod worker;
 #[expect(clippy::expect_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod world;
 

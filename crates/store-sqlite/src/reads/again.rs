@@ -13,7 +13,7 @@ use crate::text::Draft;
 
 /// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
 /// which says where to look.
-const APART_MILLIS: i64 = 3_600_000;
+const APART_MILLIS: i64 = 60_000;
 
 /// The events behind `after`, in the order of their ids.
 pub(super) fn events(

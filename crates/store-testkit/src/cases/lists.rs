@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
+use candor_domain::id::WebhookId;
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, Page, PageRequest, Sort};
 use candor_domain::people::{self, Connector, Employee};
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::store::Read;
 
 use crate::world::World;
@@ -122,6 +124,28 @@ pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.audit_log(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscription> {
+    let world = world.clone();
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let world = world.clone();
+            Box::pin(async move { world.store.webhooks(world.tenant, &filter, sort, &page).await })
+        },
+    )
+}
+
+pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilter) -> List<Delivery> {
+    let world = world.clone();
+    List::new(
+        |it| it.id.to_bytes(),
+        move |sort, page| {
+            let world = world.clone();
+            Box::pin(async move { world.store.deliveries(world.tenant, webhook, &filter, sort, &page).await })
         },
     )
 }

@@ -1,6 +1,8 @@
 //! The rules of the port, by area.
 
+mod again;
 mod batches;
+mod claims;
 mod commits;
 mod dropped;
 mod faults;
@@ -8,9 +10,13 @@ mod feed;
 mod filters;
 mod keys;
 mod lists;
+mod log;
 mod objectives;
 mod pages;
 mod population;
+mod pulses;
+mod queue;
+mod records;
 mod reporting;
 mod requires;
 mod rows;
@@ -18,6 +24,7 @@ mod tenants;
 mod twins;
 mod uniques;
 mod upkeep;
+mod webhooks;
 
 use crate::Case;
 
@@ -40,6 +47,13 @@ pub(crate) fn all() -> Vec<Case> {
         objectives::cases(),
         faults::cases(),
         batches::cases(),
+        queue::cases(),
+        claims::cases(),
+        records::cases(),
+        pulses::cases(),
+        webhooks::cases(),
+        log::cases(),
+        again::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

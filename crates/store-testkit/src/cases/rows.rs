@@ -209,7 +209,7 @@ async fn managed_people_are_walked_by_id(world: World) {
 }
 
 /// The column that an error names.
-fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
+pub(super) fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
     match result {
         Err(StorageError::Corrupt { table, column, .. }) => (table, column),
         other => panic!("{other:?}"),

@@ -1,0 +1,204 @@
+//! Events that can be delivered again, and events behind deliveries.
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
+use candor_domain::id::EventId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Delivery, Job, Origin, Status, Subscription};
+use candor_port_storage::queue::{Again, Fate};
+use candor_port_storage::{ChangeSet, Row, Version, Write};
+
+use super::log::entry;
+use super::queue::just_before;
+use crate::Case;
+use crate::worker::{END, Worker};
+use crate::world::{EVER, World};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(events_are_read_by_tenant_and_id),
+        Case::new(a_window_begins_at_its_start_and_ends_before_its_end),
+        Case::new(what_is_queued_is_not_delivered_again),
+        Case::new(only_what_never_arrived_counts_as_failed),
+        Case::new(any_history_is_told_apart),
+    ]
+}
+
+const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObjectiveArchived];
+
+async fn events_are_read_by_tenant_and_id(world: World) {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let mut all = vec![];
+    for it in &worlds {
+        all.extend(it.happened(&[EventType::EmployeeCreated; 90]).await.into_iter().map(|event| (it.tenant, event)));
+    }
+    let in_order = |mut some: Vec<(_, Event)>| {
+        some.sort_by_key(|(_, event)| event.id);
+        some
+    };
+    for count in [0, 1, 2, 100, all.len()] {
+        let some: Vec<_> = all.iter().rev().take(count).cloned().collect();
+        let mut wanted: Vec<_> = some.iter().map(|(tenant, event)| (*tenant, event.id)).collect();
+        // Those of somebody else, those of nobody, and one twice.
+        wanted.extend(all.first().map(|(_, event)| (worlds[1].tenant, event.id)));
+        wanted.push((world.tenant, world.make.id()));
+        wanted.extend(wanted.first().copied().filter(|_| count > 0));
+        let found = world.store.events_by_id(&wanted).await.unwrap();
+        assert_eq!(in_order(found), in_order(some), "{count}");
+    }
+    assert_eq!(world.store.events_by_id(&[]).await.unwrap(), []);
+}
+
+/// Everything, of every type.
+fn any() -> Again {
+    let types = EventType::WORDS.iter().map(|(_, it)| *it).collect();
+    Again { since: EVER, until: END, types, only_failed: false }
+}
+
+/// Everything that is to be delivered again, page by page.
+async fn again(world: &World, to: &Subscription, which: &Again, most: u16) -> Vec<EventId> {
+    let (mut found, mut after) = (vec![], None);
+    loop {
+        let page = world.store.to_deliver_again(world.tenant, to.id, which, after, most).await.unwrap();
+        assert!(page.len() <= usize::from(most), "{} instead of {most}", page.len());
+        let Some((last, _)) = page.last() else { return found };
+        after = Some(*last);
+        found.extend(page.into_iter().map(|(id, kind)| {
+            assert!(which.types.contains(&kind), "{kind:?}");
+            id
+        }));
+    }
+}
+
+fn ids<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<EventId> {
+    events.into_iter().map(|it| it.id).collect()
+}
+
+async fn a_window_begins_at_its_start_and_ends_before_its_end(world: World) {
+    let mut events = vec![];
+    for number in 0..20 {
+        events.extend(world.happened(&[KINDS[number % 3]]).await);
+        world.make.clock.advance_seconds(600);
+    }
+    world.elsewhere().happened(&KINDS).await;
+    world.test_environment().happened(&KINDS).await;
+    // It was made later than they happened, and wants nothing of them: that is not the store's to say.
+    let to = world.subscribed(world.make.subscription_to(&[EventType::SummaryShared])).await;
+    for most in [1, 3, 100] {
+        assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
+        let (since, until) = (events[4].created_at, events[12].created_at);
+        let within = Again { since, until, ..any() };
+        assert_eq!(again(&world, &to, &within, most).await, ids(&events[4..12]));
+        let wider = Again { since: just_before(since), until: Timestamp::from_millis(until.millis() + 1), ..any() };
+        assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
+        let types = vec![KINDS[0], KINDS[2]];
+        let some = Again { types: types.clone(), ..within.clone() };
+        let wanted = events[4..12].iter().filter(|it| types.contains(&it.kind));
+        assert_eq!(again(&world, &to, &some, most).await, ids(wanted));
+        assert_eq!(again(&world, &to, &Again { until: since, ..within.clone() }, most).await, []);
+        assert_eq!(again(&world, &to, &Again { types: vec![], ..within }, most).await, []);
+    }
+    let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
+    assert_eq!(page, [&events[4], &events[5]].map(|it| (it.id, it.kind)));
+}
+
+async fn what_is_queued_is_not_delivered_again(world: World) {
+    let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&KINDS[..1])).await);
+    let events = world.happened(&KINDS).await;
+    assert_eq!(again(&world, &to, &any(), 9).await, []);
+    assert_eq!(again(&world, &other, &any(), 9).await, ids(&events[1..]), "it is not queued for this one");
+    let worker = Worker::new(&world);
+    let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|it| it.webhook_id == to.id).collect();
+    worker.keeps(vec![(jobs[0], Fate::Gone), (jobs[1], Fate::Parked)]).await;
+    // The second is parked and the third is leased.
+    assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
+    assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
+}
+
+/// What was logged of one event for one subscription.
+async fn attempts(world: &World, to: &Subscription, event: &Event, statuses: &[Status]) {
+    let some: Vec<_> = statuses
+        .iter()
+        .map(|status| Delivery {
+            event_id: event.id,
+            event_type: event.kind,
+            status: *status,
+            ..entry(world, to, world.make.tick())
+        })
+        .collect();
+    world.logged(to, &some).await;
+}
+
+async fn only_what_never_arrived_counts_as_failed(world: World) {
+    use Status::{Dropped, Failed, Success};
+    let events = world.happened(&[KINDS[0]; 10]).await;
+    let (to, other) = (world.subscriber().await, world.subscriber().await);
+    let table: [(&[Status], bool); 8] = [
+        (&[], false),
+        (&[Success], false),
+        (&[Failed], true),
+        (&[Dropped], true),
+        (&[Failed, Failed, Failed, Dropped], true),
+        (&[Failed, Success], false),
+        (&[Dropped, Success], false),
+        // It was replayed after it had arrived, and then it did not.
+        (&[Success, Failed, Dropped], false),
+    ];
+    for ((statuses, _), event) in table.iter().zip(&events) {
+        attempts(&world, &to, event, statuses).await;
+    }
+    // Of another subscription, with an attempt to come, and of an event that is not stored.
+    attempts(&world, &other, &events[8], &[Failed]).await;
+    attempts(&world, &to, &events[9], &[Failed]).await;
+    world.enqueue(&[Job { origin: Origin::Event, ..world.delivery_of(&events[9], &to) }]).await;
+    attempts(&world, &to, &world.make.event(EventType::TestPing), &[Failed]).await;
+    let failed = Again { only_failed: true, ..any() };
+    let wanted: Vec<_> = table.iter().zip(&events).filter(|((_, it), _)| *it).map(|(_, event)| event.id).collect();
+    for most in [1, 2, 100] {
+        assert_eq!(again(&world, &to, &failed, most).await, wanted);
+    }
+    assert_eq!(again(&world, &other, &failed, 9).await, [events[8].id]);
+    assert_eq!(again(&world.test_environment(), &to, &failed, 9).await, []);
+}
+
+async fn any_history_is_told_apart(world: World) {
+    let to = world.subscriber().await;
+    let (mut events, mut log, mut queued) = (vec![], vec![], BTreeSet::new());
+    for number in 0..150 {
+        let event = world.make.event(*world.random.pick(&KINDS));
+        for _ in 0..world.random.below(4) {
+            let status = *world.random.pick(&[Status::Failed, Status::Failed, Status::Dropped, Status::Success]);
+            let at = world.now().plus_seconds(i64::try_from(world.random.below(100_000)).unwrap());
+            let one = entry(&world, &to, at);
+            log.push(Delivery { event_id: event.id, event_type: event.kind, status, ..one });
+        }
+        events.push(event);
+        world.make.clock.advance_seconds(if number % 10 == 0 { 100_000 } else { 7 });
+    }
+    // They happen while it is not active, so that nothing is queued yet.
+    let paused = Subscription { active: false, ..to.clone() };
+    world.save(vec![Write::Webhook(Row::seen(paused, Version::FIRST))]).await;
+    world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
+    world.logged(&to, &log).await;
+    for event in events.iter().filter(|_| world.random.chance(20)) {
+        world.enqueue(&[world.delivery_of(event, &to)]).await;
+        queued.insert(event.id);
+    }
+    for number in 0..60 {
+        let [a, b] = [(); 2].map(|()| world.random.pick(&events).created_at);
+        let types = KINDS.into_iter().filter(|_| world.random.chance(70)).collect();
+        let which = Again { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0 };
+        let of = |event: &Event, status| log.iter().any(|it| it.event_id == event.id && it.status == status);
+        let wanted = events.iter().filter(|it| {
+            let failed = (of(it, Status::Failed) || of(it, Status::Dropped)) && !of(it, Status::Success);
+            (which.since..which.until).contains(&it.created_at)
+                && which.types.contains(&it.kind)
+                && !queued.contains(&it.id)
+                && (failed || !which.only_failed)
+        });
+        let most = *world.random.pick(&[1, 5, 1_000]);
+        assert_eq!(again(&world, &to, &which, most).await, ids(wanted), "{which:?}");
+    }
+}

@@ -1,0 +1,261 @@
+//! Whoever claims gets what is due, each delivery for one worker, and everybody's queue its share.
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::EventType;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Subscription};
+use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Walk};
+use candor_port_storage::{Row, Version, Write};
+
+use super::queue::just_before;
+use crate::Case;
+use crate::worker::{END, LEASE_SECONDS, MANY, Worker, in_order, walk};
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(the_longest_due_come_first_and_no_more_than_wanted),
+        Case::new(a_claimed_delivery_is_nobody_elses_until_the_lease_ends),
+        Case::new(workers_at_once_never_get_the_same_delivery),
+        Case::new(workers_at_once_never_get_the_same_parked_delivery),
+        Case::new(every_subscription_gets_its_share),
+        Case::new(a_walk_counts_the_busy_and_takes_nothing_of_them),
+        Case::new(what_is_parked_waits_for_its_subscription),
+        Case::new(the_parked_come_in_the_order_of_their_events),
+        Case::new(an_empty_queue_gives_nothing),
+    ]
+}
+
+/// Deliveries of a subscription that became due one after the other, in another order than that of their events.
+async fn backlog(world: &World, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
+    let mut jobs: Vec<_> = (0..size).map(|_| world.delivery_at(from, to)).collect();
+    for at in (1..size).rev() {
+        jobs.swap(at, world.random.below(at + 1));
+    }
+    for (number, job) in (0..).zip(&mut jobs) {
+        job.first_due_at = Timestamp::from_millis(from.millis() + number);
+    }
+    world.enqueue(&jobs).await;
+    jobs
+}
+
+async fn the_longest_due_come_first_and_no_more_than_wanted(world: World) {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let start = world.now();
+    let mut jobs = vec![];
+    for (it, from) in worlds.iter().zip([30, 0, 60]) {
+        let to = it.subscriber().await;
+        jobs.extend(backlog(it, &to, 20, start.plus_seconds(from)).await);
+    }
+    jobs.sort_by_key(|it| it.first_due_at);
+    let worker = Worker::new(&world);
+    let now = start.plus_seconds(61);
+    let mut found = vec![];
+    for most in [1, 3, 0, 40, 100, 5] {
+        let some = worker.oldest(now, most).await;
+        assert!(some.len() <= usize::from(most), "{} instead of {most}", some.len());
+        found.extend(some);
+    }
+    assert_eq!(found, jobs);
+}
+
+async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
+    let to = world.subscriber().await;
+    let jobs = in_order(backlog(&world, &to, 5, world.now()).await);
+    let mut now = world.now().plus_seconds(1);
+    // Nobody ever records anything, so they come round again and again.
+    for _ in 0..4 {
+        let (one, other) = (Worker::new(&world), Worker::new(&world));
+        assert_eq!(one.all(now).await, jobs, "{now}");
+        let until = now.plus_seconds(LEASE_SECONDS);
+        for worker in [&one, &other] {
+            for claim in [Claim::Oldest { most: MANY }, Claim::Lanes(walk(MANY)), Claim::Parked(walk(MANY))] {
+                let Claimed { jobs, .. } = worker.claims(just_before(until), claim).await;
+                assert_eq!(jobs, []);
+            }
+        }
+        now = until;
+    }
+    assert_eq!(in_order(Worker::new(&world).claims(now, Claim::Lanes(walk(MANY))).await.jobs), jobs);
+}
+
+/// Claims until nothing more comes.
+async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<Lane>) -> Claim + Send) -> Vec<Job> {
+    let (mut found, mut after, mut fruitless) = (vec![], None, 0);
+    while fruitless < 3 {
+        let Claimed { jobs, next } = worker.claims(now, claim(after)).await;
+        after = next;
+        fruitless = if jobs.is_empty() { fruitless + 1 } else { 0 };
+        found.extend(jobs);
+    }
+    found
+}
+
+/// Workers claim at once, and what they got together is everything, once.
+async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<Lane>) -> Claim; 2]) {
+    let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
+    let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
+    let keys: BTreeSet<_> = found.iter().map(|it| (it.webhook_id, it.event_id)).collect();
+    assert_eq!(keys.len(), found.len(), "two workers got the same");
+    // A store may have passed over what another one was just claiming.
+    found.extend(claims_all(Worker::new(world), now, claims[0]).await);
+    found.extend(claims_all(Worker::new(world), now, claims[1]).await);
+    assert_eq!(in_order(found), in_order(jobs.to_vec()));
+}
+
+async fn workers_at_once_never_get_the_same_delivery(world: World) {
+    let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
+    for _ in 0..12 {
+        let mut jobs = vec![];
+        for to in &subscriptions {
+            jobs.extend(backlog(&world, to, 40, world.now()).await);
+        }
+        let now = world.now().plus_seconds(1);
+        let oldest = |_| Claim::Oldest { most: 7 };
+        let lanes = |after| Claim::Lanes(Walk { after, ..walk(3) });
+        share_out(&world, now, &jobs, [oldest, lanes]).await;
+        Worker::new(&world).clears().await;
+    }
+}
+
+async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
+    let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
+    for _ in 0..6 {
+        let mut jobs = vec![];
+        for to in &subscriptions {
+            jobs.extend(backlog(&world, to, 20, world.now()).await);
+        }
+        let worker = Worker::new(&world);
+        let due = worker.all(END).await;
+        worker.keeps(due.into_iter().map(|it| (it, Fate::Parked)).collect()).await;
+        let parked = |after| Claim::Parked(Walk { after, ..walk(3) });
+        share_out(&world, world.now(), &jobs, [parked, parked]).await;
+        Worker::new(&world).clears().await;
+    }
+}
+
+/// Subscriptions of several tenants in the order of their ids, each with what it has due.
+async fn lanes(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(Lane, Vec<Job>)> {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let mut lanes = vec![];
+    for (number, size) in sizes.iter().enumerate() {
+        let it = &worlds[number % worlds.len()];
+        let to = it.subscriber().await;
+        let jobs = backlog(it, &to, *size, from).await;
+        // It has more, which is not due for long.
+        it.enqueue(&[it.delivery_at(END, &to)]).await;
+        lanes.push((it.lane(&to), jobs));
+    }
+    lanes.sort_by_key(|((tenant, id), _)| (tenant.to_bytes(), *id));
+    lanes
+}
+
+async fn every_subscription_gets_its_share(world: World) {
+    const SIZES: [usize; 8] = [1, 40, 0, 3, 12, 0, 2, 25];
+    for each in [1, 4, 100] {
+        for most in [1, 2, 3, 100] {
+            let start = world.now();
+            let lanes = lanes(&world, &SIZES, start).await;
+            let busy: Vec<_> = lanes.iter().map(|(lane, _)| *lane).filter(|_| world.random.chance(25)).collect();
+            let (worker, now) = (Worker::new(&world), start.plus_seconds(1));
+            let (mut found, mut after, mut calls) = (vec![], None, 0);
+            loop {
+                let walk = Walk { after, lanes: most, each, busy: busy.clone() };
+                let Claimed { jobs, next } = worker.claims(now, Claim::Lanes(walk)).await;
+                let met: BTreeSet<_> = jobs.iter().map(|it| it.webhook_id).collect();
+                assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
+                found.extend(jobs);
+                (after, calls) = (next, calls + 1);
+                assert!(calls <= lanes.len() + 1, "the walk comes to no end");
+                if after.is_none() {
+                    break;
+                }
+            }
+            let served = lanes.iter().filter(|(lane, _)| !busy.contains(lane));
+            let wanted = served.flat_map(|(_, jobs)| jobs.iter().copied().take(each.into()));
+            assert_eq!(in_order(found), in_order(wanted.collect()), "{each} of each, {most} at a time");
+            worker.clears().await;
+            world.make.clock.advance_seconds(LEASE_SECONDS * 2);
+        }
+    }
+}
+
+async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: World) {
+    let lanes = lanes(&world, &[2, 2, 2, 2], world.now()).await;
+    let (worker, now) = (Worker::new(&world), world.now().plus_seconds(1));
+    let busy = vec![lanes[0].0, lanes[1].0, lanes[3].0];
+    let (mut found, mut after) = (vec![], None);
+    for (lane, _) in &lanes {
+        let walk = Walk { after, lanes: 1, each: 9, busy: busy.clone() };
+        let Claimed { jobs, next } = worker.claims(now, Claim::Lanes(walk)).await;
+        // At the last one a store may know already that nothing follows.
+        assert!(next == Some(*lane) || next.is_none() && *lane == lanes[3].0, "{next:?} at {lane:?}");
+        (found, after) = ([found, jobs].concat(), Some(*lane));
+    }
+    assert_eq!(in_order(found), in_order(lanes[2].1.clone()));
+    let end = worker.claims(now, Claim::Lanes(Walk { after, lanes: 1, each: 9, busy })).await;
+    assert_eq!(end, Claimed::default());
+}
+
+async fn what_is_parked_waits_for_its_subscription(world: World) {
+    let (here, there) = (world.clone(), world.elsewhere());
+    let active = here.subscriber().await;
+    let paused = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
+    let removed = here.subscriber().await;
+    let worker = Worker::new(&world);
+    let mut jobs = vec![];
+    for (it, to) in [(&here, &active), (&there, &paused), (&here, &removed)] {
+        jobs.extend(backlog(it, to, 3, world.now()).await);
+    }
+    let due = worker.all(END).await;
+    worker.keeps(due.into_iter().map(|it| (it, Fate::Parked)).collect()).await;
+    here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
+    assert_eq!(worker.all(END).await, []);
+    assert_eq!(worker.claims(END, Claim::Lanes(Walk { lanes: MANY, ..walk(9) })).await.jobs, []);
+    let now = world.now();
+    let taken = worker.all_parked(now).await;
+    let of = |to: &Subscription| in_order(jobs.iter().filter(|it| it.webhook_id == to.id).copied().collect());
+    let found = |to: &Subscription| taken.iter().filter(|it| it.webhook_id == to.id).copied().collect::<Vec<_>>();
+    assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
+    // A store may have done with them when the subscription went; else they are there to be let go.
+    assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
+    assert_eq!(worker.all_parked(now).await, [], "they are leased now");
+    // One is due again, the others come round when the lease ends.
+    worker.keeps(vec![(of(&active)[0], Fate::Back(now))]).await;
+    let other = Worker::new(&world);
+    assert_eq!(other.all(now).await, [of(&active)[0]]);
+    worker.keeps(found(&removed).into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+    assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
+    let again = Write::Webhook(Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
+    there.save(vec![again]).await;
+    assert_eq!(worker.all_parked(now).await, of(&paused));
+}
+
+async fn the_parked_come_in_the_order_of_their_events(world: World) {
+    let to = world.subscriber().await;
+    let others = world.subscriber().await;
+    world.happened(&[EventType::EmployeeCreated; 3]).await;
+    let worker = Worker::new(&world);
+    let due = worker.all(END).await;
+    worker.keeps(due.iter().map(|it| (*it, Fate::Parked)).collect()).await;
+    let (now, mut found) = (world.now(), vec![]);
+    for _ in 0..3 {
+        let first = Walk { busy: vec![world.lane(&others)], ..walk(1) };
+        let Claimed { jobs, .. } = worker.claims(now, Claim::Parked(first)).await;
+        assert_eq!(jobs.len(), 1);
+        found.extend(jobs);
+    }
+    // In the order of tenant, subscription and event already.
+    let wanted: Vec<_> = due.into_iter().filter(|it| it.webhook_id == to.id).collect();
+    assert_eq!(found, wanted);
+    assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
+}
+
+async fn an_empty_queue_gives_nothing(world: World) {
+    world.subscriber().await;
+    let worker = Worker::new(&world);
+    for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9)), Claim::Parked(walk(9))] {
+        assert_eq!(worker.claims(END, claim).await, Claimed::default());
+    }
+}

@@ -1,0 +1,244 @@
+//! The log of attempts: what was recorded is found, page by page, and what is old goes.
+
+use candor_domain::event::EventType;
+use candor_domain::id::EventId;
+use candor_domain::page::{Sort, SortBy};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Delivery, DeliveryFilter, Status, Subscription};
+
+use super::lists;
+use super::queue::just_before;
+use crate::Case;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(an_attempt_comes_back_to_the_letter),
+        Case::new(the_log_is_filtered),
+        Case::new(attempts_of_one_moment_are_all_met),
+        Case::new(the_log_of_another_subscription_is_another),
+        Case::new(old_attempts_go_and_no_others),
+        Case::new(the_log_is_kept_day_after_day),
+    ]
+}
+
+const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::ObservationCreated, EventType::TestPing];
+const STATUSES: [Status; 3] = [Status::Success, Status::Failed, Status::Dropped];
+const DAY_SECONDS: i64 = 86_400;
+
+/// Everything in the log of a subscription, the oldest first.
+pub(super) async fn entries(world: &World, of: &Subscription) -> Vec<Delivery> {
+    lists::deliveries(world, of.id, DeliveryFilter::default()).walk(Sort::up(SortBy::CreatedAt), 9).await
+}
+
+/// An attempt that was begun at this time.
+pub(super) fn entry(world: &World, to: &Subscription, at: Timestamp) -> Delivery {
+    Delivery {
+        id: world.attempt_at(at),
+        subscription_id: to.id,
+        event_id: world.make.id(),
+        event_type: KINDS[0],
+        attempt: 1,
+        status: Status::Failed,
+        request_url: to.url.clone(),
+        response_status: 500,
+        response_duration_ms: 10,
+        next_attempt_at: None,
+        delivered_at: None,
+    }
+}
+
+async fn an_attempt_comes_back_to_the_letter(world: World) {
+    let World { store, tenant, .. } = &world;
+    let to = world.subscriber().await;
+    let late = world.now().plus_seconds(77);
+    let plain = || entry(&world, &to, world.make.tick());
+    let table = [
+        plain(),
+        Delivery { status: Status::Success, response_status: 204, delivered_at: Some(late), ..plain() },
+        Delivery { status: Status::Dropped, response_status: 0, response_duration_ms: 15_000, ..plain() },
+        Delivery { attempt: u16::MAX, response_status: u16::MAX, response_duration_ms: u32::MAX, ..plain() },
+        Delivery { attempt: 0, next_attempt_at: Some(late), event_type: EventType::TestPing, ..plain() },
+        Delivery { request_url: "https://例え.example/?q=%20'\"\\ 👍🏽".repeat(40), ..plain() },
+        Delivery { request_url: String::new(), ..plain() },
+    ];
+    world.logged(&to, &table).await;
+    for wanted in &table {
+        assert_eq!(store.delivery(*tenant, to.id, wanted.id).await.unwrap().as_ref(), Some(wanted));
+    }
+    assert_eq!(entries(&world, &to).await, table);
+    assert_eq!(store.delivery(*tenant, to.id, world.make.id()).await.unwrap(), None);
+}
+
+/// Attempts of a few events over some days; several begin at the same moment.
+async fn population(world: &World, to: &Subscription, size: usize) -> (Vec<Delivery>, Vec<EventId>) {
+    let start = world.now();
+    let events: Vec<_> = (0..12).map(|_| world.make.id()).collect();
+    let one = || {
+        let at = start.plus_seconds(i64::try_from(world.random.below(60)).unwrap() * 3_600);
+        Delivery {
+            event_id: *world.random.pick(&events),
+            event_type: *world.random.pick(&KINDS),
+            status: *world.random.pick(&STATUSES),
+            ..entry(world, to, at)
+        }
+    };
+    let all: Vec<_> = (0..size).map(|_| one()).collect();
+    world.logged(to, &all).await;
+    (all, events)
+}
+
+fn shows(filter: &DeliveryFilter, it: &Delivery) -> bool {
+    filter.status.is_none_or(|wanted| it.status == wanted)
+        && filter.event_type.is_none_or(|wanted| it.event_type == wanted)
+        && filter.event_id.is_none_or(|wanted| it.event_id == wanted)
+}
+
+async fn the_log_is_filtered(world: World) {
+    let to = world.subscriber().await;
+    let (all, mut events) = population(&world, &to, 300).await;
+    population(&world, &world.subscriber().await, 50).await;
+    events.truncate(3);
+    events.push(world.make.id());
+    let statuses = || STATUSES.map(Some).into_iter().chain([None]);
+    for status in statuses() {
+        for event_type in KINDS.map(Some).into_iter().chain([None, Some(EventType::EmployeeRehired)]) {
+            for event_id in events.iter().copied().map(Some).chain([None]) {
+                let filter = DeliveryFilter { status, event_type, event_id };
+                let list = lists::deliveries(&world, to.id, filter);
+                let sort = Sort { by: SortBy::CreatedAt, descending: world.random.chance(50) };
+                let limit = *world.random.pick(&[1, 3, 10, 100]);
+                list.must_show(sort, limit, &all, |it| shows(&filter, it), &format!("{filter:?}")).await;
+            }
+        }
+    }
+}
+
+async fn attempts_of_one_moment_are_all_met(world: World) {
+    let to = world.subscriber().await;
+    let at = world.now();
+    let all: Vec<_> =
+        (0..30).map(|_| Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, at) }).collect();
+    world.logged(&to, &all).await;
+    let list = lists::deliveries(&world, to.id, DeliveryFilter::default());
+    for sort in [Sort::up(SortBy::CreatedAt), Sort::down(SortBy::CreatedAt)] {
+        for limit in [1, 7, 29, 30, 31] {
+            list.must_show(sort, limit, &all, |_| true, "one moment").await;
+        }
+    }
+}
+
+async fn the_log_of_another_subscription_is_another(world: World) {
+    let worlds = [world.clone(), world.clone(), world.elsewhere(), world.test_environment()];
+    let mut logs = vec![];
+    for it in &worlds {
+        let to = it.subscriber().await;
+        let one = entry(it, &to, it.make.tick());
+        it.logged(&to, std::slice::from_ref(&one)).await;
+        logs.push((it, to, one));
+    }
+    for (number, (at, _, _)) in logs.iter().enumerate() {
+        for (other, (it, to, one)) in logs.iter().enumerate() {
+            // The first two are of one tenant.
+            let known = at.tenant == it.tenant;
+            let found = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
+            assert_eq!(found.as_ref(), known.then_some(one), "{number} {other}");
+            assert_eq!(entries(at, to).await.is_empty(), !known, "{number} {other}");
+        }
+    }
+    let (at, to, _) = &logs[0];
+    assert_eq!(at.store.delivery(at.tenant, to.id, logs[1].2.id).await.unwrap(), None, "of the other one");
+}
+
+/// Keeps the log in small portions until nothing is left to be removed one by one.
+async fn kept(world: &World, now: Timestamp, before: Timestamp) {
+    for _ in 0..1_000 {
+        let portion = world.store.keep_log(now, before, 7).await.unwrap();
+        assert!(portion <= 7, "{portion} instead of 7");
+        if portion == 0 {
+            return;
+        }
+    }
+    panic!("the log comes to no end");
+}
+
+/// The start of the day of an instant.
+fn midnight(at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.millis() - at.millis().rem_euclid(DAY_SECONDS * 1_000))
+}
+
+/// What must be there yet is, and what must be gone is: a store may let go of a day when all of it is old.
+async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], before: Timestamp) {
+    let left = entries(world, to).await;
+    let ids = |some: &[Delivery]| some.iter().map(|it| it.id).collect::<Vec<_>>();
+    let kept = |from: Timestamp, some: &[Delivery]| {
+        let mut kept: Vec<_> = some.iter().filter(|it| it.begun_at() >= from).cloned().collect();
+        kept.sort_by_key(|it| (it.begun_at(), it.id));
+        kept
+    };
+    assert_eq!(ids(&kept(before, &left)), ids(&kept(before, all)), "what is not old stays");
+    assert_eq!(ids(&kept(midnight(before), &left)), ids(&left), "what is of an older day goes");
+    for it in all {
+        let found = world.store.delivery(world.tenant, to.id, it.id).await.unwrap();
+        assert_eq!(found.is_some(), left.contains(it), "{}", it.begun_at());
+    }
+}
+
+async fn old_attempts_go_and_no_others(world: World) {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let now = midnight(world.now()).plus_seconds(50_000);
+    let before = now.plus_seconds(-30 * DAY_SECONDS);
+    let noon = midnight(before);
+    let instants = [
+        now,
+        now.plus_seconds(-DAY_SECONDS),
+        before.plus_seconds(DAY_SECONDS),
+        before,
+        just_before(before),
+        noon,
+        just_before(noon),
+        noon.plus_seconds(-DAY_SECONDS),
+        noon.plus_seconds(-40 * DAY_SECONDS),
+        Timestamp::from_millis(1),
+    ];
+    let mut logs = vec![];
+    for it in &worlds {
+        let to = it.subscriber().await;
+        let all: Vec<_> = (0..40).map(|_| entry(it, &to, *it.random.pick(&instants))).collect();
+        let all = [all, instants.iter().map(|at| entry(it, &to, *at)).collect()].concat();
+        it.logged(&to, &all).await;
+        logs.push((it, to, all));
+    }
+    // The last time it is the start of a day, and nothing that is older is left.
+    for before in [Timestamp::from_millis(0), noon, before, noon.plus_seconds(2 * DAY_SECONDS)] {
+        kept(&world, now, before).await;
+        for (it, to, all) in &logs {
+            must_have_kept(it, to, all, before).await;
+        }
+    }
+}
+
+async fn the_log_is_kept_day_after_day(world: World) {
+    let to = world.subscriber().await;
+    let mut all = vec![];
+    // Now and then nobody looks after the log for longer than it is made ready for.
+    for days in [0, 1, 1, 1, 40, 2, 1, 9, 100, 1] {
+        world.make.clock.advance_seconds(days * DAY_SECONDS);
+        let now = world.now();
+        let some: Vec<_> = (-30..3)
+            .map(|hours| {
+                let at = now.plus_seconds(hours * 3_600);
+                Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, at) }
+            })
+            .collect();
+        world.logged(&to, &some).await;
+        all.extend(some);
+        let before = now.plus_seconds(-30 * DAY_SECONDS);
+        kept(&world, now, before).await;
+        must_have_kept(&world, &to, &all, before).await;
+        let later: Vec<_> = (0..5).map(|days| entry(&world, &to, now.plus_seconds(days * DAY_SECONDS))).collect();
+        world.logged(&to, &later).await;
+        all.extend(later);
+        must_have_kept(&world, &to, &all, before).await;
+    }
+}

@@ -1,0 +1,218 @@
+//! What attempts say of their subscription adds up, whoever records it and in whatever order.
+
+use candor_domain::event::EventType;
+use candor_domain::webhook::{FailureReason, Outcome, Pulse, Status, Streak, Subscription};
+use candor_port_storage::queue::{Lane, Recorded};
+use candor_port_storage::{Row, Version, Versioned, Write};
+
+use crate::Case;
+use crate::worker::Worker;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(pulses_add_up_as_their_rule_says),
+        Case::new(two_pulses_of_one_subscription_both_count),
+        Case::new(pulses_recorded_at_once_all_count),
+        Case::new(what_is_shown_never_goes_back_in_time),
+        Case::new(a_pulse_for_nobody_is_nothing),
+        Case::new(failures_stop_counting_where_numbers_end),
+        Case::new(what_is_recorded_is_no_part_of_the_version),
+        Case::new(a_forgiven_subscription_starts_anew),
+    ]
+}
+
+const FAILED: Outcome = Outcome::Failed(FailureReason::Status);
+
+/// What one failure a moment ago adds.
+pub(super) fn failed(world: &World) -> Pulse {
+    Pulse::of(FAILED, Status::Failed, true, world.make.tick())
+}
+
+async fn recorded(world: &World, pulses: Vec<(Lane, Pulse)>) -> Vec<(Lane, Streak)> {
+    let Recorded { streaks, lost } = world.store.record(Worker::new(world).id, vec![], pulses).await.unwrap();
+    assert_eq!(lost, 0);
+    streaks
+}
+
+async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
+    world.store.webhook(world.tenant, it.id).await.unwrap().unwrap()
+}
+
+/// The subscription as it is after a pulse.
+fn after(before: &Subscription, pulse: Pulse) -> Subscription {
+    let shown = before.after_delivery(pulse.last_status, pulse.last_at);
+    Subscription { streak: pulse.after(before.streak), ..shown }
+}
+
+/// Some attempts as one pulse, not all of them in the order in which they ended.
+fn some(world: &World) -> Pulse {
+    let one = || {
+        let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
+        let outcome = *world.random.pick(&[FAILED, FAILED, Outcome::Acknowledged]);
+        let status =
+            if outcome == FAILED { *world.random.pick(&[Status::Failed, Status::Dropped]) } else { Status::Success };
+        Pulse::of(outcome, status, world.random.chance(80), at)
+    };
+    (0..world.random.below(4)).fold(one(), |it, _| it.and(one()))
+}
+
+async fn pulses_add_up_as_their_rule_says(world: World) {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let mut known = vec![];
+    for it in &worlds {
+        known.push((it.clone(), it.subscriber().await));
+        known.push((it.clone(), it.subscriber().await));
+    }
+    for _ in 0..60 {
+        let mut pulses = vec![];
+        for (it, subscription) in &mut known {
+            if world.random.chance(60) {
+                let pulse = some(&world);
+                *subscription = after(subscription, pulse);
+                pulses.push((it.lane(subscription), pulse));
+            }
+        }
+        let mut streaks = recorded(&world, pulses.clone()).await;
+        let at = |lane: &Lane| pulses.iter().position(|(it, _)| it == lane);
+        streaks.sort_by_key(|(lane, _)| at(lane));
+        let given = known.iter().filter(|(it, subscription)| at(&it.lane(subscription)).is_some());
+        let wanted: Vec<_> = given.map(|(it, subscription)| (it.lane(subscription), subscription.streak)).collect();
+        assert_eq!(streaks, wanted);
+        for (it, subscription) in &known {
+            assert_eq!(stored(it, subscription).await.value, *subscription);
+        }
+    }
+}
+
+async fn two_pulses_of_one_subscription_both_count(world: World) {
+    let (to, other) = (world.subscriber().await, world.subscriber().await);
+    let good = Pulse::of(Outcome::Acknowledged, Status::Success, true, world.make.tick());
+    for round in 0..20 {
+        let pulses = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
+        let before = stored(&world, &to).await.value;
+        let wanted = pulses.into_iter().fold(before, |it, pulse| after(&it, pulse));
+        let lanes = [world.lane(&to); 3].into_iter().zip(pulses).chain([(world.lane(&other), good)]);
+        let mut streaks = recorded(&world, lanes.collect()).await;
+        streaks.sort_by_key(|((_, id), _)| *id);
+        assert_eq!(streaks, [(world.lane(&to), wanted.streak), (world.lane(&other), Streak::default())]);
+        assert_eq!(stored(&world, &to).await.value, wanted);
+    }
+}
+
+async fn pulses_recorded_at_once_all_count(world: World) {
+    let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
+    let mut since = None;
+    for round in 1..=3 {
+        let pulses: Vec<_> = (0..40).map(|_| failed(&world)).collect();
+        let tasks = pulses.iter().enumerate().map(|(number, pulse)| {
+            let world = world.clone();
+            let mut lanes: Vec<_> = subscriptions.iter().map(|it| (world.lane(it), *pulse)).collect();
+            // Each meets them in another order.
+            lanes.rotate_left(number % 3);
+            async move { recorded(&world, lanes).await }
+        });
+        let streaks = at_once(tasks).await;
+        assert!(streaks.iter().all(|it| it.len() == 3));
+        since = since.or(pulses.first().map(|it| it.last_at));
+        for it in &subscriptions {
+            let now = stored(&world, it).await.value;
+            assert_eq!(now.streak, Streak { failures: round * 40, since });
+            assert_eq!(now.last_delivery_at, pulses.last().map(|it| it.last_at));
+            // Each was told another number, the last one all of them.
+            let mut told: Vec<_> = streaks.iter().flatten().filter(|(lane, _)| *lane == world.lane(it)).collect();
+            told.sort_by_key(|(_, streak)| streak.failures);
+            let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
+            assert_eq!(told, ((round - 1) * 40 + 1..=round * 40).collect::<Vec<_>>());
+        }
+    }
+}
+
+async fn what_is_shown_never_goes_back_in_time(world: World) {
+    let to = world.subscriber().await;
+    let noon = world.make.tick();
+    let pulse = |status, seconds| {
+        let outcome = if status == Status::Success { Outcome::Acknowledged } else { FAILED };
+        Pulse::of(outcome, status, false, noon.plus_seconds(seconds))
+    };
+    let steps = [
+        (pulse(Status::Failed, 0), Status::Failed, 0),
+        (pulse(Status::Success, -1), Status::Failed, 0),
+        (pulse(Status::Success, 0), Status::Success, 0),
+        (pulse(Status::Dropped, 9), Status::Dropped, 9),
+        (pulse(Status::Success, 8), Status::Dropped, 9),
+        (pulse(Status::Failed, 10), Status::Failed, 10),
+    ];
+    for (pulse, status, seconds) in steps {
+        assert_eq!(recorded(&world, vec![(world.lane(&to), pulse)]).await, [(world.lane(&to), Streak::default())]);
+        let now = stored(&world, &to).await.value;
+        let shown = (now.last_delivery_status, now.last_delivery_at);
+        assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{pulse:?}");
+    }
+}
+
+async fn a_pulse_for_nobody_is_nothing(world: World) {
+    let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.elsewhere());
+    world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
+    let pulse = failed(&world);
+    let pulses = vec![
+        ((world.tenant, world.make.id()), pulse),
+        (world.lane(&removed), pulse),
+        (others.lane(&to), pulse),
+        (world.test_environment().lane(&to), pulse),
+    ];
+    assert_eq!(recorded(&world, pulses.clone()).await, []);
+    assert_eq!(stored(&world, &to).await.value, to);
+    let with = [pulses, vec![(world.lane(&to), pulse)]].concat();
+    assert_eq!(recorded(&world, with).await, [(world.lane(&to), pulse.streak)]);
+}
+
+async fn failures_stop_counting_where_numbers_end(world: World) {
+    let to = world.subscriber().await;
+    let many = Pulse { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
+    for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
+        let streaks = recorded(&world, vec![(world.lane(&to), many)]).await;
+        assert_eq!(streaks, [(world.lane(&to), Streak { failures, ..many.streak })]);
+    }
+}
+
+async fn what_is_recorded_is_no_part_of_the_version(world: World) {
+    let said = |it: Subscription| Subscription {
+        last_delivery_at: Some(world.now()),
+        last_delivery_status: Some(Status::Dropped),
+        streak: Streak { failures: 9, since: Some(world.now()) },
+        ..it
+    };
+    let to = world.make.subscription();
+    world.subscribed(said(to.clone())).await;
+    assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
+    let pulse = failed(&world);
+    recorded(&world, vec![(world.lane(&to), pulse)]).await;
+    let wanted = after(&to, pulse);
+    assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
+    // Whoever changes the subscription has seen an older pulse, or none.
+    for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
+        world.save(vec![Write::Webhook(Row::seen(value, Version(number)))]).await;
+        assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
+    }
+}
+
+async fn a_forgiven_subscription_starts_anew(world: World) {
+    let (to, other) = (world.subscriber().await, world.subscriber().await);
+    let pulse = failed(&world);
+    recorded(&world, vec![(world.lane(&to), pulse), (world.lane(&other), pulse)]).await;
+    // Of another tenant, or of nobody: nothing is there to forgive.
+    world.elsewhere().save(vec![Write::WebhookForgiven(to.id)]).await;
+    world.save(vec![Write::WebhookForgiven(world.make.id())]).await;
+    assert_eq!(stored(&world, &to).await.value, after(&to, pulse));
+    let value = Subscription { active: false, ..to.clone() };
+    world.save(vec![Write::Webhook(Row::seen(value.clone(), Version::FIRST)), Write::WebhookForgiven(to.id)]).await;
+    let forgiven = Subscription { streak: Streak::default(), ..after(&value, pulse) };
+    assert_eq!(stored(&world, &to).await, Versioned { value: forgiven, version: Version(2) });
+    assert_eq!(stored(&world, &other).await.value, after(&other, pulse));
+    let next = failed(&world);
+    assert_eq!(recorded(&world, vec![(world.lane(&to), next)]).await, [(world.lane(&to), next.streak)]);
+    // What is recorded makes nothing happen.
+    world.happened(&[EventType::EmployeeCreated]).await;
+    assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
+}

@@ -1,0 +1,274 @@
+//! What a change set queues: once for each event and subscription, in the same transaction, for the right worker.
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
+use candor_domain::id::{EventId, WebhookId};
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Origin, Subscription};
+use candor_port_storage::queue::{Claim, Claimed, Fate, QueueState, Walk};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Row, Version, Write};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::worker::{BAD, END, LEASE_SECONDS, MANY, Worker, in_order, settled, walk};
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(an_event_is_queued_for_every_active_subscription_that_wants_it),
+        Case::new(what_a_subscription_wants_counts_from_then_on),
+        Case::new(a_change_that_is_not_saved_queues_nothing),
+        Case::new(twins_queue_an_event_once),
+        Case::new(a_delivery_is_due_when_its_event_happened),
+        Case::new(what_is_queued_under_a_lease_is_its_workers),
+        Case::new(a_change_without_a_lease_leases_nothing),
+        Case::new(what_is_queued_already_stays_as_it_is),
+        Case::new(a_queued_delivery_comes_back_to_the_letter),
+        Case::new(many_events_for_many_subscriptions_are_one_change),
+        Case::new(the_queue_says_how_it_does),
+    ]
+}
+
+const CREATED: EventType = EventType::EmployeeCreated;
+const UPDATED: EventType = EventType::EmployeeUpdated;
+
+pub(super) fn just_before(at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.millis() - 1)
+}
+
+async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: World) {
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let mut subscriptions = vec![];
+    for it in &worlds {
+        let make = &it.make;
+        let kinds = [EventType::ObservationCreated, EventType::TestPing, UPDATED];
+        let several = [
+            make.subscription(),
+            make.subscription_to(&[CREATED]),
+            make.subscription_to(&kinds),
+            Subscription { active: false, ..make.subscription() },
+            Subscription { active: false, ..make.subscription_to(&kinds) },
+        ];
+        it.save(several.iter().map(|it| Write::Webhook(Row::new(it.clone()))).collect()).await;
+        subscriptions.push(several);
+    }
+    let kinds: Vec<_> = EventType::WORDS.iter().map(|(_, it)| *it).collect();
+    let mut wanted = vec![];
+    for (it, subscriptions) in worlds.iter().zip(&subscriptions) {
+        let events = it.happened(&kinds).await;
+        for to in subscriptions {
+            wanted.extend(events.iter().filter(|event| to.wants(event.kind)).map(|event| it.delivery_of(event, to)));
+        }
+    }
+    assert_eq!(wanted.len(), 3 * (24 + 1 + 3));
+    let worker = Worker::new(&world);
+    assert_eq!(worker.all(END).await, in_order(wanted));
+    assert_eq!(worker.all_parked(END).await, []);
+}
+
+async fn what_a_subscription_wants_counts_from_then_on(world: World) {
+    let to = world.subscribed(world.make.subscription_to(&[CREATED])).await;
+    let steps = [
+        (world.make.subscription_to(&[CREATED]).event_types, true, vec![CREATED]),
+        (world.make.subscription_to(&[UPDATED]).event_types, true, vec![UPDATED]),
+        (world.make.subscription().event_types, false, vec![]),
+        (world.make.subscription().event_types, true, vec![CREATED, UPDATED]),
+    ];
+    let mut wanted = vec![];
+    for (number, (event_types, active, kinds)) in (1..).zip(steps) {
+        let value = Subscription { event_types, active, ..to.clone() };
+        world.save(vec![Write::Webhook(Row::seen(value, Version(number)))]).await;
+        let events = world.happened(&[CREATED, UPDATED]).await;
+        let queued = events.iter().filter(|it| kinds.contains(&it.kind));
+        wanted.extend(queued.map(|it| world.delivery_of(it, &to)));
+    }
+    world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
+    world.happened(&[CREATED, UPDATED]).await;
+    let found: Vec<_> = Worker::new(&world).all(END).await;
+    // Those from before it was removed may be there or not: they are let go.
+    assert!(found.iter().all(|it| wanted.contains(it)), "{found:?}");
+    let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
+    let events = world.happened(&[UPDATED, CREATED]).await;
+    assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
+}
+
+fn announcing(world: &World, writes: Vec<Write>) -> (Event, ChangeSet) {
+    let event = world.make.event(CREATED);
+    (event.clone(), ChangeSet { events: vec![event], ..world.make.change(writes) })
+}
+
+async fn a_change_that_is_not_saved_queues_nothing(world: World) {
+    let to = world.subscriber().await;
+    let person = world.hired().await;
+    let stale = Write::Employee(Row::seen(person.clone(), Version(7)), None);
+    let taken = joins(Employee { email: person.email.clone(), ..world.make.employee() });
+    let worker = Worker::new(&world);
+    for write in [stale, taken, Write::WebhookRemoved(to.id, Version(7))] {
+        let (_, change) = announcing(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
+        let lease = Some(worker.lease(world.now()));
+        assert!(world.commit(ChangeSet { lease, ..change }).await.is_err());
+    }
+    assert_eq!(worker.all(END).await, []);
+    assert_eq!(world.store.queue_state(END).await.unwrap(), QueueState::default());
+}
+
+async fn twins_queue_an_event_once(world: World) {
+    let to = world.subscriber().await;
+    for round in 0..5 {
+        let key = format!("round-{round}");
+        let twins: Vec<_> = (0..10)
+            .map(|_| {
+                let (event, change) = announcing(&world, vec![joins(world.make.employee())]);
+                (event, ChangeSet { replay: Some(world.make.replay(&key)), ..change })
+            })
+            .collect();
+        let tasks = twins.iter().map(|(_, change)| {
+            let (world, change) = (world.clone(), change.clone());
+            async move { world.commit(change).await }
+        });
+        let results = at_once(tasks).await;
+        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+        let winners: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).collect();
+        assert_eq!(winners.len(), 1, "{results:?}");
+        let worker = Worker::new(&world);
+        let queued = worker.all(END).await;
+        assert_eq!(queued, [world.delivery_of(&twins[winners[0]].0, &to)]);
+        worker.keeps(vec![(queued[0], Fate::Gone)]).await;
+    }
+}
+
+async fn a_delivery_is_due_when_its_event_happened(world: World) {
+    let to = world.subscriber().await;
+    let [first, second] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
+    assert!(first.created_at < second.created_at);
+    let worker = Worker::new(&world);
+    assert_eq!(worker.all(just_before(first.created_at)).await, []);
+    assert_eq!(worker.all(first.created_at).await, [world.delivery_of(&first, &to)]);
+    assert_eq!(worker.all(second.created_at).await, [world.delivery_of(&second, &to)]);
+}
+
+fn keys(jobs: &[Job]) -> BTreeSet<(WebhookId, EventId)> {
+    jobs.iter().map(|it| (it.webhook_id, it.event_id)).collect()
+}
+
+async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
+    let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&[UPDATED])).await);
+    let (mine, others) = (Worker::new(&world), Worker::new(&world));
+    let events = [world.make.event(CREATED), world.make.event(UPDATED)];
+    let asked = [world.delivery_at(world.now(), &to), world.delivery_at(world.now(), &other)];
+    let now = world.make.tick();
+    let lease = mine.lease(now);
+    let change = ChangeSet {
+        events: events.to_vec(),
+        lease: Some(lease),
+        ..world.make.change(vec![Write::Enqueue(asked.to_vec())])
+    };
+    let Committed { leased } = world.committed(change).await.unwrap();
+    let [created, updated] = [0, 1].map(|it| world.delivery_of(&events[it], &to));
+    let jobs = in_order(vec![created, updated, world.delivery_of(&events[1], &other), asked[0], asked[1]]);
+    assert_eq!(leased.len(), 5, "each once");
+    assert_eq!(leased.into_iter().collect::<BTreeSet<_>>(), keys(&jobs));
+    // Nobody else gets them, and neither does the worker once more.
+    for worker in [&others, &mine] {
+        let early = just_before(lease.until);
+        assert_eq!(worker.all(early).await, []);
+        let all = Walk { lanes: MANY, ..walk(MANY) };
+        assert_eq!(worker.claims(early, Claim::Lanes(all)).await.jobs, []);
+    }
+    // Whoever has the lease needs no claim to record.
+    mine.keeps(vec![(created, Fate::Gone)]).await;
+    let left: Vec<_> = jobs.into_iter().filter(|it| *it != created).collect();
+    assert_eq!(others.all(lease.until).await, left);
+    assert_eq!(mine.records(vec![(updated, Fate::Gone)]).await.lost, 1, "it is another's now");
+}
+
+async fn a_change_without_a_lease_leases_nothing(world: World) {
+    let to = world.subscriber().await;
+    let enqueue = Write::Enqueue(vec![world.delivery_at(world.now(), &to)]);
+    let (_, change) = announcing(&world, vec![enqueue]);
+    assert_eq!(world.committed(change).await.unwrap(), Committed::default());
+    let mine = Worker::new(&world);
+    let quiet = ChangeSet { lease: Some(mine.lease(world.now())), ..world.make.change(vec![]) };
+    assert_eq!(world.committed(quiet).await.unwrap(), Committed::default(), "nothing happened");
+    assert_eq!(Worker::new(&world).all(world.now()).await.len(), 2);
+}
+
+async fn what_is_queued_already_stays_as_it_is(world: World) {
+    let to = world.subscriber().await;
+    let [event, other] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
+    let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
+    let jobs = mine.all(world.now()).await;
+    let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
+    mine.keeps(vec![(jobs[0], Fate::Settled(Box::new(again)))]).await;
+    // One waits for its second attempt, one is leased, and one is new.
+    let replay = |it: &Event| {
+        let job = Job { origin: Origin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
+        job.promised(world.make.id())
+    };
+    let new = world.delivery_at(world.now(), &to);
+    let asked = vec![replay(&event), replay(&other), new, Job { origin: Origin::Test, ..new }];
+    let lease = Some(Worker::new(&world).lease(world.now()));
+    let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(asked)]) };
+    assert_eq!(world.committed(change).await.unwrap().leased, [(to.id, new.event_id)]);
+    mine.keeps(vec![(jobs[1], Fate::Gone)]).await;
+    let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
+    assert_eq!(mine.all(just_before(late)).await, [new]);
+    assert_eq!(mine.all(late).await, [second]);
+}
+
+async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
+    let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
+    let soon = world.now().plus_seconds(60);
+    let mut jobs = vec![];
+    for (number, (_, origin)) in (1_u16..).zip(Origin::WORDS) {
+        let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(soon, &paused) };
+        jobs.extend([job, world.delivery_at(soon, &paused).promised(world.make.id())]);
+    }
+    world.enqueue(&jobs).await;
+    let worker = Worker::new(&world);
+    assert_eq!(worker.all(just_before(soon)).await, [], "it is not due yet");
+    // Whether its subscription is active is not the queue's business.
+    assert_eq!(worker.all(soon).await, in_order(jobs));
+}
+
+async fn many_events_for_many_subscriptions_are_one_change(world: World) {
+    let mut subscriptions = vec![];
+    for _ in 0..12 {
+        subscriptions.push(world.subscriber().await);
+    }
+    let events = world.happened(&[UPDATED; 400]).await;
+    let mut jobs = vec![];
+    for to in &subscriptions {
+        jobs.extend(events.iter().map(|it| world.delivery_of(it, to)));
+    }
+    assert_eq!(Worker::new(&world).all(END).await, in_order(jobs));
+}
+
+async fn the_queue_says_how_it_does(world: World) {
+    let to = world.subscriber().await;
+    let state = |at| {
+        let world = world.clone();
+        async move {
+            let QueueState { due, oldest_due_at } = world.store.queue_state(at).await.unwrap();
+            (due, oldest_due_at)
+        }
+    };
+    let start = world.make.tick();
+    assert_eq!(state(END).await, (0, None));
+    let at = |seconds| start.plus_seconds(seconds);
+    let jobs: Vec<_> = [10, 20, 30].map(|it| world.delivery_at(at(it), &to)).into();
+    world.enqueue(&jobs).await;
+    assert_eq!(state(just_before(at(10))).await, (0, None), "what is not due yet is no delay");
+    assert_eq!(state(at(10)).await, (1, Some(at(10))));
+    assert_eq!(state(at(30)).await, (3, Some(at(10))));
+    let worker = Worker::new(&world);
+    let Claimed { jobs, .. } = worker.claims(at(15), Claim::Oldest { most: 9 }).await;
+    assert_eq!(state(at(30)).await, (2, Some(at(20))), "somebody has the first");
+    let lease_ends = at(15 + LEASE_SECONDS);
+    assert_eq!(state(lease_ends).await, (3, Some(at(20))));
+    worker.keeps(vec![(jobs[0], Fate::Parked)]).await;
+    assert_eq!(state(END).await, (2, Some(at(20))), "what is parked waits for nobody");
+}

@@ -1,0 +1,196 @@
+//! What becomes of a leased delivery is recorded by whoever has the lease, and by nobody else.
+
+use candor_domain::event::EventType;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Answered, Delivery, Job, Subscription};
+use candor_port_storage::queue::{Fate, Recorded};
+
+use super::log::entries;
+use super::queue::just_before;
+use crate::Case;
+use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, in_order, settled};
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(what_is_done_leaves_the_queue_and_is_logged),
+        Case::new(what_failed_is_due_again_with_the_next_number),
+        Case::new(what_was_not_attempted_goes_back_is_parked_or_gone),
+        Case::new(a_lost_lease_records_nothing),
+        Case::new(a_lease_that_has_ended_holds_until_somebody_else_has_it),
+        Case::new(a_record_that_fails_leaves_nothing),
+        Case::new(nothing_is_recorded_twice),
+        Case::new(a_batch_of_many_is_recorded_at_once),
+    ]
+}
+
+/// Events for one subscription, and what a worker has claimed of them.
+struct Claimed {
+    to: Subscription,
+    worker: Worker,
+    jobs: Vec<Job>,
+}
+
+async fn claimed(world: &World, count: usize) -> Claimed {
+    let to = world.subscriber().await;
+    world.happened(&vec![EventType::EmployeeCreated; count]).await;
+    let worker = Worker::new(world);
+    let jobs = worker.all(world.now()).await;
+    assert_eq!(jobs.len(), count);
+    Claimed { to, worker, jobs }
+}
+
+fn attempt(world: &World, job: &Job, answered: Answered, retry_at: Option<Timestamp>) -> (Delivery, Fate) {
+    let settled = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
+    (settled.entry.clone(), Fate::Settled(Box::new(settled)))
+}
+
+async fn what_is_done_leaves_the_queue_and_is_logged(world: World) {
+    let Claimed { to, worker, jobs } = claimed(&world, 2).await;
+    let (good, delivered) = attempt(&world, &jobs[0], GOOD, None);
+    let (bad, dropped) = attempt(&world, &jobs[1], BAD, None);
+    worker.keeps(vec![(jobs[0], delivered), (jobs[1], dropped)]).await;
+    assert_eq!(entries(&world, &to).await, [good, bad]);
+    assert_eq!(worker.all(END).await, []);
+    assert_eq!(worker.all_parked(END).await, []);
+}
+
+async fn what_failed_is_due_again_with_the_next_number(world: World) {
+    let to = world.subscriber().await;
+    let job = world.delivery_at(world.now(), &to).promised(world.make.id());
+    world.enqueue(&[job]).await;
+    let (mut wanted, mut log) = (job, vec![]);
+    for number in 1..=7 {
+        let worker = Worker::new(&world);
+        assert_eq!(worker.all(world.now()).await, [wanted], "attempt {number}");
+        let retry_at = world.now().plus_seconds(1_000);
+        let (entry, fate) = attempt(&world, &wanted, BAD, Some(retry_at));
+        worker.keeps(vec![(wanted, fate)]).await;
+        log.push(entry);
+        assert_eq!(worker.all(just_before(retry_at)).await, []);
+        world.make.clock.advance_seconds(1_000);
+        // What was promised held for one attempt; when the first one was due never changes.
+        wanted = Job { attempt: number + 1, delivery_id: None, ..job };
+    }
+    assert_eq!(entries(&world, &to).await, log);
+    assert_eq!(Worker::new(&world).all(world.now()).await, [wanted]);
+}
+
+async fn what_was_not_attempted_goes_back_is_parked_or_gone(world: World) {
+    let to = world.subscriber().await;
+    let now = world.now();
+    let jobs = in_order((0..3).map(|_| world.delivery_at(now, &to).promised(world.make.id())).collect());
+    world.enqueue(&jobs).await;
+    let worker = Worker::new(&world);
+    assert_eq!(worker.all(now).await, jobs);
+    let later = now.plus_seconds(5);
+    worker.keeps(vec![(jobs[0], Fate::Back(later)), (jobs[1], Fate::Parked), (jobs[2], Fate::Gone)]).await;
+    let other = Worker::new(&world);
+    assert_eq!(other.all(just_before(later)).await, []);
+    assert_eq!(other.all(later).await, [jobs[0]], "as it was, number and promise included");
+    assert_eq!(other.all_parked(later).await, [jobs[1]]);
+    assert_eq!(other.all(END).await, in_order(vec![jobs[0], jobs[1]]));
+    assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
+}
+
+/// Every fate there is.
+fn fates(world: &World, job: &Job) -> Vec<Fate> {
+    let later = Some(world.now().plus_seconds(9));
+    vec![
+        attempt(world, job, GOOD, None).1,
+        attempt(world, job, BAD, later).1,
+        Fate::Back(world.now()),
+        Fate::Parked,
+        Fate::Gone,
+    ]
+}
+
+async fn a_lost_lease_records_nothing(world: World) {
+    let Claimed { to, worker: slow, jobs } = claimed(&world, 4).await;
+    let until = world.now().plus_seconds(LEASE_SECONDS);
+    let next = Worker::new(&world);
+    assert_eq!(next.all(until).await, jobs);
+    let never = Worker::new(&world);
+    // One is done, one is at its second attempt and leased again, one is back, and one is still the next worker's.
+    let (done, fate) = attempt(&world, &jobs[0], GOOD, None);
+    let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
+    next.keeps(vec![(jobs[0], fate), (jobs[1], again), (jobs[2], Fate::Back(END))]).await;
+    let second = Job { attempt: 2, ..jobs[1] };
+    assert_eq!(slow.all(until).await, [second]);
+    for job in &jobs {
+        for fate in fates(&world, job) {
+            let lost = Recorded { streaks: vec![], lost: 1 };
+            assert_eq!(slow.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
+            assert_eq!(never.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
+        }
+    }
+    // Of a batch, what is held is recorded.
+    let (kept, fate) = attempt(&world, &second, GOOD, None);
+    let batch = vec![(jobs[3], Fate::Gone), (second, fate), (jobs[0], Fate::Parked)];
+    assert_eq!(slow.records(batch).await.lost, 2);
+    assert_eq!(entries(&world, &to).await, [done, failed, kept]);
+    next.keeps(vec![(jobs[3], Fate::Back(until))]).await;
+    assert_eq!(next.all(until).await, [jobs[3]]);
+    assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
+}
+
+async fn a_lease_that_has_ended_holds_until_somebody_else_has_it(world: World) {
+    let Claimed { to, worker, jobs } = claimed(&world, 1).await;
+    world.make.clock.advance_seconds(LEASE_SECONDS * 2);
+    let (entry, fate) = attempt(&world, &jobs[0], GOOD, None);
+    worker.keeps(vec![(jobs[0], fate)]).await;
+    assert_eq!(entries(&world, &to).await, [entry]);
+}
+
+async fn a_record_that_fails_leaves_nothing(world: World) {
+    let Claimed { to, worker, jobs } = claimed(&world, 3).await;
+    let (entry, fate) = attempt(&world, &jobs[0], GOOD, None);
+    worker.keeps(vec![(jobs[0], fate)]).await;
+    let (_, good) = attempt(&world, &jobs[1], GOOD, None);
+    // The id of an attempt is there already.
+    let twice = settled(&jobs[2], entry.id, GOOD, None);
+    let batch = vec![(jobs[1], good), (jobs[2], Fate::Settled(Box::new(twice)))];
+    let lane = world.lane(&to);
+    let pulse = super::pulses::failed(&world);
+    assert!(world.store.record(worker.id, batch, vec![(lane, pulse)]).await.is_err());
+    assert_eq!(entries(&world, &to).await, [entry]);
+    assert_eq!(world.store.webhook(world.tenant, to.id).await.unwrap().unwrap().value, to);
+    worker.keeps(vec![(jobs[1], Fate::Gone), (jobs[2], Fate::Back(world.now()))]).await;
+    assert_eq!(worker.all(END).await, [jobs[2]]);
+}
+
+/// A worker that was not told whether its record was saved sends it once more.
+async fn nothing_is_recorded_twice(world: World) {
+    let Claimed { to, worker, jobs } = claimed(&world, 4).await;
+    let later = world.now().plus_seconds(60);
+    let (good, done) = attempt(&world, &jobs[0], GOOD, None);
+    let (bad, again) = attempt(&world, &jobs[1], BAD, Some(later));
+    let batch = vec![(jobs[0], done), (jobs[1], again), (jobs[2], Fate::Back(later)), (jobs[3], Fate::Parked)];
+    worker.keeps(batch.clone()).await;
+    assert_eq!(worker.records(batch).await.lost, 4);
+    assert_eq!(entries(&world, &to).await, [good, bad]);
+    let second = Job { attempt: 2, ..jobs[1] };
+    assert_eq!(worker.all(later).await, in_order(vec![second, jobs[2]]));
+}
+
+async fn a_batch_of_many_is_recorded_at_once(world: World) {
+    let (here, there) = (world.clone(), world.elsewhere());
+    let (one, other) = (here.subscriber().await, there.subscriber().await);
+    here.happened(&[EventType::EmployeeCreated; 300]).await;
+    there.happened(&[EventType::EmployeeUpdated; 300]).await;
+    let worker = Worker::new(&world);
+    let jobs = worker.all(world.now()).await;
+    let (mut log, mut fates) = (vec![], vec![]);
+    for (number, job) in jobs.iter().enumerate() {
+        let later = (number % 3 == 0).then_some(END);
+        let (entry, fate) = attempt(&world, job, BAD, later);
+        log.push((job.tenant, entry));
+        fates.push((*job, fate));
+    }
+    worker.keeps(fates).await;
+    for (it, to) in [(&here, &one), (&there, &other)] {
+        let wanted = log.iter().filter(|(tenant, _)| *tenant == it.tenant).map(|(_, entry)| entry.clone());
+        assert_eq!(entries(it, to).await, wanted.collect::<Vec<_>>());
+    }
+    assert_eq!(worker.all(END).await.len(), 200);
+}

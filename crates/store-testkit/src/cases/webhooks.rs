@@ -1,0 +1,256 @@
+//! Subscriptions: written, changed, removed, listed, and walked across all tenants.
+
+use candor_domain::event::EventType;
+use candor_domain::fields::Word;
+use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::params::Bounds;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{self, DeliveryFilter, SealedSecret, Subscription, Topic, Topics};
+use candor_port_storage::queue::{Claim, Fate, Walk};
+use candor_port_storage::{CommitError, Row, Unique, Version, Versioned, Write};
+
+use super::log::{entries, entry};
+use super::rows::named;
+use super::{lists, pulses};
+use crate::Case;
+use crate::worker::{END, MANY, Worker, walk};
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(a_subscription_comes_back_to_the_letter),
+        Case::new(a_subscription_is_changed_where_it_was_seen),
+        Case::new(a_removed_subscription_is_gone_with_what_is_queued_for_it),
+        Case::new(a_subscription_is_nobody_elses),
+        Case::new(subscriptions_are_listed),
+        Case::new(every_subscription_of_every_tenant_is_walked),
+        Case::new(a_corrupt_subscription_names_its_column),
+        Case::new(a_corrupt_attempt_names_its_column),
+        Case::new(a_corrupt_delivery_names_its_column_and_stays),
+    ]
+}
+
+async fn stored(world: &World, it: &Subscription) -> Option<Versioned<Subscription>> {
+    world.store.webhook(world.tenant, it.id).await.unwrap()
+}
+
+/// Subscriptions with something in every column.
+fn variants(world: &World) -> Vec<Subscription> {
+    let make = &world.make;
+    let secret = |sealed: Vec<u8>, ends_at| SealedSecret { sealed, ends_at };
+    let end = Some(make.tick().plus_seconds(86_400));
+    let every_kind = EventType::WORDS.iter().map(|(_, kind)| Topic::Of(*kind));
+    vec![
+        make.subscription(),
+        Subscription { event_types: Topics::new(every_kind.clone()), ..make.subscription() },
+        Subscription { event_types: Topics::new(every_kind.chain([Topic::Every])), ..make.subscription() },
+        Subscription { active: false, description: Some(String::new()), ..make.subscription() },
+        Subscription { description: Some("it's \"quoted\" % 👍🏽 \u{202e}".to_owned()), ..make.subscription() },
+        Subscription {
+            url: format!("https://user@hooks.example.com:8443/{}?a=b&c=%20#d", "é".repeat(900)),
+            ..make.subscription()
+        },
+        Subscription { secrets: vec![], ..make.subscription() },
+        Subscription {
+            secrets: vec![secret((0..=255).collect(), end), secret(vec![], end), secret(vec![0; 100], None)],
+            ..make.subscription()
+        },
+        Subscription {
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(253_402_300_799_999),
+            ..make.subscription()
+        },
+    ]
+}
+
+async fn a_subscription_comes_back_to_the_letter(world: World) {
+    for value in variants(&world) {
+        world.subscribed(value.clone()).await;
+        assert_eq!(stored(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
+    }
+    assert_eq!(stored(&world, &world.make.subscription()).await, None);
+}
+
+async fn a_subscription_is_changed_where_it_was_seen(world: World) {
+    let first = world.subscriber().await;
+    let again = world.try_save(Write::Webhook(Row::new(first.clone()))).await;
+    assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
+    for (number, value) in (1..).zip(variants(&world)) {
+        let value = Subscription { id: first.id, ..value };
+        world.save(vec![Write::Webhook(Row::seen(value.clone(), Version(number)))]).await;
+        let late = world.try_save(Write::Webhook(Row::seen(first.clone(), Version(number)))).await;
+        assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
+        assert_eq!(stored(&world, &first).await, Some(Versioned { value, version: Version(number + 1) }));
+    }
+    let nobody = world.try_save(Write::Webhook(Row::seen(world.make.subscription(), Version::FIRST))).await;
+    assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
+}
+
+async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World) {
+    let (to, other) = (world.subscriber().await, world.subscriber().await);
+    world.logged(&to, &[entry(&world, &to, world.make.tick())]).await;
+    world.happened(&[EventType::EmployeeCreated; 4]).await;
+    let worker = Worker::new(&world);
+    let jobs = worker.all(world.now()).await;
+    // Of each, one is due, one will be, one is parked and one is leased.
+    let fates = [Fate::Back(world.now()), Fate::Back(END), Fate::Parked];
+    let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(fates.clone()));
+    worker.keeps(some.collect()).await;
+    let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
+    world.save(vec![Write::Webhook(Row::seen(change, Version::FIRST))]).await;
+    let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
+    assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
+    assert!(stored(&world, &to).await.is_some());
+    world.save(vec![Write::WebhookRemoved(to.id, Version(2))]).await;
+    assert_eq!(stored(&world, &to).await, None);
+    let again = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
+    assert!(matches!(again, Err(CommitError::Stale)), "{again:?}");
+    // Whoever meets what is left lets it go, and the end is that nothing of it is left.
+    let claims = [Claim::Oldest { most: MANY }, Claim::Parked(Walk { lanes: MANY, ..walk(MANY) })];
+    let mut others = 0;
+    for claim in claims {
+        let met = worker.claims(END, claim).await.jobs;
+        let (left, kept): (Vec<_>, Vec<_>) = met.into_iter().partition(|it| it.webhook_id == to.id);
+        others += kept.len();
+        worker.keeps(left.into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+    }
+    assert_eq!(others, 4, "of the other one");
+    world.spoil("DELETE FROM webhooks").await;
+    let left = [worker.all(END.plus_seconds(1_000)).await, worker.all_parked(END).await].concat();
+    assert_eq!(left.iter().filter(|it| it.webhook_id == other.id).count(), left.len(), "{left:?}");
+    assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
+}
+
+async fn a_subscription_is_nobody_elses(world: World) {
+    let mine = world.subscriber().await;
+    for others in [world.elsewhere(), world.test_environment()] {
+        assert_eq!(stored(&others, &mine).await, None);
+        let list = lists::webhooks(&others, webhook::Filter::default());
+        assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
+        for write in
+            [Write::Webhook(Row::seen(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
+        {
+            let result = others.try_save(write).await;
+            assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+        }
+        let theirs = Subscription { url: "https://theirs.example.com/".to_owned(), ..mine.clone() };
+        others.subscribed(theirs.clone()).await;
+        assert_eq!(stored(&others, &mine).await.map(|it| it.value), Some(theirs));
+    }
+    assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
+}
+
+async fn subscriptions_are_listed(world: World) {
+    let start = world.now();
+    let at = |_: &World| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
+    let mut all = vec![];
+    for it in variants(&world).into_iter().cycle().take(60) {
+        let value = Subscription { id: world.make.id(), created_at: at(&world), updated_at: at(&world), ..it };
+        all.push(world.subscribed(value).await);
+    }
+    for number in 0..24 {
+        let (a, b) = (at(&world), at(&world));
+        let bound = |it: Timestamp| world.random.chance(50).then_some(it);
+        let updated_at = Bounds { gte: bound(a.min(b)), lte: bound(a.max(b)) };
+        let list = lists::webhooks(&world, webhook::Filter { updated_at });
+        let (_, sort) = Subscription::SORTS[number % Subscription::SORTS.len()];
+        let limit = *world.random.pick(&[1, 7, 100]);
+        let shows = |it: &Subscription| {
+            updated_at.gte.is_none_or(|gte| it.updated_at >= gte)
+                && updated_at.lte.is_none_or(|lte| it.updated_at <= lte)
+        };
+        list.must_show(sort, limit, &all, shows, &format!("{updated_at:?}")).await;
+    }
+}
+
+async fn every_subscription_of_every_tenant_is_walked(world: World) {
+    assert_eq!(world.store.every_webhook(None, 9).await.unwrap(), []);
+    let worlds = [world.clone(), world.elsewhere(), world.test_environment(), world.elsewhere()];
+    let mut wanted = vec![];
+    for number in 0..30 {
+        let it = world.random.pick(&worlds);
+        let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
+        let pulse = pulses::failed(&world);
+        it.subscribed(value.clone()).await;
+        world.store.record(it.make.worker(), vec![], vec![(it.lane(&value), pulse)]).await.unwrap();
+        wanted.push((it.tenant, stored(it, &value).await.unwrap()));
+    }
+    wanted.sort_by_key(|(tenant, it)| (tenant.to_bytes(), it.value.id));
+    for most in [1, 4, 30, 100] {
+        let (mut found, mut after) = (vec![], None);
+        loop {
+            let page = world.store.every_webhook(after, most).await.unwrap();
+            assert!(page.len() <= usize::from(most));
+            let Some((tenant, last)) = page.last() else { break };
+            after = Some((*tenant, last.value.id));
+            found.extend(page);
+        }
+        assert_eq!(found, wanted, "{most} at a time");
+    }
+}
+
+async fn a_corrupt_subscription_names_its_column(world: World) {
+    let to = world.subscriber().await;
+    let page = PageRequest { limit: 9, after: None };
+    let good = [
+        ("event_types", "'*'", vec!["'spoilt'", "''", "'* spoilt'"]),
+        ("secrets", "'[]'", vec!["''", "'{}'", "'[{\"sealed\":\"?\",\"ends_at\":null}]'"]),
+        ("last_delivery_status", "NULL", vec!["'spoilt'"]),
+        ("failures", "NULL", vec!["-1", "4294967296"]),
+    ];
+    for (column, right, wrong) in good {
+        for value in wrong {
+            world.spoil(&format!("UPDATE webhooks SET {column} = {value}")).await;
+            let wanted = ("webhooks", column);
+            assert_eq!(named(world.store.webhook(world.tenant, to.id).await), wanted, "{value}");
+            assert_eq!(named(world.store.every_webhook(None, 9).await), wanted, "{value}");
+            let sort = Sort::up(SortBy::CreatedAt);
+            let list = world.store.webhooks(world.tenant, &webhook::Filter::default(), sort, &page).await;
+            assert_eq!(named(list), wanted, "{value}");
+        }
+        world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
+    }
+    assert!(stored(&world, &to).await.is_some());
+}
+
+async fn a_corrupt_attempt_names_its_column(world: World) {
+    let to = world.subscriber().await;
+    let one = entry(&world, &to, world.make.tick());
+    world.logged(&to, std::slice::from_ref(&one)).await;
+    let page = PageRequest { limit: 9, after: None };
+    let table = [
+        ("event_type", "'employee.created'", "'spoilt'"),
+        ("attempt", "1", "-1"),
+        ("response_status", "500", "65536"),
+        ("response_duration_ms", "10", "-1"),
+    ];
+    for (column, right, wrong) in table {
+        world.spoil(&format!("UPDATE deliveries SET {column} = {wrong}")).await;
+        let wanted = ("deliveries", column);
+        assert_eq!(named(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
+        let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
+        assert_eq!(named(world.store.deliveries(world.tenant, to.id, &filter, sort, &page).await), wanted);
+        world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
+    }
+    // Nobody asks for what has no status of its own, so that the list cannot show it; by its id it is named.
+    world.spoil("UPDATE deliveries SET status = 'spoilt'").await;
+    assert_eq!(named(world.store.delivery(world.tenant, to.id, one.id).await), ("deliveries", "status"));
+}
+
+async fn a_corrupt_delivery_names_its_column_and_stays(world: World) {
+    let to = world.subscriber().await;
+    let jobs = [world.delivery_at(world.now(), &to), world.delivery_at(world.now(), &to)];
+    world.enqueue(&jobs).await;
+    let worker = Worker::new(&world);
+    let table =
+        [("event_type", "'employee.created'", "'spoilt'"), ("origin", "'replay'", "''"), ("attempt", "1", "65536")];
+    for (column, right, wrong) in table {
+        world.spoil(&format!("UPDATE delivery_jobs SET {column} = {wrong}")).await;
+        for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9))] {
+            let result = world.store.claim(worker.lease(world.now()), world.now(), &claim).await;
+            assert_eq!(named(result), ("delivery_jobs", column), "{claim:?}");
+        }
+        world.spoil(&format!("UPDATE delivery_jobs SET {column} = {right}")).await;
+    }
+    assert_eq!(worker.all(world.now()).await.len(), 2, "nothing was leased");
+}

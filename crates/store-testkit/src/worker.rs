@@ -1,0 +1,187 @@
+//! Somebody who works on the queue of deliveries, and the steps by which cases fill it and look through it.
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::{DeliveryId, EventId};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Answered, Delivery, FailureReason, Job, Origin, Outcome, Settled, Status, Subscription};
+use candor_port_clock::{Clock, new_id};
+use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, Walk, WorkerId};
+use candor_port_storage::{ChangeSet, Row, Write};
+
+use crate::world::World;
+
+/// How long a worker has what it claims.
+pub(crate) const LEASE_SECONDS: i64 = 30;
+/// Later than anything is due: 2100-01-01.
+pub(crate) const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
+/// More than any case queues.
+pub(crate) const MANY: u16 = 10_000;
+
+/// An answer that acknowledges.
+pub(crate) const GOOD: Answered = Answered { status: 200, duration_ms: 12, outcome: Outcome::Acknowledged };
+/// One that does not.
+pub(crate) const BAD: Answered =
+    Answered { status: 500, duration_ms: 34, outcome: Outcome::Failed(FailureReason::Status) };
+
+/// A worker with a name of its own.
+#[derive(Clone)]
+pub(crate) struct Worker {
+    world: World,
+    pub(crate) id: WorkerId,
+}
+
+impl Worker {
+    pub(crate) fn new(world: &World) -> Self {
+        Self { world: world.clone(), id: world.make.worker() }
+    }
+
+    pub(crate) const fn lease(&self, now: Timestamp) -> Lease {
+        Lease { worker: self.id, until: now.plus_seconds(LEASE_SECONDS) }
+    }
+
+    pub(crate) async fn claims(&self, now: Timestamp, claim: Claim) -> Claimed {
+        self.world.store.claim(self.lease(now), now, &claim).await.expect("an answer")
+    }
+
+    /// What has been due for the longest time.
+    pub(crate) async fn oldest(&self, now: Timestamp, most: u16) -> Vec<Job> {
+        let Claimed { jobs, next } = self.claims(now, Claim::Oldest { most }).await;
+        assert_eq!(next, None, "only a walk goes on");
+        jobs
+    }
+
+    /// Everything that is due, in the order of tenant, subscription and event.
+    pub(crate) async fn all(&self, now: Timestamp) -> Vec<Job> {
+        in_order(self.oldest(now, MANY).await)
+    }
+
+    /// Everything that is parked and may be taken, in the same order.
+    pub(crate) async fn all_parked(&self, now: Timestamp) -> Vec<Job> {
+        in_order(self.claims(now, Claim::Parked(Walk { lanes: MANY, ..walk(MANY) })).await.jobs)
+    }
+
+    pub(crate) async fn records(&self, fates: Vec<(Job, Fate)>) -> Recorded {
+        self.world.store.record(self.id, fates, vec![]).await.expect("recorded")
+    }
+
+    /// Records what nothing stands against.
+    pub(crate) async fn keeps(&self, fates: Vec<(Job, Fate)>) {
+        assert_eq!(self.records(fates).await, Recorded::default(), "nothing is lost");
+    }
+
+    /// Empties the queue.
+    pub(crate) async fn clears(&self) {
+        let jobs = [self.all(END).await, self.all_parked(END).await].concat();
+        self.keeps(jobs.into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+    }
+}
+
+/// A walk from the start along few subscriptions.
+pub(crate) const fn walk(each: u16) -> Walk {
+    Walk { after: None, lanes: 2, each, busy: vec![] }
+}
+
+/// The jobs in the order of tenant, subscription and event.
+pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
+    jobs.sort_by_key(|it| (it.tenant.to_bytes(), it.webhook_id, it.event_id));
+    jobs
+}
+
+/// An attempt that was answered so, and what follows.
+pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: Option<Timestamp>) -> Settled {
+    let status = match (answered.outcome, retry_at) {
+        (Outcome::Acknowledged, _) => Status::Success,
+        (Outcome::Failed(_), Some(_)) => Status::Failed,
+        (Outcome::Failed(_), None) => Status::Dropped,
+    };
+    let entry = Delivery {
+        id,
+        subscription_id: job.webhook_id,
+        event_id: job.event_id,
+        event_type: job.event_type,
+        attempt: job.attempt,
+        status,
+        request_url: "https://hooks.example.com/in?a=b#c".to_owned(),
+        response_status: answered.status,
+        response_duration_ms: answered.duration_ms,
+        next_attempt_at: retry_at,
+        delivered_at: None,
+    };
+    let delivered_at = (status == Status::Success).then(|| entry.begun_at());
+    Settled { entry: Delivery { delivered_at, ..entry }, retry_at }
+}
+
+impl World {
+    /// This subscription, new.
+    pub(crate) async fn subscribed(&self, it: Subscription) -> Subscription {
+        self.save(vec![Write::Webhook(Row::new(it.clone()))]).await;
+        it
+    }
+
+    /// A new subscription to everything.
+    pub(crate) async fn subscriber(&self) -> Subscription {
+        self.subscribed(self.make.subscription()).await
+    }
+
+    pub(crate) const fn lane(&self, of: &Subscription) -> Lane {
+        (self.tenant, of.id)
+    }
+
+    /// Something of each of these types happens, in one change.
+    pub(crate) async fn happened(&self, kinds: &[EventType]) -> Vec<Event> {
+        let events: Vec<_> = kinds.iter().map(|it| self.make.event(*it)).collect();
+        let change = ChangeSet { events: events.clone(), ..self.make.change(vec![]) };
+        self.commit(change).await.expect("saved");
+        events
+    }
+
+    /// The first delivery of an event.
+    pub(crate) fn delivery_of(&self, event: &Event, to: &Subscription) -> Job {
+        Job::new(self.tenant, to.id, (event.id, event.kind), event.created_at, Origin::Event)
+    }
+
+    /// A delivery of some event that is not stored, due at this time.
+    pub(crate) fn delivery_at(&self, due: Timestamp, to: &Subscription) -> Job {
+        let kind = *self.random.pick(&[EventType::EmployeeCreated, EventType::ObservationCreated]);
+        Job::new(self.tenant, to.id, (self.make.id(), kind), due, Origin::Replay)
+    }
+
+    pub(crate) async fn enqueue(&self, jobs: &[Job]) {
+        self.save(vec![Write::Enqueue(jobs.to_vec())]).await;
+    }
+
+    /// The id of an attempt that was begun at this time.
+    pub(crate) fn attempt_at(&self, at: Timestamp) -> DeliveryId {
+        new_id(&*self.make.ids, at)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.make.clock.now()
+    }
+
+    /// Writes entries into the log of a subscription, the way a worker does.
+    pub(crate) async fn logged(&self, to: &Subscription, entries: &[Delivery]) {
+        let worker = Worker::new(self);
+        let mut rest: Vec<_> = entries.to_vec();
+        while !rest.is_empty() {
+            // An event is queued once at a time, so several attempts of it take several rounds.
+            let mut seen: BTreeSet<EventId> = BTreeSet::new();
+            let (round, later) = rest.into_iter().partition(|it| seen.insert(it.event_id));
+            rest = later;
+            let fates: Vec<_> = round.into_iter().map(|it| self.fate_of(it, to)).collect();
+            let jobs = fates.iter().map(|(job, _)| *job).collect();
+            let lease = Some(worker.lease(self.now()));
+            let change = ChangeSet { lease, ..self.make.change(vec![Write::Enqueue(jobs)]) };
+            assert_eq!(self.committed(change).await.expect("saved").leased.len(), fates.len());
+            worker.keeps(fates).await;
+        }
+    }
+
+    fn fate_of(&self, entry: Delivery, to: &Subscription) -> (Job, Fate) {
+        let event = (entry.event_id, entry.event_type);
+        let job = Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), Origin::Event) };
+        (job, Fate::Settled(Box::new(Settled { entry, retry_at: None })))
+    }
+}
