@@ -7,6 +7,7 @@ pub mod audit_log;
 pub mod auth;
 pub mod call;
 pub mod connectors;
+pub mod delivery;
 pub mod employees;
 pub mod error;
 pub mod events;

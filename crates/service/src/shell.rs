@@ -18,6 +18,7 @@ use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::auth::Authenticator;
+use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply};
 use crate::vault::Vault;
@@ -52,6 +53,8 @@ pub struct Shell {
     pub limits: Limits,
     /// What the operator set.
     pub settings: Settings,
+    /// The engine that delivers webhooks, if this process has one.
+    pub(crate) deliveries: Deliveries,
     turns: Turns,
 }
 
@@ -80,7 +83,8 @@ impl Shell {
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
-        Self { store, clock, ids, vault, receivers, auth, limits, settings, turns: Turns::default() }
+        let (deliveries, turns) = (Deliveries::default(), Turns::default());
+        Self { store, clock, ids, vault, receivers, auth, limits, settings, deliveries, turns }
     }
 
     /// Waits for a turn to move people within a tenant's reporting tree.
@@ -127,12 +131,17 @@ impl Shell {
         Err(Error::Contended)
     }
 
-    /// Saves a change set.
+    /// Saves a change set, and hands what it queues to the engine of this process.
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<(), CommitError> {
-        self.store.commit(tenant, change).await.map(drop)
+    pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
+        let hand_over = HandOver::prepare(&self.deliveries, tenant, &mut change);
+        let committed = self.store.commit(tenant, change).await;
+        if let Some(hand_over) = hand_over {
+            hand_over.complete(committed.as_ref().ok());
+        }
+        committed.map(drop)
     }
 
     /// The answer kept for the call's idempotency key, if there is one.

@@ -1,0 +1,177 @@
+//! What is claimed next: a plain state machine over what earlier claims found.
+//!
+//! Normally that is whatever has been due for the longest time. Once there is more of it than one claim takes, or one
+//! lane is full of it, a walk along the lanes takes some of each instead, so that a long queue of one subscription holds
+//! nobody up. Now and then the parked deliveries are looked at, whose subscription may be active again.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use candor_port_storage::queue::{Claim, Claimed, Lane, Walk};
+
+/// How often the queue is looked at while nothing is found in it.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often parked deliveries are looked for.
+const LOOK_FOR_PARKED: Duration = Duration::from_secs(3);
+/// When the store has failed, it is left alone for so long.
+const LEAVE_ALONE: Duration = Duration::from_secs(1);
+/// With less room nothing is claimed: many small claims would cost more than a few larger ones.
+pub(super) const LEAST_ROOM: usize = 64;
+/// The most that one claim takes of the oldest.
+const MOST: usize = 256;
+/// A claim walks past so many lanes, most of which may have nothing due.
+const LANES: u16 = 512;
+/// The most of one lane, which is what a new one may have waiting.
+const EACH: usize = 32;
+
+/// Decides what is claimed next.
+#[derive(Debug)]
+pub(super) struct Claims {
+    /// Whether lanes are walked along, rather than the oldest taken.
+    walking: bool,
+    due: Search,
+    parked: Search,
+    parked_had_its_turn: bool,
+    /// How many lanes the newest claim took something of.
+    lanes_seen: usize,
+}
+
+/// A walk along the lanes, again and again.
+#[derive(Debug)]
+struct Search {
+    after: Option<Lane>,
+    took: usize,
+    /// Whether more is to be expected.
+    hungry: bool,
+    /// Lanes that got nothing because they were full.
+    passed_over: Vec<Lane>,
+    look_at: Instant,
+}
+
+impl Search {
+    const fn new(now: Instant) -> Self {
+        Self { after: None, took: 0, hungry: true, passed_over: vec![], look_at: now }
+    }
+
+    fn is_due(&self, now: Instant, full: &[Lane]) -> bool {
+        let is_free = |it: &Lane| full.binary_search(it).is_err();
+        self.hungry || now >= self.look_at || self.passed_over.iter().any(is_free)
+    }
+
+    fn may_be_due(&self, now: Instant) -> bool {
+        self.hungry || now >= self.look_at || !self.passed_over.is_empty()
+    }
+
+    fn walk(&self, each: u16, full: Vec<Lane>) -> Walk {
+        Walk { after: self.after, lanes: LANES, each, busy: full }
+    }
+
+    /// A part of the walk took so many. It goes on at once while it finds something, from the start if this was the end.
+    fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Instant, pause: Duration) {
+        let count = claimed.jobs.len();
+        self.took += count;
+        self.passed_over.clone_from(&walk.busy);
+        self.after = claimed.next;
+        let is_end = claimed.next.is_none();
+        self.hungry = if is_end { self.took > 0 } else { count > 0 };
+        self.look_at = now + if is_end { pause } else { LOOK };
+        if is_end {
+            self.took = 0;
+        }
+    }
+
+    fn begin_again(&mut self) {
+        self.after = None;
+        self.took = 0;
+        self.hungry = true;
+    }
+}
+
+impl Claims {
+    pub(super) const fn new(now: Instant) -> Self {
+        Self {
+            walking: false,
+            due: Search::new(now),
+            parked: Search::new(now),
+            parked_had_its_turn: false,
+            lanes_seen: 1,
+        }
+    }
+
+    /// Whether there may be something to claim now, whatever room there is.
+    pub(super) fn may_want(&self, now: Instant) -> bool {
+        self.due.may_be_due(now) || self.parked.may_be_due(now)
+    }
+
+    /// What to claim now, if anything. `full` are the lanes that nothing should be claimed for, in their order.
+    pub(super) fn next(&mut self, now: Instant, room: usize, full: Vec<Lane>) -> Option<Claim> {
+        if room < LEAST_ROOM {
+            return None;
+        }
+        let due = self.due.is_due(now, &full);
+        let parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
+        self.parked_had_its_turn = parked;
+        let each = to_u16((room / (2 * self.lanes_seen)).clamp(1, EACH));
+        if parked {
+            return Some(Claim::Parked(self.parked.walk(each, full)));
+        }
+        if !due {
+            return None;
+        }
+        if self.walking || !full.is_empty() {
+            return Some(Claim::Lanes(self.due.walk(each, full)));
+        }
+        Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
+    }
+
+    /// What a claim found.
+    pub(super) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Instant) {
+        let lanes: HashSet<Lane> = claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect();
+        self.lanes_seen = lanes.len().max(1);
+        match claim {
+            Claim::Oldest { most } => {
+                self.due.begin_again();
+                self.walking = claimed.jobs.len() >= usize::from(*most);
+                self.due.hungry = self.walking;
+                self.due.passed_over.clear();
+                self.due.look_at = now + LOOK;
+            }
+            Claim::Lanes(walk) => {
+                self.due.took(walk, claimed, now, LOOK);
+                self.walking = self.due.hungry || self.due.after.is_some();
+            }
+            Claim::Parked(walk) => self.parked.took(walk, claimed, now, LOOK_FOR_PARKED),
+        }
+    }
+
+    /// The store has failed.
+    pub(super) fn failed(&mut self, now: Instant) {
+        for search in [&mut self.due, &mut self.parked] {
+            search.hungry = false;
+            search.passed_over.clear();
+            search.look_at = now + LEAVE_ALONE;
+        }
+    }
+
+    /// Something may be due that was not there before.
+    pub(super) const fn look_at_due(&mut self) {
+        self.due.hungry = true;
+    }
+
+    /// A subscription may be active again.
+    pub(super) fn look_at_parked(&mut self) {
+        self.parked.begin_again();
+    }
+
+    /// When to look again if nothing happens before.
+    pub(super) fn look_at(&self) -> Instant {
+        self.due.look_at.min(self.parked.look_at)
+    }
+}
+
+fn to_u16(it: usize) -> u16 {
+    u16::try_from(it).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,146 @@
+//! Which claim follows which.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::id::{EventId, OrganizationId, WebhookId};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Origin};
+use ulid::Ulid;
+
+use super::*;
+
+const ROOM: usize = 768;
+
+fn lane(number: u128) -> Lane {
+    (Tenant::live(OrganizationId::from_ulid(Ulid(1))), WebhookId::from_ulid(Ulid(number)))
+}
+
+/// What a claim found: so many of each of these lanes.
+fn found(each: usize, lanes: impl IntoIterator<Item = u128>, next: Option<u128>) -> Claimed {
+    let of = |number| {
+        let (tenant, webhook) = lane(number);
+        let event = (EventId::from_ulid(Ulid(1)), EventType::EmployeeCreated);
+        let job = Job::new(tenant, webhook, event, Timestamp::from_millis(0), Origin::Event);
+        std::iter::repeat_n(job, each)
+    };
+    Claimed { jobs: lanes.into_iter().flat_map(of).collect(), next: next.map(lane) }
+}
+
+/// Claims that have looked at everything once, and found nothing.
+fn settled(now: Instant) -> Claims {
+    let mut claims = Claims::new(now);
+    while let Some(claim) = claims.next(now, ROOM, vec![]) {
+        claims.took(&claim, &Claimed::default(), now);
+    }
+    claims
+}
+
+fn walk(claim: Option<Claim>) -> Walk {
+    match claim {
+        Some(Claim::Lanes(walk)) => walk,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seconds() {
+    let start = Instant::now();
+    let mut claims = settled(start);
+    let mut counts = (0, 0);
+    for tick in 1..=1200 {
+        let now = start + Duration::from_millis(10 * tick);
+        assert!(claims.look_at() <= now + LOOK);
+        while let Some(claim) = claims.next(now, ROOM, vec![]) {
+            match claim {
+                Claim::Oldest { most: 256 } => counts.0 += 1,
+                Claim::Parked(Walk { after: None, .. }) => counts.1 += 1,
+                other => panic!("{other:?}"),
+            }
+            claims.took(&claim, &Claimed::default(), now);
+        }
+    }
+    assert_eq!(counts, (48, 4), "in 12 seconds");
+}
+
+#[test]
+fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    let oldest = claims.next(now, 100, vec![]).unwrap();
+    assert_eq!(oldest, Claim::Oldest { most: 100 });
+    claims.took(&oldest, &found(100, [1], None), now);
+    let first = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!((first.after, first.each), (None, 32));
+    claims.took(&Claim::Lanes(first), &found(32, 1..=10, Some(10)), now);
+    let second = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!((second.after, second.each), (Some(lane(10)), 32));
+    claims.took(&Claim::Lanes(second), &found(1, 11..=200, None), now);
+    let again = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!((again.after, again.each), (None, 2), "many lanes share the room");
+    claims.took(&Claim::Lanes(again), &Claimed::default(), now);
+    assert_eq!(claims.next(now, ROOM, vec![]), None);
+    assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 256 }));
+}
+
+#[test]
+fn full_lanes_are_passed_over_until_they_are_not() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    let full = vec![lane(1), lane(2)];
+    let first = walk(claims.next(now, ROOM, full.clone()));
+    assert_eq!(first.busy, full);
+    claims.took(&Claim::Lanes(first), &Claimed::default(), now);
+    assert_eq!(claims.next(now, ROOM, full.clone()), None);
+    let freed = claims.next(now, ROOM, vec![lane(1)]);
+    assert_eq!(walk(freed).busy, [lane(1)], "at once when one of them is not full any more");
+}
+
+#[test]
+fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    let first = walk(claims.next(now, ROOM, vec![lane(1)]));
+    let nothing = Claimed { jobs: vec![], next: Some(lane(512)) };
+    claims.took(&Claim::Lanes(first), &nothing, now);
+    assert_eq!(claims.next(now, ROOM, vec![lane(1)]), None);
+    let second = walk(claims.next(now + LOOK, ROOM, vec![]));
+    assert_eq!(second.after, Some(lane(512)), "a walk is made to its end");
+}
+
+#[test]
+fn nothing_is_claimed_without_room_and_at_once_when_there_is_some() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    assert_eq!(claims.next(now, LEAST_ROOM - 1, vec![]), None);
+    assert_eq!(claims.next(now, LEAST_ROOM, vec![]), Some(Claim::Oldest { most: 64 }));
+}
+
+#[test]
+fn parked_deliveries_and_due_ones_take_turns() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    claims.look_at_parked();
+    let mut order = String::new();
+    for _ in 0..6 {
+        let claim = claims.next(now, ROOM, vec![]).unwrap();
+        order.push(if matches!(claim, Claim::Parked(_)) { 'p' } else { 'd' });
+        claims.took(&claim, &found(300, [1], None), now);
+    }
+    assert_eq!(order, "pdpdpd");
+}
+
+#[test]
+fn a_store_that_failed_is_left_alone_for_a_while() {
+    let now = Instant::now();
+    let mut claims = Claims::new(now);
+    assert!(claims.next(now, ROOM, vec![]).is_some());
+    claims.failed(now);
+    assert_eq!(claims.next(now, ROOM, vec![]), None);
+    assert_eq!(claims.look_at(), now + LEAVE_ALONE);
+    assert!(claims.next(now + LEAVE_ALONE, ROOM, vec![]).is_some());
+}

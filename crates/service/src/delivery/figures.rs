@@ -1,0 +1,77 @@
+//! What the engine tells operators in numbers.
+
+use std::time::Duration;
+
+use candor_domain::fields::Word;
+use candor_domain::webhook::{FailureReason, Outcome};
+use candor_port_storage::queue::QueueState;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+/// Handles of the metrics, looked up once.
+pub(super) struct Figures {
+    acknowledged: Counter,
+    failed: Vec<(FailureReason, Counter)>,
+    attempt_seconds: Histogram,
+    latency_seconds: Histogram,
+    in_flight: Gauge,
+    queue_due: Gauge,
+    queue_oldest: Gauge,
+    /// What became of a delivery could not be recorded: it had passed to another worker.
+    pub(super) lost: Counter,
+    /// Waited here for too long to be attempted within its lease.
+    pub(super) forgotten: Counter,
+    /// Given up without an attempt, because of this.
+    pub(super) subscription_gone: Counter,
+    pub(super) event_gone: Counter,
+    pub(super) too_late: Counter,
+}
+
+impl Figures {
+    pub(super) fn new() -> Self {
+        let attempts = |outcome: &'static str| counter!("candor_webhook_attempts_total", "outcome" => outcome);
+        let unsent = |reason: &'static str| counter!("candor_webhook_unsent_total", "reason" => reason);
+        let sent = FailureReason::WORDS.iter().filter(|(_, it)| *it != FailureReason::TooLate);
+        Self {
+            acknowledged: attempts("success"),
+            failed: sent.map(|(word, reason)| (*reason, attempts(word))).collect(),
+            attempt_seconds: histogram!("candor_webhook_attempt_seconds"),
+            latency_seconds: histogram!("candor_webhook_latency_seconds"),
+            in_flight: gauge!("candor_webhook_attempts_in_flight"),
+            queue_due: gauge!("candor_webhook_queue_due"),
+            queue_oldest: gauge!("candor_webhook_queue_oldest_seconds"),
+            lost: counter!("candor_webhook_leases_lost_total"),
+            forgotten: counter!("candor_webhook_leases_forgotten_total"),
+            subscription_gone: unsent("subscription_gone"),
+            event_gone: unsent("event_gone"),
+            too_late: unsent("too_late"),
+        }
+    }
+
+    /// An attempt ended.
+    pub(super) fn attempted(&self, outcome: Outcome, took: Duration) {
+        self.attempt_seconds.record(took.as_secs_f64());
+        match outcome {
+            Outcome::Acknowledged => self.acknowledged.increment(1),
+            Outcome::Failed(reason) => {
+                if let Some((_, counter)) = self.failed.iter().find(|(it, _)| *it == reason) {
+                    counter.increment(1);
+                }
+            }
+        }
+    }
+
+    /// The first attempt of an event begins so long after it happened.
+    pub(super) fn begun_after(&self, millis: i64) {
+        self.latency_seconds.record(Duration::from_millis(u64::try_from(millis).unwrap_or_default()).as_secs_f64());
+    }
+
+    pub(super) fn in_flight(&self, count: usize) {
+        self.in_flight.set(u32::try_from(count).map_or(f64::MAX, f64::from));
+    }
+
+    pub(super) fn queue(&self, state: QueueState, now: candor_domain::time::Timestamp) {
+        let oldest = state.oldest_due_at.map_or(0, |it| now.millis() - it.millis());
+        self.queue_due.set(u32::try_from(state.due).map_or(f64::MAX, f64::from));
+        self.queue_oldest.set(Duration::from_millis(u64::try_from(oldest).unwrap_or_default()).as_secs_f64());
+    }
+}

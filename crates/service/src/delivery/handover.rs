@@ -1,0 +1,135 @@
+//! What a commit hands straight to the engine of this process: the deliveries that it queues, already leased, and word of
+//! changed subscriptions. Losing that costs one lease, or one look into the queue.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::id::{EventId, WebhookId};
+use candor_domain::webhook::{Job, Origin};
+use candor_port_storage::queue::Lease;
+use candor_port_storage::{ChangeSet, Committed, Write};
+
+use super::engine::{Engine, Waiting};
+use super::lease::Ends;
+use super::message::Message;
+
+/// A change that fires more than this is an import: what it queues is claimed bit by bit.
+const MOST: usize = 32;
+
+/// The engine of this process, if there is one.
+#[derive(Default)]
+pub(crate) struct Deliveries(RwLock<Weak<Engine>>);
+
+impl Deliveries {
+    pub(super) fn belong_to(&self, engine: &Arc<Engine>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(engine);
+    }
+
+    fn engine(&self) -> Option<Arc<Engine>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+}
+
+/// What a commit has for the engine.
+pub(crate) struct HandOver {
+    engine: Arc<Engine>,
+    tenant: Tenant,
+    /// Subscriptions that it writes.
+    changed: Vec<WebhookId>,
+    /// Deliveries that it queues beside those of its events.
+    queued: Vec<Job>,
+    /// Whether deliveries may become due with it.
+    due: bool,
+    leased: Option<Leased>,
+}
+
+/// Room that is kept for what the commit queues.
+struct Leased {
+    engine: Arc<Engine>,
+    room: usize,
+    ends: Ends,
+    events: Vec<Event>,
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        self.engine.lanes().release(self.room);
+        self.engine.outcomes.tell();
+    }
+}
+
+impl HandOver {
+    /// Prepares a change set: where the engine has room, what it queues is leased to it.
+    pub(crate) fn prepare(deliveries: &Deliveries, tenant: Tenant, change: &mut ChangeSet) -> Option<Self> {
+        let engine = deliveries.engine()?;
+        let (mut changed, mut queued) = (vec![], vec![]);
+        for write in &change.writes {
+            match write {
+                Write::Webhook(row) => changed.push(row.value.id),
+                Write::WebhookRemoved(id, _) => changed.push(*id),
+                Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
+                _ => {}
+            }
+        }
+        let count = change.events.len() + queued.len();
+        let due = count > 0;
+        if !due && changed.is_empty() {
+            return None;
+        }
+        let leased = (1..=MOST).contains(&count).then(|| Leased::take(&engine, count, &change.events)).flatten();
+        change.lease = leased.as_ref().map(|it| Lease { worker: engine.worker, until: it.ends.stored() });
+        Some(Self { engine, tenant, changed, queued, due, leased })
+    }
+
+    /// Hands over what came of the commit, if anything is known to have come of it.
+    pub(crate) fn complete(mut self, committed: Option<&Committed>) {
+        for webhook in &self.changed {
+            self.engine.receivers.forget((self.tenant, *webhook));
+        }
+        match self.leased.take() {
+            Some(leased) => self.hand_over(leased, committed),
+            None if self.due || !self.changed.is_empty() => self.engine.nudge(!self.changed.is_empty()),
+            None => {}
+        }
+    }
+
+    fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
+        let pairs = committed.map(|it| it.leased.as_slice()).unwrap_or_default();
+        if !self.changed.is_empty() {
+            self.engine.nudge(true);
+        }
+        if pairs.is_empty() {
+            return;
+        }
+        let events = std::mem::take(&mut leased.events).into_iter();
+        let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
+        let messages: HashMap<EventId, Arc<Message>> =
+            events.filter(wanted).map(|it| (it.id, Arc::new(Message::of(self.tenant, it)))).collect();
+        let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
+        self.engine.take_in(waiting, leased.ends, std::mem::take(&mut leased.room));
+    }
+
+    fn waiting(
+        &self,
+        webhook: WebhookId,
+        event: EventId,
+        messages: &HashMap<EventId, Arc<Message>>,
+    ) -> Option<Waiting> {
+        if let Some(job) = self.queued.iter().find(|it| (it.webhook_id, it.event_id) == (webhook, event)) {
+            return Some(Waiting { job: *job, message: None, resumed: false });
+        }
+        let message = messages.get(&event)?;
+        let Event { id, kind, created_at, .. } = message.event;
+        let job = Job::new(self.tenant, webhook, (id, kind), created_at, Origin::Event);
+        Some(Waiting { job, message: Some(Arc::clone(message)), resumed: false })
+    }
+}
+
+impl Leased {
+    fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
+        let ends = engine.now().plus(engine.settings.lease());
+        engine.lanes().reserve(room).then(|| Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
+    }
+}

@@ -1,0 +1,309 @@
+//! Which delivery is attempted next: a plain state machine over what this process holds.
+//!
+//! A lane is one subscription's part. Tenants take turns, and within each its lanes. How many attempts a lane may have
+//! under way at once adapts to how it answers, and lanes that were not seen to answer quickly never have more than half
+//! of the room together: receivers that hang delay nobody else.
+
+mod pace;
+mod ring;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use candor_port_storage::queue::Lane;
+
+use super::lease::{Ends, Now};
+pub(super) use pace::Answer;
+use pace::Pace;
+use ring::Ring;
+
+/// Lanes that are remembered while nothing of theirs is held.
+const REMEMBERED: usize = 4096;
+
+/// How much there may be at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Attempts under way.
+    pub(super) attempts: usize,
+    /// Deliveries that wait here to be attempted.
+    pub(super) waiting: usize,
+    /// An attempt begins only while so much is left of its lease.
+    pub(super) needs: Duration,
+}
+
+/// A delivery that is to be attempted now.
+#[derive(Debug)]
+pub(super) struct Begun<T> {
+    pub(super) lane: Lane,
+    pub(super) item: T,
+    pub(super) ends: Ends,
+    /// The lane's round, to be handed back with the answer.
+    pub(super) round: u32,
+}
+
+/// What is held, lane by lane.
+#[derive(Debug)]
+pub(super) struct Lanes<T> {
+    limits: Limits,
+    lanes: HashMap<Lane, State<T>>,
+    /// The lanes in which something waits.
+    ring: Ring,
+    /// What is held in all lanes, and in those that are not known to answer quickly.
+    all: Count,
+    slow: Count,
+    /// What became of so many is not recorded yet.
+    unrecorded: usize,
+    reserved: usize,
+    open: bool,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    waiting: VecDeque<(T, Ends)>,
+    attempts: usize,
+    pace: Pace,
+    in_ring: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Count {
+    attempts: usize,
+    waiting: usize,
+}
+
+impl<T> State<T> {
+    fn new() -> Self {
+        Self { waiting: VecDeque::new(), attempts: 0, pace: Pace::new(), in_ring: false }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.attempts == 0 && self.waiting.is_empty()
+    }
+}
+
+impl<T> Lanes<T> {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            lanes: HashMap::new(),
+            ring: Ring::default(),
+            all: Count::default(),
+            slow: Count::default(),
+            unrecorded: 0,
+            reserved: 0,
+            open: true,
+        }
+    }
+
+    /// How many deliveries are held, from their claim until what became of them is recorded.
+    pub(super) const fn held(&self) -> usize {
+        self.all.attempts + self.all.waiting + self.unrecorded
+    }
+
+    /// How many attempts are under way.
+    pub(super) const fn attempts(&self) -> usize {
+        self.all.attempts
+    }
+
+    /// How many more may be taken in.
+    pub(super) const fn room(&self) -> usize {
+        if !self.open {
+            return 0;
+        }
+        (self.limits.attempts + self.limits.waiting).saturating_sub(self.held() + self.reserved)
+    }
+
+    /// Keeps room for so many, if there is any; [`Lanes::release`] ends that.
+    pub(super) const fn reserve(&mut self, count: usize) -> bool {
+        let fits = self.room() >= count;
+        if fits {
+            self.reserved += count;
+        }
+        fits
+    }
+
+    pub(super) const fn release(&mut self, count: usize) {
+        self.reserved = self.reserved.saturating_sub(count);
+    }
+
+    /// Whether a lane would take another one while so many are on their way to it.
+    pub(super) fn takes(&self, lane: Lane, coming: usize) -> bool {
+        let (waiting, depth, quick) =
+            self.lanes.get(&lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+        let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
+        self.room() > coming && self.all.waiting + coming < self.limits.waiting && waiting + coming < depth && !crowded
+    }
+
+    /// Takes a delivery in, or gives it back where there is no room for it.
+    pub(super) fn offer(&mut self, lane: Lane, item: T, ends: Ends) -> Result<(), T> {
+        let takes = self.takes(lane, 0);
+        // A lane that is refused something is remembered as well: it is full, and nothing should be claimed for it.
+        self.tidy();
+        let state = self.lanes.entry(lane).or_insert_with(State::new);
+        if !takes {
+            return Err(item);
+        }
+        state.waiting.push_back((item, ends));
+        self.all.waiting += 1;
+        self.slow.waiting += usize::from(!state.pace.is_quick());
+        if !state.in_ring {
+            state.in_ring = true;
+            self.ring.push(lane);
+        }
+        Ok(())
+    }
+
+    /// The next delivery to attempt, if one may begin. What has waited for too long is forgotten: its lease runs out,
+    /// and whoever claims it then attempts it.
+    pub(super) fn start(&mut self, now: Now) -> Option<Begun<T>> {
+        if !self.open || self.all.attempts >= self.limits.attempts {
+            return None;
+        }
+        for _ in 0..self.ring.len() {
+            let lane = self.ring.pop()?;
+            let begun = self.start_in(lane, now);
+            if let Some(state) = self.lanes.get_mut(&lane) {
+                state.in_ring = !state.waiting.is_empty();
+                if state.in_ring {
+                    self.ring.push(lane);
+                }
+            }
+            if begun.is_some() {
+                return begun;
+            }
+        }
+        None
+    }
+
+    fn start_in(&mut self, lane: Lane, now: Now) -> Option<Begun<T>> {
+        let Self { limits, all, slow, .. } = self;
+        let state = self.lanes.get_mut(&lane)?;
+        let quick = state.pace.is_quick();
+        let crowded = !quick && slow.attempts >= limits.attempts / 2;
+        // While hardly anything hangs, a lane that does may go on as if it were new.
+        let ease = slow.attempts < limits.attempts / 4;
+        let width = if ease { state.pace.at_ease() } else { state.pace.width() };
+        if crowded || state.attempts >= width {
+            return None;
+        }
+        while let Some((item, ends)) = state.waiting.pop_front() {
+            all.waiting -= 1;
+            slow.waiting -= usize::from(!quick);
+            if ends.left(now) >= limits.needs {
+                state.attempts += 1;
+                all.attempts += 1;
+                slow.attempts += usize::from(!quick);
+                return Some(Begun { lane, item, ends, round: state.pace.round() });
+            }
+        }
+        None
+    }
+
+    /// An attempt is over; what became of it is to be recorded. Without an answer the receiver was not asked.
+    pub(super) fn ended(&mut self, lane: Lane, round: u32, answer: Option<Answer>) {
+        self.unrecorded += 1;
+        self.left(lane, round, answer);
+    }
+
+    /// An attempt is over, and nothing is to be recorded.
+    pub(super) fn left(&mut self, lane: Lane, round: u32, answer: Option<Answer>) {
+        self.all.attempts = self.all.attempts.saturating_sub(1);
+        let Some(state) = self.lanes.get_mut(&lane) else { return };
+        state.attempts = state.attempts.saturating_sub(1);
+        let before = state.pace.is_quick();
+        self.slow.attempts = self.slow.attempts.saturating_sub(usize::from(!before));
+        if let Some(answer) = answer {
+            state.pace.learn(round, answer);
+        }
+        let held = Count { attempts: state.attempts, waiting: state.waiting.len() };
+        match (before, state.pace.is_quick()) {
+            (true, false) => self.slow.add(held),
+            (false, true) => self.slow.subtract(held),
+            (true, true) | (false, false) => {}
+        }
+        self.tidy();
+    }
+
+    /// What became of so many more is to be recorded, though they were not attempted.
+    pub(super) const fn owe(&mut self, count: usize) {
+        self.unrecorded += count;
+    }
+
+    /// What became of so many is recorded.
+    pub(super) const fn recorded(&mut self, count: usize) {
+        self.unrecorded = self.unrecorded.saturating_sub(count);
+    }
+
+    /// Forgets what has waited for too long; says how many that were.
+    pub(super) fn forget(&mut self, now: Now) -> usize {
+        let before = self.all.waiting;
+        for state in self.lanes.values_mut() {
+            let waited = state.waiting.len();
+            state.waiting.retain(|(_, ends)| ends.left(now) >= self.limits.needs);
+            let gone = waited - state.waiting.len();
+            self.all.waiting -= gone;
+            if !state.pace.is_quick() {
+                self.slow.waiting -= gone;
+            }
+        }
+        before - self.all.waiting
+    }
+
+    /// The lanes that hold so much that nothing should be claimed for them.
+    pub(super) fn full(&self) -> Vec<Lane> {
+        let crowded = self.slow.waiting >= self.limits.waiting / 2;
+        let is_full = |state: &State<T>| {
+            let (waiting, depth, quick) = state.measures();
+            (waiting > 0 && waiting >= depth / 2) || (crowded && !quick)
+        };
+        let mut full: Vec<_> = self.lanes.iter().filter(|(_, it)| is_full(it)).map(|(lane, _)| *lane).collect();
+        full.sort_unstable();
+        full
+    }
+
+    /// Begins nothing any more, and hands out what waits.
+    pub(super) fn close(&mut self) -> Vec<T> {
+        self.open = false;
+        self.ring = Ring::default();
+        self.all.waiting = 0;
+        self.slow.waiting = 0;
+        self.lanes.values_mut().flat_map(|it| it.waiting.drain(..)).map(|(item, _)| item).collect()
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Whether nothing is left to do after the end.
+    pub(super) const fn is_done(&self) -> bool {
+        !self.open && self.held() == 0 && self.reserved == 0
+    }
+
+    /// Forgets how idle lanes did when there are too many of them.
+    fn tidy(&mut self) {
+        if self.lanes.len() > REMEMBERED {
+            self.lanes.retain(|_, it| !it.is_idle());
+        }
+    }
+}
+
+impl<T> State<T> {
+    /// How much waits, how much may, and whether it answers quickly.
+    fn measures(&self) -> (usize, usize, bool) {
+        (self.waiting.len(), self.pace.depth(), self.pace.is_quick())
+    }
+}
+
+impl Count {
+    const fn add(&mut self, other: Self) {
+        self.waiting += other.waiting;
+        self.attempts += other.attempts;
+    }
+
+    const fn subtract(&mut self, other: Self) {
+        self.waiting -= other.waiting;
+        self.attempts -= other.attempts;
+    }
+}
