@@ -68,6 +68,11 @@ impl Asked<'_> {
     pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
         self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
     }
+
+    /// The second identifier in the path.
+    pub(crate) fn second_id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        self.captures.second().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+    }
 }
 
 /// A request of somebody without a key.

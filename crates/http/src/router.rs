@@ -16,6 +16,11 @@ impl<'a> Captures<'a> {
     pub(crate) const fn first(&self) -> &'a str {
         self.0[0]
     }
+
+    /// The second one; empty if the path has none.
+    pub(crate) const fn second(&self) -> &'a str {
+        self.0[1]
+    }
 }
 
 /// One path of the table with its routes.
@@ -35,6 +40,7 @@ impl Resource {
             "GET" | "HEAD" => self.routes[Method::Get as usize],
             "POST" => self.routes[Method::Post as usize],
             "PATCH" => self.routes[Method::Patch as usize],
+            "DELETE" => self.routes[Method::Delete as usize],
             _ => None,
         }
     }
@@ -123,11 +129,13 @@ mod tests {
     fn every_route_of_the_table_is_found_at_its_path() {
         let router = Router::new(ROUTES);
         for route in ROUTES {
-            let path = format!("{BASE}{}", route.path.replace("{id}", "some_id"));
+            let path = format!("{BASE}{}", route.path.replace("{id}", "some_id").replace("{delivery_id}", "other_id"));
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
             assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
-            assert_eq!(captures.first(), if route.path.contains("{id}") { "some_id" } else { "" }, "{path}");
+            let found = |name: &str, id: &'static str| if route.path.contains(name) { id } else { "" };
+            let wanted = (found("{id}", "some_id"), found("{delivery_id}", "other_id"));
+            assert_eq!((captures.first(), captures.second()), wanted, "{path}");
         }
     }
 
@@ -158,5 +166,6 @@ mod tests {
         let allow = |path| router.find(path).unwrap().0.allow.clone();
         assert_eq!(allow("/v1/observations"), "GET, HEAD, POST, OPTIONS");
         assert_eq!(allow("/v1/observations/x/archive"), "POST, OPTIONS");
+        assert_eq!(allow("/v1/webhooks/x"), "GET, HEAD, PATCH, DELETE, OPTIONS");
     }
 }

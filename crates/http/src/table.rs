@@ -27,11 +27,13 @@ pub enum Method {
     Post,
     /// Changes part of it.
     Patch,
+    /// Removes it for good.
+    Delete,
 }
 
 impl Method {
     /// Every method of the table, in the order of `Allow`.
-    pub const ALL: [Self; 3] = [Self::Get, Self::Post, Self::Patch];
+    pub const ALL: [Self; 4] = [Self::Get, Self::Post, Self::Patch, Self::Delete];
 
     /// As HTTP writes it.
     #[must_use]
@@ -40,6 +42,7 @@ impl Method {
             Self::Get => "GET",
             Self::Post => "POST",
             Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
         }
     }
 }
@@ -86,7 +89,7 @@ pub(crate) enum Handler {
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path below [`BASE`]; `{id}` stands for an identifier.
+    /// The path below [`BASE`]; `{id}` stands for an identifier, and a second one has a name that says of what.
     pub path: &'static str,
     /// Who may use it.
     pub access: Access,
@@ -102,7 +105,7 @@ pub struct Route {
     pub summary: &'static str,
     /// The parameters it takes.
     pub query: Option<&'static Query>,
-    /// The schema of a success.
+    /// The schema of a success; empty if it has no body.
     pub response: &'static str,
     /// The status of a success.
     pub status: u16,
@@ -140,6 +143,10 @@ impl Route {
         Self::new(Method::Patch, path, access, Handler::Keyed(handler))
     }
 
+    const fn delete(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+        Self { status: 204, ..Self::new(Method::Delete, path, access, Handler::Keyed(handler)) }
+    }
+
     const fn open(method: Method, path: &'static str, handler: for<'a> fn(&'a Shell, Visit) -> Work<'a>) -> Self {
         Self::new(method, path, Access::Public, Handler::Open(handler))
     }
@@ -172,6 +179,14 @@ impl Route {
         Self { response, status: 201, ..self }
     }
 
+    const fn accepts(self, response: &'static str) -> Self {
+        Self { response, status: 202, ..self }
+    }
+
+    const fn counts_as(self, quota: QuotaClass) -> Self {
+        Self { quota, ..self }
+    }
+
     const fn live_only(self) -> Self {
         Self { live_only: true, ..self }
     }
@@ -186,6 +201,10 @@ impl Route {
     /// Whether `If-Match` counts: on what changes something that is there (decision A14).
     #[must_use]
     pub fn is_conditional(&self) -> bool {
-        self.method == Method::Patch || (self.method == Method::Post && self.path.contains('{'))
+        match self.method {
+            Method::Get => false,
+            Method::Post => self.path.contains('{'),
+            Method::Patch | Method::Delete => true,
+        }
     }
 }

@@ -255,7 +255,8 @@ fn error() -> Value {
     answer(vec![("error", answer(members, vec![("details", details)]))], vec![])
 }
 
-fn list(resource: &str) -> Value {
+/// A page of a list of resources.
+pub(super) fn list(resource: &str) -> Value {
     let cursor = about(nullable(plain()), "Leads to the next page; null at the end.");
     let mut schema = page(&named(resource), cursor);
     schema["properties"]["data"]["maxItems"] = json!(MAX_LIMIT);

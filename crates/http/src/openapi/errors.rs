@@ -82,7 +82,7 @@ fn may_answer(route: &Route, status: u16) -> bool {
         404 => route.path.contains('{') || (is_public && is_write),
         408 | 415 => is_write,
         413 => is_write && route.body != Body::Csv,
-        409 => is_write && !is_public,
+        409 => is_write && !is_public && route.method != Method::Delete,
         412 => route.is_conditional(),
         422 => is_write && !is_public && route.body != Body::None,
         _ => true,

@@ -73,7 +73,8 @@ fn invitation() -> Value {
            "expires_at": "2026-03-16T09:00:00.000Z", "accepted_at": null})
 }
 
-fn event() -> Value {
+/// An event, as feeds and deliveries have it.
+pub(super) fn event() -> Value {
     json!({"id": "evt_01KJPWD6M2D4QPFJQ4CNK9WK64", "event": "observation.created", "created_at": AT,
            "api_version": "v1", "organization_id": ORGANIZATION, "data": observation()})
 }
@@ -113,7 +114,7 @@ fn with(mut value: Value, name: &str, member: &str) -> Value {
 
 /// The example of a schema.
 pub(super) fn of(schema: &str) -> Value {
-    request(schema).unwrap_or_else(|| answer(schema))
+    request(schema).or_else(|| super::webhooks::example(schema)).unwrap_or_else(|| answer(schema))
 }
 
 fn request(schema: &str) -> Option<Value> {

@@ -9,6 +9,7 @@ mod paths;
 pub(crate) mod queries;
 mod requests;
 mod shapes;
+mod webhooks;
 
 pub use parameters::{Filter, Query, Takes};
 
@@ -29,7 +30,9 @@ Every answer that is not a success has the body `{error: {code, message, details
 Every answer carries `X-Request-Id` and the state of the quota that the request counted against.
 
 Send `Idempotency-Key` with a POST to retry it safely: for 24 hours the same key and request get the same answer. A \
-resource can be sent back as it was read: members that cannot be changed are ignored as long as they are equal.";
+resource can be sent back as it was read: members that cannot be changed are ignored as long as they are equal.
+
+Webhooks tell a receiver what has happened; `webhooks` describes the requests that it gets.";
 
 /// The document.
 #[must_use]
@@ -47,16 +50,22 @@ pub fn document() -> Value {
         "security": [{"apiKey": []}],
         "tags": paths::tags(),
         "paths": paths::all(),
+        "webhooks": webhooks::section(),
         "components": {
             "securitySchemes": {"apiKey": {
                 "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
             }},
-            "schemas": object(answers::schemas().into_iter().chain(requests::schemas())),
+            "schemas": schemas(),
             "parameters": object(parameters::shared()),
             "headers": object(errors::headers()),
             "responses": object(errors::responses()),
         },
     })
+}
+
+fn schemas() -> Value {
+    let answers = answers::schemas().into_iter().chain(webhooks::answers());
+    object(answers.chain(requests::schemas()).chain(webhooks::requests()))
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {

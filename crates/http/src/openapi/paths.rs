@@ -2,8 +2,8 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{
-    AttributeKind, ConnectorKind, DepartmentKind, EmployeeKind, KeyKind, Kind, NotificationKind, ObjectiveKind,
-    ObservationKind,
+    AttributeKind, ConnectorKind, DeliveryKind, DepartmentKind, EmployeeKind, KeyKind, Kind, NotificationKind,
+    ObjectiveKind, ObservationKind, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,6 +25,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("api-keys", "Access", "", KeyKind::PREFIX),
     ("organization", "Organization", "The organization and its connections to HR systems.", ""),
     ("connectors", "Organization", "", ConnectorKind::PREFIX),
+    ("webhooks", "Webhooks", "Who is told of what happens, and how that went.", WebhookKind::PREFIX),
     ("events", "History", "What happened, for machines and for auditors.", ""),
     ("audit-log", "History", "", ""),
     ("openapi.json", "About", "This document.", ""),
@@ -48,19 +49,21 @@ pub(super) fn all() -> Value {
     for route in ROUTES {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if route.path.contains("{id}") && path.get("parameters").is_none() {
-            path["parameters"] = json!([id_parameter(route)]);
+            let second = route.path.contains("{delivery_id}");
+            let second = second.then(|| id_parameter("delivery_id", DeliveryKind::PREFIX));
+            let first = id_parameter("id", family(route).1);
+            path["parameters"] = std::iter::once(first).chain(second).collect();
         }
         path[route.method.word().to_ascii_lowercase()] = operation(route);
     }
     Value::Object(paths)
 }
 
-fn id_parameter(route: &Route) -> Value {
-    let (_, prefix) = family(route);
+fn id_parameter(name: &str, prefix: &str) -> Value {
     let pattern = format!("^{prefix}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$");
     let about = format!("An id, `{prefix}_…`; 404 for whatever names nothing in the organization.");
     json!({
-        "name": "id", "in": "path", "required": true, "description": about,
+        "name": name, "in": "path", "required": true, "description": about,
         "schema": {"type": "string", "pattern": pattern},
     })
 }
@@ -105,7 +108,8 @@ fn operation(route: &Route) -> Value {
 pub(super) fn is_versioned(route: &Route) -> bool {
     let single = ["Observation", "Objective", "Employee", "Department", "Attribute", "Organization", "Connector"];
     let others = ["Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
-    single.contains(&route.response) || others.contains(&route.response)
+    let webhooks = ["Webhook", "WebhookWithSecret", "WebhookUpdated"];
+    [&single[..], &others, &webhooks].iter().any(|it| it.contains(&route.response))
 }
 
 fn demands(route: &Route) -> String {
@@ -136,9 +140,11 @@ fn responses(route: &Route) -> Value {
     if route.status == 201 {
         headers["Location"] = header("Location");
     }
-    let content =
-        json!({"application/json": {"schema": named(route.response), "example": examples::of(route.response)}});
-    let success = json!({"description": route.summary, "headers": headers, "content": content});
+    let mut success = json!({"description": route.summary, "headers": headers});
+    if !route.response.is_empty() {
+        let content = json!({"schema": named(route.response), "example": examples::of(route.response)});
+        success["content"] = json!({"application/json": content});
+    }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
     if is_versioned(route) && route.method == Method::Get {
         let headers = errors::common_headers();

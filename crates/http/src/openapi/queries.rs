@@ -3,7 +3,7 @@
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::EventType;
-use candor_domain::id::{AttributeKind, DepartmentKind, EmployeeKind, Kind};
+use candor_domain::id::{AttributeKind, DepartmentKind, EmployeeKind, EventKind, Kind};
 use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::Notification;
 use candor_domain::objective::{self, Objective};
@@ -11,6 +11,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::page::Listed;
 use candor_domain::params::Archived;
 use candor_domain::people::{self, Connector, Employee, Role, StatusFilter};
+use candor_domain::webhook::{self, Delivery, Subscription};
 
 use super::parameters::{Filter, Query, Takes, words};
 
@@ -120,6 +121,22 @@ pub(crate) static API_KEYS: Query = Query { sorts: Some(ApiKey::SORTS), is_list:
 /// `GET /connectors`
 pub(crate) static CONNECTORS: Query =
     Query { sorts: Some(Connector::SORTS), is_list: true, filters: &[], expand: None };
+
+/// `GET /webhooks`
+pub(crate) static WEBHOOKS: Query =
+    Query { sorts: Some(Subscription::SORTS), is_list: true, filters: &[UPDATED_AT], expand: None };
+
+/// `GET /webhooks/{id}/deliveries`
+pub(crate) static DELIVERIES: Query = Query {
+    sorts: Some(Delivery::SORTS),
+    is_list: true,
+    filters: &[
+        Filter::once("status", Takes::Word(words::<webhook::Status>)),
+        Filter::once("event_type", Takes::Word(words::<EventType>)),
+        Filter::once("event_id", Takes::Id(EventKind::PREFIX)),
+    ],
+    expand: None,
+};
 
 /// `GET /events`
 pub(crate) static EVENTS: Query = Query {

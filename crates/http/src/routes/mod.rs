@@ -9,3 +9,4 @@ pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod settings;
+pub(crate) mod webhooks;

@@ -1,12 +1,14 @@
 //! The rows of the table, family by family.
 
-use candor_domain::access::Scope;
+use candor_domain::access::{QuotaClass, Scope};
 
 use super::Access::{Admin, AnyKey, Scope as Needs};
 use super::{Method, Route};
 use crate::openapi::queries;
 use crate::routes::objectives::{self, OfEmployees, OfManagers};
-use crate::routes::{attributes, departments, employees, events, keys, notifications, observations, settings};
+use crate::routes::{
+    attributes, departments, employees, events, keys, notifications, observations, settings, webhooks,
+};
 
 /// Every route there is.
 pub static ROUTES: &[Route] = &[
@@ -279,6 +281,39 @@ pub static ROUTES: &[Route] = &[
         .may_take("ConnectorRelease")
         .answers("ConnectorReleased")
         .live_only(),
+    // Webhooks (§4.4)
+    Route::get("/webhooks", Needs(Scope::WebhooksRead), webhooks::list)
+        .named("listWebhooks", "List webhook subscriptions")
+        .with(&queries::WEBHOOKS)
+        .answers("WebhookList"),
+    Route::post("/webhooks", Needs(Scope::WebhooksWrite), webhooks::create)
+        .named("createWebhook", "Subscribe a receiver to events; its secret is shown this once")
+        .takes("WebhookCreate")
+        .creates("WebhookWithSecret"),
+    Route::get("/webhooks/{id}", Needs(Scope::WebhooksRead), webhooks::get)
+        .named("getWebhook", "Get a webhook subscription")
+        .answers("Webhook"),
+    Route::patch("/webhooks/{id}", Needs(Scope::WebhooksWrite), webhooks::update)
+        .named("updateWebhook", "Update a webhook subscription, pause it, or give it a new secret")
+        .takes("WebhookUpdate")
+        .answers("WebhookUpdated"),
+    Route::delete("/webhooks/{id}", Needs(Scope::WebhooksWrite), webhooks::remove)
+        .named("deleteWebhook", "Delete a webhook subscription and its log for good"),
+    Route::get("/webhooks/{id}/deliveries", Needs(Scope::WebhooksRead), webhooks::deliveries)
+        .named("listDeliveries", "List the attempts of the last 30 days to deliver to a subscription")
+        .with(&queries::DELIVERIES)
+        .answers("DeliveryList"),
+    Route::post("/webhooks/{id}/test", Needs(Scope::WebhooksWrite), webhooks::test)
+        .named("testWebhook", "Send a test to a receiver, once")
+        .counts_as(QuotaClass::WebhookTest)
+        .answers("DeliveryPromised"),
+    Route::post("/webhooks/{id}/deliveries/{delivery_id}/redeliver", Needs(Scope::WebhooksWrite), webhooks::redeliver)
+        .named("redeliver", "Deliver the event of an attempt again")
+        .accepts("DeliveryPromised"),
+    Route::post("/webhooks/{id}/replay", Needs(Scope::WebhooksWrite), webhooks::replay)
+        .named("replayEvents", "Deliver the events of a time again")
+        .takes("WebhookReplay")
+        .accepts("WebhookReplayed"),
     // What happened
     Route::get("/events", Needs(Scope::EventsRead), events::feed)
         .named("listEvents", "Read the gap-free feed of events of the last 30 days, in commit order")

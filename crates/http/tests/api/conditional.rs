@@ -13,7 +13,8 @@ async fn every_single_resource_has_a_tag_and_no_list_has_one() {
     for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
         let path = resources.path(route);
         let answered = world.get(&path).await;
-        let single = route.path.contains("{id}") && !route.path.ends_with("/history") || route.path == "/organization";
+        let is_list = route.query.is_some_and(|it| it.is_list);
+        let single = route.path.contains("{id}") && !is_list || route.path == "/organization";
         assert_eq!(answered.header("etag").is_some(), single, "{path}");
         let Some(tag) = answered.header("etag") else { continue };
         assert!(tag.starts_with('"') && tag.ends_with('"'), "strong: {tag}");
@@ -49,7 +50,10 @@ async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_rou
     let resources = Resources::make(&world, &world.admin).await;
     let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
     let first = stale.header("etag").unwrap().to_owned();
-    for route in ROUTES.iter().filter(|it| it.is_conditional()) {
+    let mut routes: Vec<_> = ROUTES.iter().filter(|it| it.is_conditional()).collect();
+    // What is removed can be asked for nothing any more.
+    routes.sort_by_key(|it| it.method == Method::Delete);
+    for route in routes {
         let path = resources.path(route);
         let ask = |line: &str| {
             let request = world.ask(method(route), &path).header("if-match", line);
@@ -101,7 +105,7 @@ async fn a_new_resource_says_where_it_is_and_in_which_version() {
         assert_eq!((made.status, made.header("location")), (201, Some(location.as_str())), "{}", route.operation);
         let read = world.get(&path).await;
         assert_eq!(read.header("etag"), made.header("etag"), "{}", route.operation);
-        if route.operation != "createApiKey" {
+        if !matches!(route.operation, "createApiKey" | "createWebhook") {
             assert_eq!(read.body, made.body, "{}", route.operation);
         }
     }

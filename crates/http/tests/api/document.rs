@@ -141,6 +141,10 @@ async fn every_answer_is_as_described_member_by_member() {
             route.query.and_then(|it| it.expand).map_or(String::new(), |it| format!("?expand={}", it().join(",")));
         let request = world.ask(method(route), &format!("{path}{expand}"));
         let answered = resources.filled(request, route).send().await;
+        if route.response.is_empty() {
+            assert_eq!((answered.status, answered.body.len()), (204, 0), "{}", route.operation);
+            continue;
+        }
         let schema = &operation(&document, route)["responses"][answered.status.to_string()];
         let schema = match schema["$ref"].as_str() {
             Some(reference) => document.pointer(&reference[1..]).unwrap(),

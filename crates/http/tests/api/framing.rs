@@ -67,7 +67,7 @@ async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not(
         if matches!(route.body, Body::Required(_) | Body::Csv) {
             assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
         } else {
-            assert!(matches!(answered.status, 200 | 409), "{}: {}", route.operation, answered.text());
+            assert!(matches!(answered.status, 200 | 202 | 204 | 409), "{}: {}", route.operation, answered.text());
         }
     }
 }

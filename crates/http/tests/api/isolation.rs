@@ -5,7 +5,7 @@ use candor_http::table::ROUTES;
 use candor_service::operator;
 use serde_json::{Value, json};
 
-use crate::resources::{Resources, absent, method};
+use crate::resources::{Resources, absent, method, path};
 use crate::support::{Answered, World};
 
 async fn another_organization(world: &World) -> String {
@@ -43,7 +43,7 @@ async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route(
         for key in keys {
             let body = resources.body(route);
             let foreign = ask(&world, key, method(route), &resources.path(route), body.as_ref()).await;
-            let path = format!("/v1{}", route.path.replace("{id}", absent(route)));
+            let path = path(route, absent(route), "del_00000000000000000000000001");
             let nothing = ask(&world, key, method(route), &path, body.as_ref()).await;
             assert_eq!(foreign.refusal(), (404, "not_found".to_owned()), "{}", route.operation);
             assert_eq!(nothing.status, 404, "{}", route.operation);
@@ -63,7 +63,7 @@ async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
         for id in
             ["x", "%20", "%ff", "%zz", "emp_", "..", "0", "null", &employee.to_lowercase(), &format!("{employee}x")]
         {
-            let path = format!("/v1{}", route.path.replace("{id}", id));
+            let path = path(route, id, resources.id("deliveries"));
             let answered = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
             assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);
         }
@@ -81,6 +81,7 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
         "/v1/employees?filter[status]=all".to_owned(),
         "/v1/departments?filter[archived]=all".to_owned(),
         "/v1/connectors".to_owned(),
+        "/v1/webhooks".to_owned(),
         "/v1/events".to_owned(),
         format!("/v1/observations?filter[employee_id]={employee}"),
         format!("/v1/observations?filter[manager_id]={employee}"),

@@ -21,4 +21,5 @@ mod records;
 mod resources;
 mod snapshots;
 mod support;
+mod webhooks;
 mod wire;

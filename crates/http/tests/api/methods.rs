@@ -11,7 +11,7 @@ fn methods_of(path: &str) -> Vec<&'static str> {
 
 fn allowed(path: &str) -> String {
     let taken = methods_of(path);
-    let words = ["GET", "HEAD", "POST", "PATCH", "OPTIONS"];
+    let words = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"];
     let takes = |it: &&str| *it == "OPTIONS" || taken.contains(it) || (*it == "HEAD" && taken.contains(&"GET"));
     words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")
 }

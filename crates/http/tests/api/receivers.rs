@@ -4,8 +4,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::webhook::{Target, Verdict};
+use candor_domain::webhook::{Answered, Delivery, Origin, Pulse, Schedule, Target, Verdict};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_storage::queue::{Claim, Fate, Lease, WorkerId};
+use candor_service::Shell;
 
 /// Judges by the name of the host, and acknowledges everything.
 #[derive(Debug, Default)]
@@ -35,4 +37,38 @@ impl WebhookTransport for Receivers {
     async fn send(&self, _: Request) -> Attempt {
         Attempt { response_status: 200, duration: Duration::ZERO, outcome: Outcome::Acknowledged }
     }
+}
+
+/// Attempts everything that is due now as if the receivers had answered with this status; 0 if they were silent.
+pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
+    let (store, at) = (&shell.store, shell.clock.now());
+    let worker = WorkerId([7; 16]);
+    let lease = Lease { worker, until: at.plus_seconds(30) };
+    let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
+    let (mut attempts, mut fates, mut pulses) = (vec![], vec![], vec![]);
+    for job in jobs {
+        let stored = store.webhook(job.tenant, job.webhook_id).await.unwrap();
+        let Some(url) = stored.map(|it| it.value.url) else {
+            fates.push((job, Fate::Gone));
+            continue;
+        };
+        let outcome = Outcome::of_status(status);
+        let answered = Answered { status, duration_ms: 7, outcome };
+        let id = job.delivery_id.unwrap_or_else(|| shell.id(at));
+        let settled = job.settle(id, url, answered, &Schedule::default(), at);
+        let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, at);
+        attempts.push(settled.entry.clone());
+        pulses.push(((job.tenant, job.webhook_id), pulse));
+        fates.push((job, Fate::Settled(Box::new(settled))));
+    }
+    let pulses = pulses.into_iter().fold(vec![], |mut all: Vec<(_, Pulse)>, (lane, pulse)| {
+        match all.iter_mut().find(|(it, _)| *it == lane) {
+            Some((_, known)) => *known = known.and(pulse),
+            None => all.push((lane, pulse)),
+        }
+        all
+    });
+    let recorded = store.record(worker, fates, pulses).await.unwrap();
+    assert_eq!(recorded.lost, 0);
+    attempts
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_http::table::{Body, Method, Route};
 use serde_json::{Value, json};
 
-use crate::support::{Request, World};
+use crate::support::{Request, START, World};
 
 /// A file with somebody new.
 const PEOPLE: &str = "email,first_name,last_name\nnew@example.com,New,Person\n";
@@ -27,8 +27,11 @@ impl Resources {
         let employee =
             made("/v1/employees", json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}))
                 .await;
+        let body = json!({"url": "https://receiver.example/hooks", "event_types": ["observation.created"]});
+        let webhook = made("/v1/webhooks", body).await;
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
         let observation = made("/v1/observations", body).await;
+        let delivery = world.attempt_all(204).await[0].id.to_string();
         let invited = made("/v1/employees", person).await;
         let objective = |owner: &str| json!({"owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01", "period_end": "2026-06-30"});
         let employee_objective = made("/v1/employee-objectives", objective(&employee)).await;
@@ -52,6 +55,8 @@ impl Resources {
             ("attributes", attribute),
             ("api-keys", api_key),
             ("connectors", connector),
+            ("webhooks", webhook),
+            ("deliveries", delivery),
         ]))
     }
 
@@ -64,7 +69,7 @@ impl Resources {
     pub(crate) fn path(&self, route: &Route) -> String {
         let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
         let family = if invited { "invited" } else { family(route) };
-        format!("/v1{}", route.path.replace("{id}", self.0.get(family).map_or("", String::as_str)))
+        path(route, self.id(family), self.id("deliveries"))
     }
 
     /// Brings the resource of a route that needs a certain state into it.
@@ -119,6 +124,9 @@ impl Resources {
             "AttributeUpdate" => json!({"category": "Communication"}),
             "ApiKeyCreate" => json!({"name": "New", "scopes": ["employees:read"]}),
             "ConnectorCreate" => json!({"type": "csv_feed", "hris_source": "another"}),
+            "WebhookCreate" => json!({"url": "https://another.example/", "event_types": ["*"]}),
+            "WebhookUpdate" => json!({"url": "https://another.example/"}),
+            "WebhookReplay" => json!({"since": START.to_string()}),
             "InvitationAccept" => json!({"token": "unknown"}),
             other => panic!("{other} has no body here"),
         })
@@ -128,6 +136,11 @@ impl Resources {
 /// The first segment of a route's path.
 pub(crate) fn family(route: &Route) -> &'static str {
     route.path.split('/').nth(1).unwrap_or_default()
+}
+
+/// The path of a route with these ids in it.
+pub(crate) fn path(route: &Route, id: &str, delivery: &str) -> String {
+    format!("/v1{}", route.path.replace("{id}", id).replace("{delivery_id}", delivery))
 }
 
 /// An id of a kind that nothing has.
@@ -141,6 +154,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "attributes" => "attr_00000000000000000000000001",
         "api-keys" => "key_00000000000000000000000001",
         "connectors" => "con_00000000000000000000000001",
+        "webhooks" => "whk_00000000000000000000000001",
         other => panic!("{other} has no ids here"),
     }
 }
@@ -151,5 +165,6 @@ pub(crate) const fn method(route: &Route) -> &'static str {
         Method::Get => "GET",
         Method::Post => "POST",
         Method::Patch => "PATCH",
+        Method::Delete => "DELETE",
     }
 }

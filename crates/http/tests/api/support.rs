@@ -14,6 +14,7 @@ use bytes::Bytes;
 use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::Delivery;
 use candor_http::{Api, Readiness, Settings, configure};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
@@ -23,7 +24,7 @@ use candor_service::{Settings as ShellSettings, Shell};
 use candor_store_sqlite::SqliteStore;
 use serde_json::Value;
 
-use crate::receivers::Receivers;
+use crate::receivers::{self, Receivers};
 
 /// When tests begin: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
@@ -175,6 +176,11 @@ impl World {
     pub(crate) async fn employee(&self, email: &str) -> String {
         let body = serde_json::json!({"email": email, "first_name": "Ada", "last_name": "Example"});
         self.made("/v1/employees", body).await
+    }
+
+    /// Makes one attempt of everything that is due, answered with this status.
+    pub(crate) async fn attempt_all(&self, status: u16) -> Vec<Delivery> {
+        receivers::attempt_all(&self.shell, status).await
     }
 
     /// A person, and an observation about them.

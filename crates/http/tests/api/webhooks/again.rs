@@ -1,0 +1,176 @@
+//! Tests of a receiver, and single deliveries that are asked for again (§4.4, §8, decisions F7, F9).
+
+use candor_domain::webhook::Streak;
+use candor_service::sweep;
+use serde_json::{Value, json};
+
+use super::subscriptions::stored;
+use super::{conflict, path, subscribed, text};
+use crate::support::{Answered, World};
+
+async fn log(world: &World, webhook: &Value) -> Vec<Value> {
+    world.get(&format!("{}/deliveries", path(webhook))).await.json()["data"].as_array().unwrap().clone()
+}
+
+async fn test(world: &World, webhook: &Value) -> Answered {
+    world.ask("POST", &format!("{}/test", path(webhook))).send().await
+}
+
+async fn redeliver(world: &World, webhook: &Value, delivery: &str) -> Answered {
+    world.ask("POST", &format!("{}/deliveries/{delivery}/redeliver", path(webhook))).send().await
+}
+
+#[tokio::test]
+async fn a_test_is_one_attempt_under_the_id_that_was_promised() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    for (status, shown) in [(500, "failed"), (200, "success")] {
+        world.clock.advance_seconds(1);
+        let promised = test(&world, &webhook).await;
+        assert_eq!(promised.status, 200, "{}", promised.text());
+        let promised = promised.json();
+        assert_eq!(promised.as_object().unwrap().len(), 2, "{promised}");
+        assert!(text(&promised, "event_id").starts_with("evt_test_"), "{promised}");
+        assert_eq!(world.attempt_all(status).await.len(), 1);
+        let entry = log(&world, &webhook).await.remove(0);
+        assert_eq!((&entry["id"], &entry["event_id"]), (&promised["delivery_id"], &promised["event_id"]));
+        assert_eq!((&entry["event_type"], &entry["attempt"]), (&json!("test.ping"), &json!(1)));
+        assert_eq!((&entry["status"], &entry["next_attempt_at"]), (&json!(shown), &Value::Null));
+        assert_eq!(world.get(&path(&webhook)).await.json()["last_delivery_status"], shown);
+        assert_eq!(stored(&world, &webhook).await.streak, Streak::default(), "it counts for nothing else");
+        world.clock.advance_seconds(200_000);
+        assert_eq!(world.attempt_all(200).await, [], "it is never repeated");
+    }
+    assert_eq!(world.get("/v1/events").await.json()["data"], json!([]), "nothing has happened");
+}
+
+#[tokio::test]
+async fn a_test_works_while_the_subscription_is_not_active() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    world.patch(&path(&webhook), json!({"active": false})).await;
+    assert_eq!(test(&world, &webhook).await.status, 200);
+    assert_eq!(world.attempt_all(204).await.len(), 1);
+    assert_eq!(log(&world, &webhook).await[0]["status"], "success");
+}
+
+#[tokio::test]
+async fn tests_have_a_quota_of_their_own() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let key = world.ordinary_key().await;
+    let test = || world.bare("POST", &format!("{}/test", path(&webhook))).key(&key).send();
+    for left in (0..10).rev() {
+        let answered = test().await;
+        assert_eq!((answered.status, answered.header("x-ratelimit-limit")), (200, Some("10")));
+        assert_eq!(answered.header("x-ratelimit-remaining"), Some(left.to_string().as_str()));
+    }
+    let refused = test().await;
+    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
+    let details = json!([{"quota": "webhook_test", "limit": 10, "window_seconds": 60}]);
+    assert_eq!((&refused.json()["error"]["details"], refused.header("retry-after")), (&details, Some("60")));
+    let write = world.bare("PATCH", &path(&webhook)).key(&key).json(&json!({})).send().await;
+    assert_eq!((write.status, write.header("x-ratelimit-remaining")), (200, Some("99")), "writes count apart");
+    world.clock.advance_seconds(60);
+    assert_eq!(test().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_retried_test_is_sent_once() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let test = || world.ask("POST", &format!("{}/test", path(&webhook))).header("idempotency-key", "k").send();
+    let (one, other) = (test().await, test().await);
+    assert_eq!((one.status, other.status, &one.body), (200, 200, &other.body));
+    assert_eq!(other.header("idempotent-replayed"), Some("true"));
+    assert_eq!(world.attempt_all(200).await.len(), 1);
+}
+
+/// A subscription with one attempt of one event, answered like this.
+async fn attempted(world: &World, status: u16) -> (Value, String) {
+    let webhook = subscribed(world, &["employee.created"]).await;
+    world.employee("ada@example.com").await;
+    let delivery = world.attempt_all(status).await[0].id.to_string();
+    (webhook, delivery)
+}
+
+#[tokio::test]
+async fn an_attempt_is_made_again_under_the_id_that_was_promised_and_the_events_own() {
+    let world = World::new().await;
+    let (webhook, delivery) = attempted(&world, 200).await;
+    world.clock.advance_seconds(60);
+    let promised = redeliver(&world, &webhook, &delivery).await;
+    assert_eq!((promised.status, promised.header("location")), (202, None), "{}", promised.text());
+    let promised = promised.json();
+    assert_eq!(world.attempt_all(500).await.len(), 1);
+    let entries = log(&world, &webhook).await;
+    assert_eq!((&entries[0]["id"], &entries[0]["attempt"]), (&promised["delivery_id"], &json!(1)));
+    assert_eq!(entries[0]["event_id"], promised["event_id"]);
+    assert_eq!(entries[0]["event_id"], entries[1]["event_id"]);
+    world.clock.advance_seconds(30);
+    let retried = world.attempt_all(200).await;
+    assert_eq!((retried.len(), retried[0].attempt), (1, 2), "it is retried like any other");
+    assert_ne!(json!(retried[0].id), promised["delivery_id"]);
+    let again = redeliver(&world, &webhook, &text(&promised, "delivery_id")).await;
+    assert_eq!(again.status, 202, "any attempt of the event will do");
+}
+
+#[tokio::test]
+async fn what_cannot_be_delivered_again_says_why() {
+    let world = World::new().await;
+    let (webhook, failed) = attempted(&world, 500).await;
+    let refused = async |delivery: &str| {
+        let answered = redeliver(&world, &webhook, delivery).await;
+        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{}", answered.text());
+        answered.json()["error"]["details"].clone()
+    };
+    assert_eq!(refused(&failed).await, conflict("event", "queued", "redeliver"), "its retry is to come");
+    world.clock.advance_seconds(30);
+    assert_eq!(world.attempt_all(200).await.len(), 1);
+    test(&world, &webhook).await;
+    let ping = world.attempt_all(200).await[0].id.to_string();
+    assert_eq!(refused(&ping).await, conflict("event_type", "test.ping", "redeliver"));
+    world.patch(&path(&webhook), json!({"active": false})).await;
+    assert_eq!(refused(&failed).await, conflict("active", false, "redeliver"));
+    world.patch(&path(&webhook), json!({"active": true})).await;
+    world.clock.advance_seconds(30 * 86_400 - 60);
+    sweep::run_once(&world.shell).await.unwrap();
+    assert_eq!(redeliver(&world, &webhook, &failed).await.status, 202, "an event is kept for 30 days");
+    world.attempt_all(200).await;
+    world.clock.advance_seconds(61);
+    sweep::run_once(&world.shell).await.unwrap();
+    assert_eq!(refused(&failed).await, conflict("event", "removed", "redeliver"));
+}
+
+#[tokio::test]
+async fn only_attempts_of_the_subscription_are_found() {
+    let world = World::new().await;
+    let (webhook, delivery) = attempted(&world, 200).await;
+    let other = subscribed(&world, &["*"]).await;
+    for (webhook, delivery) in [
+        (&webhook, "del_00000000000000000000000001"),
+        (&webhook, "nonsense"),
+        (&webhook, &text(&webhook, "id")),
+        (&webhook, "%ff"),
+        (&other, &delivery),
+        (&json!({"id": "whk_00000000000000000000000001"}), &delivery),
+        (&json!({"id": "nonsense"}), &delivery),
+    ] {
+        let answered = redeliver(&world, webhook, delivery).await;
+        assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{webhook} {delivery}");
+    }
+}
+
+#[tokio::test]
+async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
+    let world = World::new().await;
+    let (webhook, delivery) = attempted(&world, 200).await;
+    let path = format!("{}/deliveries/{delivery}/redeliver", path(&webhook));
+    let again = || world.ask("POST", &path).header("idempotency-key", "k").send();
+    let one = again().await;
+    world.attempt_all(200).await;
+    let other = again().await;
+    assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
+    assert_eq!(other.header("idempotent-replayed"), Some("true"));
+    assert_eq!(world.attempt_all(200).await, []);
+}

@@ -1,0 +1,134 @@
+//! The log of attempts (§2.5, §6.4, decision F2).
+
+use serde_json::{Value, json};
+
+use super::{path, subscribed, text};
+use crate::support::World;
+
+async fn entries(world: &World, webhook: &Value, query: &str) -> Vec<Value> {
+    let answered = world.get(&format!("{}/deliveries{query}", path(webhook))).await;
+    assert_eq!(answered.status, 200, "{query}: {}", answered.text());
+    answered.json()["data"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn an_event_is_attempted_seven_times_and_then_dropped() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    world.employee("ada@example.com").await;
+    let mut wanted = vec![];
+    let mut event = String::new();
+    for (attempt, delay) in [(1, 30), (2, 120), (3, 600), (4, 3_600), (5, 21_600), (6, 86_400), (7, 0)] {
+        let tried = world.attempt_all(503).await;
+        assert_eq!(tried.len(), 1, "attempt {attempt}");
+        event = tried[0].event_id.to_string();
+        let next = tried[0].begun_at().plus_seconds(delay).to_string();
+        let (status, next) = if attempt == 7 { ("dropped", Value::Null) } else { ("failed", json!(next)) };
+        wanted.insert(
+            0,
+            json!({
+                "id": tried[0].id, "subscription_id": webhook["id"], "event_id": event,
+                "event_type": "employee.created", "attempt": attempt, "status": status,
+                "request_url": "https://receiver.example/hooks", "response_status": 503, "response_duration_ms": 7,
+                "next_attempt_at": next, "delivered_at": null,
+            }),
+        );
+        let shown = world.get(&path(&webhook)).await.json();
+        assert_eq!(shown["last_delivery_status"], status);
+        assert_eq!(text(&shown, "last_delivery_at"), tried[0].begun_at().to_string());
+        world.clock.advance_seconds(delay - 1);
+        assert_eq!(world.attempt_all(503).await, [], "not before its time");
+        world.clock.advance_seconds(1);
+    }
+    assert_eq!(entries(&world, &webhook, "").await, wanted);
+    world.clock.advance_seconds(100_000);
+    assert_eq!(world.attempt_all(200).await, []);
+    assert_eq!(entries(&world, &webhook, &format!("?filter[event_id]={event}&limit=3")).await, wanted[..3]);
+}
+
+#[tokio::test]
+async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    world.employee("ada@example.com").await;
+    world.attempt_all(0).await;
+    world.clock.advance_seconds(30);
+    world.attempt_all(204).await;
+    let [good, bad] = &entries(&world, &webhook, "").await[..] else { panic!("two attempts") };
+    let shown = |it: &Value| (it["status"].clone(), it["response_status"].clone(), it["delivered_at"].clone());
+    assert_eq!(shown(bad), (json!("failed"), json!(0), Value::Null));
+    assert_eq!(shown(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
+    assert_ne!((&good["id"], &good["next_attempt_at"]), (&bad["id"], &bad["next_attempt_at"]));
+    assert_eq!(good["event_id"], bad["event_id"], "the event keeps its id, an attempt has its own");
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_and_walked_in_both_orders() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created", "employee.deactivated"]).await;
+    let ada = world.employee("ada@example.com").await;
+    world.attempt_all(500).await;
+    world.clock.advance_seconds(1);
+    world.post(&format!("/v1/employees/{ada}/deactivate"), json!({})).await;
+    world.attempt_all(200).await;
+    world.clock.advance_seconds(30);
+    world.attempt_all(200).await;
+    world.post(&format!("{}/test", path(&webhook)), json!({})).await;
+    world.clock.advance_seconds(1);
+    let ping = text(&json!({"id": world.attempt_all(400).await[0].public_event_id()}), "id");
+    let all = entries(&world, &webhook, "").await;
+    let found = async |query: &str| {
+        let found = entries(&world, &webhook, query).await;
+        found.iter().map(|it| all.iter().position(|other| other == it).unwrap()).collect::<Vec<_>>()
+    };
+    let created = text(&all[3], "event_id");
+    for (query, wanted) in [
+        ("", vec![0, 1, 2, 3]),
+        ("?sort=-created_at", vec![0, 1, 2, 3]),
+        ("?sort=created_at", vec![3, 2, 1, 0]),
+        ("?filter[status]=success", vec![1, 2]),
+        ("?filter[status]=failed", vec![0, 3]),
+        ("?filter[status]=dropped", vec![]),
+        ("?filter[event_type]=employee.created", vec![1, 3]),
+        ("?filter[event_type]=test.ping", vec![0]),
+        ("?filter[event_type]=summary.shared", vec![]),
+        (&format!("?filter[event_id]={created}"), vec![1, 3]),
+        (&format!("?filter[event_id]={created}&filter[status]=success"), vec![1]),
+        (&format!("?filter[event_id]={ping}"), vec![0]),
+        ("?filter[event_id]=nonsense", vec![]),
+    ] {
+        assert_eq!(found(query).await, wanted, "{query}");
+    }
+    let page = world.get(&format!("{}/deliveries?limit=3", path(&webhook))).await.json();
+    assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (3, &json!(true)));
+    let cursor = text(&page, "next_cursor");
+    assert_eq!(found(&format!("?cursor={cursor}")).await, [3]);
+    let other = subscribed(&world, &["*"]).await;
+    for elsewhere in
+        [format!("{}/deliveries", path(&other)), format!("{}/deliveries?filter[status]=failed", path(&webhook))]
+    {
+        let and = if elsewhere.contains('?') { '&' } else { '?' };
+        let refused = world.get(&format!("{elsewhere}{and}cursor={cursor}")).await;
+        assert_eq!(refused.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn each_bad_parameter_of_the_log_is_named() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    for (query, field, code) in [
+        ("filter[status]=pending", "filter[status]", "invalid_enum"),
+        ("filter[event_type]=*", "filter[event_type]", "invalid_enum"),
+        ("filter[attempt]=1", "filter[attempt]", "unknown_field"),
+        ("filter[status]=failed&filter[status]=failed", "filter[status]", "invalid_format"),
+        ("sort=attempt", "sort", "invalid_enum"),
+        ("limit=0", "limit", "out_of_range"),
+    ] {
+        let refused = world.get(&format!("{}/deliveries?{query}", path(&webhook))).await;
+        assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{query}");
+        assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{query}");
+    }
+    let absent = "/v1/webhooks/whk_00000000000000000000000001/deliveries?filter[status]=pending";
+    assert_eq!(world.get(absent).await.status, 404, "what is not there comes before what is wrong with the request");
+}

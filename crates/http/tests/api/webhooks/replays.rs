@@ -1,0 +1,163 @@
+//! The events of a time, delivered again (decision F9).
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{conflict, path, subscribed, text};
+use crate::support::{Answered, World};
+
+async fn replay(world: &World, webhook: &Value, body: Value) -> Answered {
+    world.post(&format!("{}/replay", path(webhook)), body).await
+}
+
+/// How many events were queued; nothing must be left.
+async fn enqueued(world: &World, webhook: &Value, body: Value) -> u64 {
+    let answered = replay(world, webhook, body).await;
+    assert_eq!(answered.status, 202, "{}", answered.text());
+    let body = answered.json();
+    assert_eq!((body.as_object().unwrap().len(), &body["continue_since"]), (2, &Value::Null), "{body}");
+    body["enqueued"].as_u64().unwrap()
+}
+
+const SINCE: &str = "2026-03-02T09:00:00Z";
+
+/// Three events: the first acknowledged, the second dropped, the third never attempted, because the subscription was
+/// not active. They are a second apart.
+async fn history(world: &World) -> Value {
+    let webhook = subscribed(world, &["employee.created", "observation.created"]).await;
+    world.clock.advance_millis(998);
+    world.employee("good@example.com").await;
+    assert_eq!(world.attempt_all(200).await.len(), 1);
+    world.clock.advance_millis(999);
+    world.employee("bad@example.com").await;
+    world.attempt_all(500).await;
+    world.patch(&path(&webhook), json!({"active": false})).await;
+    world.clock.advance_millis(999);
+    world.employee("missed@example.com").await;
+    world.patch(&path(&webhook), json!({"active": true})).await;
+    for delay in [30, 120, 600, 3_600, 21_600, 86_400] {
+        world.clock.advance_seconds(delay);
+        assert_eq!(world.attempt_all(500).await.len(), 1);
+    }
+    webhook
+}
+
+#[tokio::test]
+async fn what_failed_is_sent_again_unless_all_is_asked_for() {
+    for (body, wanted) in [
+        (json!({"since": SINCE}), 1),
+        (json!({"since": SINCE, "only": "failed"}), 1),
+        (json!({"since": SINCE, "only": "all"}), 3),
+        (json!({"since": "2026-03-02T09:00:01.000Z", "only": "all"}), 3),
+        (json!({"since": "2026-03-02T09:00:01.001Z", "only": "all"}), 2),
+        (json!({"since": SINCE, "until": "2026-03-02T09:00:03.000Z", "only": "all"}), 2),
+        (json!({"since": SINCE, "until": "2026-03-02T09:00:03.001Z", "only": "all"}), 3),
+        (json!({"since": SINCE, "until": SINCE, "only": "all"}), 0),
+        (json!({"since": SINCE, "only": "all", "event_types": ["employee.created"]}), 3),
+        (json!({"since": SINCE, "only": "all", "event_types": ["*"]}), 3),
+        (json!({"since": SINCE, "only": "all", "event_types": ["observation.created"]}), 0),
+        (json!({"since": SINCE, "only": "all", "event_types": ["employee.updated"]}), 0),
+        (json!({"since": SINCE, "event_types": ["test.ping"]}), 0),
+    ] {
+        let world = World::new().await;
+        let webhook = history(&world).await;
+        assert_eq!(enqueued(&world, &webhook, body.clone()).await, wanted, "{body}");
+        let attempts = world.attempt_all(204).await;
+        assert_eq!(attempts.len() as u64, wanted, "{body}");
+        assert!(attempts.iter().all(|it| it.attempt == 1), "it starts anew");
+    }
+}
+
+#[tokio::test]
+async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
+    let world = World::new().await;
+    let webhook = history(&world).await;
+    let body = json!({"since": SINCE, "only": "all"});
+    assert_eq!(enqueued(&world, &webhook, body.clone()).await, 3);
+    assert_eq!(enqueued(&world, &webhook, body.clone()).await, 0, "they are to come anyway");
+    assert_eq!(world.attempt_all(204).await.len(), 3);
+    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE})).await, 0, "each has been acknowledged by now");
+    assert_eq!(enqueued(&world, &webhook, body).await, 3);
+    let log = world.get(&format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"))).await.json();
+    assert_eq!(log["data"][0]["action"], "webhook.replay");
+}
+
+#[tokio::test]
+async fn a_retried_replay_is_one_and_answers_the_same() {
+    let world = World::new().await;
+    let webhook = history(&world).await;
+    let path = format!("{}/replay", path(&webhook));
+    let body = json!({"since": SINCE, "only": "all"});
+    let again = || world.ask("POST", &path).header("idempotency-key", "k").json(&body).send();
+    let one = again().await;
+    assert_eq!(world.attempt_all(204).await.len(), 3);
+    let other = again().await;
+    assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
+    assert_eq!(other.header("idempotent-replayed"), Some("true"));
+    assert_eq!(world.attempt_all(204).await, []);
+    let different = world.ask("POST", &path).header("idempotency-key", "k").json(&json!({"since": SINCE})).send().await;
+    assert_eq!(different.refusal(), (409, "idempotency_conflict".to_owned()));
+}
+
+#[tokio::test]
+async fn nothing_is_sent_again_while_the_subscription_is_not_active() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    world.patch(&path(&webhook), json!({"active": false})).await;
+    let refused = replay(&world, &webhook, json!({"since": SINCE})).await;
+    assert_eq!(refused.refusal(), (409, "conflict".to_owned()));
+    assert_eq!(refused.json()["error"]["details"], conflict("active", false, "replay"));
+    let invalid = replay(&world, &webhook, json!({"since": "x"})).await;
+    assert_eq!(invalid.status, 400, "fields come before state");
+}
+
+#[tokio::test]
+async fn each_bad_field_of_a_replay_is_named() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    for (body, field, code) in [
+        (json!({}), "since", "required"),
+        (json!({"since": null}), "since", "required"),
+        (json!({"since": 1}), "since", "invalid_format"),
+        (json!({"since": "2026-03-02"}), "since", "invalid_format"),
+        (json!({"since": "2026-01-31T09:00:00.000Z"}), "since", "out_of_range"),
+        (json!({"since": "2026-03-03T09:00:00Z"}), "since", "out_of_range"),
+        (json!({"since": SINCE, "until": "2026-03-02T08:59:59.999Z"}), "until", "out_of_range"),
+        (json!({"since": SINCE, "until": "later"}), "until", "invalid_format"),
+        (json!({"since": SINCE, "event_types": []}), "event_types", "too_short"),
+        (json!({"since": SINCE, "event_types": ["x"]}), "event_types", "invalid_enum"),
+        (json!({"since": SINCE, "event_types": "*"}), "event_types", "invalid_format"),
+        (json!({"since": SINCE, "only": "dropped"}), "only", "invalid_enum"),
+        (json!({"since": SINCE, "only": true}), "only", "invalid_format"),
+        (json!({"since": SINCE, "limit": 5}), "limit", "unknown_field"),
+    ] {
+        let refused = replay(&world, &webhook, body.clone()).await;
+        assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{body}");
+        assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+    }
+    assert_eq!(enqueued(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await, 0, "30 days are inside");
+    let missing = world.ask("POST", &format!("{}/replay", path(&webhook))).send().await;
+    assert_eq!(missing.refusal(), (400, "bad_request".to_owned()));
+}
+
+#[tokio::test]
+async fn more_than_one_commit_takes_is_queued_whole_and_each_event_once() {
+    const PEOPLE: usize = 1_250;
+    let world = World::new().await;
+    let mut file = "email,first_name,last_name\n".to_owned();
+    for number in 0..PEOPLE {
+        let _ = writeln!(file, "p{number}@example.com,P,{number}");
+    }
+    let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await;
+    assert_eq!(upload.status, 200, "{}", upload.text());
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE})).await, 0, "nothing was attempted");
+    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
+    let mut events = std::collections::BTreeSet::new();
+    for _ in 0..2 {
+        events.extend(world.attempt_all(200).await.iter().map(|it| it.event_id.to_bytes()));
+    }
+    assert_eq!(events.len(), PEOPLE);
+    assert_eq!(world.attempt_all(200).await, []);
+}

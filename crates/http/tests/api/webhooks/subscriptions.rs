@@ -1,0 +1,304 @@
+//! Making, reading, changing and deleting subscriptions.
+
+use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::webhook::{Streak, Subscription};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{path, subscribed, text};
+use crate::support::{PUBLIC_URL, World};
+
+/// A subscription as it is stored.
+pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
+    let tenant = candor_domain::access::Tenant::live(world.organization);
+    let id = text(webhook, "id").parse().unwrap();
+    world.shell.store.webhook(tenant, id).await.unwrap().unwrap().value
+}
+
+#[tokio::test]
+async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
+    let world = World::new().await;
+    let body = json!({"url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
+                      "description": "Payroll"});
+    let created = world.post("/v1/webhooks", body).await;
+    let webhook = created.json();
+    let id = text(&webhook, "id");
+    let location = format!("{PUBLIC_URL}/v1/webhooks/{id}");
+    assert_eq!((created.status, created.header("location")), (201, Some(location.as_str())));
+    let secret = text(&webhook, "secret");
+    let wanted = json!({
+        "id": id, "url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
+        "active": true, "description": "Payroll", "last_delivery_at": null, "last_delivery_status": null,
+        "created_at": "2026-03-02T09:00:00.000Z", "updated_at": "2026-03-02T09:00:00.000Z", "secret": secret,
+    });
+    assert_eq!(webhook, wanted);
+    assert!(id.starts_with("whk_"));
+    let mut without = wanted;
+    without.as_object_mut().unwrap().remove("secret");
+    let read = world.get(&path(&webhook)).await;
+    assert_eq!((read.status, read.json(), read.header("etag")), (200, without.clone(), created.header("etag")));
+    let list = json!({"data": [without], "next_cursor": null, "has_more": false});
+    assert_eq!(world.get("/v1/webhooks").await.json(), list);
+    let patched = world.patch(&path(&webhook), json!({"description": "HR"})).await;
+    assert_eq!((patched.status, patched.json().get("secret")), (200, None));
+}
+
+#[tokio::test]
+async fn each_bad_field_is_named_before_anything_is_looked_up() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    world.receivers.judged();
+    let long = "é".repeat(201);
+    let topics = |value: Value| json!({"url": "https://receiver.example/", "event_types": value});
+    let with = |name: &str, value: Value| {
+        let mut body = topics(json!(["*"]));
+        body[name] = value;
+        body
+    };
+    let table = [
+        ("POST", json!({}), vec![("url", "required"), ("event_types", "required")]),
+        ("POST", with("url", Value::Null), vec![("url", "required")]),
+        ("POST", topics(Value::Null), vec![("event_types", "required")]),
+        ("POST", topics(json!([])), vec![("event_types", "too_short")]),
+        ("POST", topics(json!(["employee.hired"])), vec![("event_types", "invalid_enum")]),
+        ("POST", topics(json!("*")), vec![("event_types", "invalid_format")]),
+        ("POST", topics(json!([1])), vec![("event_types", "invalid_format")]),
+        ("POST", topics(json!(vec!["*"; 101])), vec![("event_types", "too_long")]),
+        ("POST", with("description", json!(long)), vec![("description", "too_long")]),
+        ("POST", with("description", json!(5)), vec![("description", "invalid_format")]),
+        ("POST", with("description", json!("\u{0}")), vec![("description", "invalid_format")]),
+        ("POST", with("secret", json!("whsec_x")), vec![("secret", "read_only")]),
+        ("POST", with("last_delivery_at", Value::Null), vec![("last_delivery_at", "read_only")]),
+        ("POST", with("active", json!(false)), vec![("active", "unknown_field")]),
+        ("POST", with("rotate_secret", json!(true)), vec![("rotate_secret", "unknown_field")]),
+        ("PATCH", json!({"url": null}), vec![("url", "required")]),
+        ("PATCH", json!({"event_types": []}), vec![("event_types", "too_short")]),
+        ("PATCH", json!({"event_types": ["x"]}), vec![("event_types", "invalid_enum")]),
+        ("PATCH", json!({"active": "false"}), vec![("active", "invalid_format")]),
+        ("PATCH", json!({"active": null}), vec![("active", "required")]),
+        ("PATCH", json!({"rotate_secret": "yes"}), vec![("rotate_secret", "invalid_format")]),
+        ("PATCH", json!({"description": long}), vec![("description", "too_long")]),
+        ("PATCH", json!({"secret": "whsec_x"}), vec![("secret", "read_only")]),
+        ("PATCH", json!({"id": "whk_1", "created_at": null}), vec![("id", "read_only"), ("created_at", "read_only")]),
+        ("PATCH", json!({"last_delivery_status": "success"}), vec![("last_delivery_status", "read_only")]),
+        ("PATCH", json!({"url": "https://other.example/", "colour": 1}), vec![("colour", "unknown_field")]),
+    ];
+    for (method, body, wanted) in table {
+        let to = if method == "POST" { "/v1/webhooks".to_owned() } else { path(&webhook) };
+        let answered = world.ask(method, &to).json(&body).send().await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{method} {body}");
+        let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
+        assert_eq!(answered.problems(), wanted, "{method} {body}");
+    }
+    assert_eq!(world.receivers.judged(), [""; 0], "no URL was looked up");
+    assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn event_types_are_kept_in_their_order_each_once() {
+    let world = World::new().await;
+    let given = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
+    let webhook = subscribed(&world, &given).await;
+    assert_eq!(webhook["event_types"], json!(["test.ping", "employee.created", "*"]));
+    let patched = world.patch(&path(&webhook), json!({"event_types": ["*", "*"]})).await;
+    assert_eq!(patched.json()["event_types"], json!(["*"]));
+}
+
+#[tokio::test]
+async fn what_was_read_can_be_sent_back_and_writes_nothing() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let read = world.get(&path(&webhook)).await;
+    world.clock.advance_seconds(1);
+    world.receivers.judged();
+    for body in [read.json(), json!({}), json!({"rotate_secret": false, "active": true})] {
+        let patched = world.patch(&path(&webhook), body).await;
+        assert_eq!((patched.status, &patched.body), (200, &read.body));
+        assert_eq!(patched.header("etag"), read.header("etag"));
+    }
+    assert_eq!(world.receivers.judged(), [""; 0]);
+    let actions = format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"));
+    assert_eq!(world.get(&actions).await.json()["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_change_is_written_down_without_what_may_be_secret() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    world.clock.advance_seconds(1);
+    let body = json!({"url": "https://other.example/a?token=hunter2", "event_types": ["test.ping"], "active": false,
+                      "description": "x", "rotate_secret": true});
+    let changed = world.patch(&path(&webhook), body).await.json();
+    assert_eq!(changed["updated_at"], "2026-03-02T09:00:01.001Z");
+    assert_eq!(
+        (text(&changed, "url"), &changed["active"]),
+        ("https://other.example/a?token=hunter2".into(), &json!(false))
+    );
+    world.patch(&path(&webhook), json!({"description": null})).await;
+    world.ask("DELETE", &path(&webhook)).send().await;
+    let log = world.get(&format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"))).await;
+    let entries = log.json()["data"].as_array().unwrap().clone();
+    let actions: Vec<_> = entries.iter().map(|it| text(it, "action")).collect();
+    assert_eq!(actions, ["webhook.delete", "webhook.update", "webhook.rotate", "webhook.create"]);
+    let wanted = json!({
+        "url": {"from": "https://receiver.example/hooks", "to": "https://other.example/a"},
+        "event_types": {"from": ["*"], "to": ["test.ping"]},
+        "active": {"from": true, "to": false},
+        "description": {"from": null, "to": "x"},
+    });
+    assert_eq!(entries[2]["changes"], wanted);
+    for secret in ["hunter2", "whsec_", &text(&webhook, "secret")[6..], &text(&changed, "secret")[6..]] {
+        assert!(!log.text().contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_newest_first_and_can_be_walked_by_change() {
+    let world = World::new().await;
+    let mut ids = vec![];
+    for _ in 0..5 {
+        ids.push(subscribed(&world, &["*"]).await);
+    }
+    world.clock.advance_seconds(1);
+    world.patch(&path(&ids[1]), json!({"description": "changed"})).await;
+    let list = async |query: &str| {
+        let answered = world.get(&format!("/v1/webhooks{query}")).await.json();
+        let data: Vec<_> = answered["data"].as_array().unwrap().iter().map(|it| text(it, "id")).collect();
+        let at = |id: &String| ids.iter().position(|it| text(it, "id") == *id).unwrap();
+        (data.iter().map(at).collect::<Vec<_>>(), answered["next_cursor"].as_str().map(str::to_owned))
+    };
+    assert_eq!(list("").await, (vec![4, 3, 2, 1, 0], None));
+    assert_eq!(list("?sort=created_at").await.0, [0, 1, 2, 3, 4]);
+    assert_eq!(list("?sort=-updated_at").await.0, [1, 4, 3, 2, 0]);
+    assert_eq!(list("?filter[updated_at][gte]=2026-03-02T09:00:01Z").await.0, [1]);
+    assert_eq!(list("?filter[updated_at][lte]=2026-03-02T09:00:00.003Z").await.0, [2, 0]);
+    let (first, cursor) = list("?limit=2").await;
+    assert_eq!((first, cursor.is_some()), (vec![4, 3], true));
+    subscribed(&world, &["*"]).await;
+    assert_eq!(list(&format!("?limit=100&cursor={}", cursor.unwrap())).await, (vec![2, 1, 0], None));
+}
+
+#[tokio::test]
+async fn a_deleted_subscription_is_gone_with_its_log_and_its_queue() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    world.employee("ada@example.com").await;
+    assert_eq!(world.attempt_all(500).await.len(), 1);
+    world.employee("grace@example.com").await;
+    let deleted = world.ask("DELETE", &path(&webhook)).send().await;
+    assert_eq!((deleted.status, deleted.body.len(), deleted.header("content-type")), (204, 0, None));
+    assert_eq!(deleted.header("etag"), None);
+    assert!(deleted.header("x-request-id").is_some() && deleted.header("x-ratelimit-limit").is_some());
+    for (method, path) in [
+        ("GET", path(&webhook)),
+        ("GET", format!("{}/deliveries", path(&webhook))),
+        ("DELETE", path(&webhook)),
+        ("PATCH", path(&webhook)),
+        ("POST", format!("{}/test", path(&webhook))),
+    ] {
+        let body = json!({});
+        let request = world.ask(method, &path);
+        let answered = if method == "PATCH" { request.json(&body) } else { request }.send().await;
+        assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{method} {path}");
+    }
+    world.clock.advance_seconds(60);
+    assert_eq!(world.attempt_all(200).await, [], "what was queued dies");
+    world.employee("alan@example.com").await;
+    assert_eq!(world.attempt_all(200).await, [], "and nothing is queued any more");
+    assert_eq!(world.get("/v1/webhooks").await.json()["data"], json!([]));
+}
+
+#[tokio::test]
+async fn a_deletion_takes_no_members_and_counts_as_a_write() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let refused = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
+    assert_eq!(refused.problems(), [("force".to_owned(), "unknown_field".to_owned())]);
+    let key = world.ordinary_key().await;
+    let deleted = world.bare("DELETE", &path(&webhook)).key(&key).json(&json!({})).send().await;
+    assert_eq!((deleted.status, deleted.header("x-ratelimit-limit")), (204, Some("100")));
+    assert_eq!(deleted.header("x-ratelimit-remaining"), Some("99"));
+}
+
+#[tokio::test]
+async fn the_version_of_a_subscription_does_not_count_deliveries_and_its_tag_does() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
+    let known =
+        async |tag: &str| world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304;
+    let before = tag().await;
+    assert!(known(&before).await);
+    world.employee("ada@example.com").await;
+    assert_eq!(world.attempt_all(500).await.len(), 1);
+    let after = tag().await;
+    assert_ne!(before, after);
+    assert!(!known(&before).await, "last_delivery_at has changed");
+    assert!(known(&after).await && known(&format!("{before}, W/{after}")).await);
+    let change = async |tag: &str, description: &str| {
+        let request = world.ask("PATCH", &path(&webhook)).header("if-match", tag);
+        request.json(&json!({"description": description})).send().await
+    };
+    let changed = change(&before, "one").await;
+    assert_eq!(changed.status, 200, "nobody has changed it");
+    assert_eq!(changed.header("etag"), Some(tag().await.as_str()));
+    for stale in [&before, &after] {
+        assert_eq!(change(stale, "two").await.refusal(), (412, "conflict".to_owned()));
+        let request = world.ask("DELETE", &path(&webhook)).header("if-match", stale);
+        assert_eq!(request.send().await.refusal(), (412, "conflict".to_owned()));
+    }
+    let current = tag().await;
+    assert_eq!(world.ask("DELETE", &path(&webhook)).header("if-match", &current).send().await.status, 204);
+}
+
+#[tokio::test]
+async fn activating_again_forgets_the_failures() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    world.employee("ada@example.com").await;
+    world.attempt_all(500).await;
+    assert_eq!(stored(&world, &webhook).await.streak.failures, 1);
+    let set = async |active: bool| world.patch(&path(&webhook), json!({"active": active})).await.json();
+    assert_eq!(set(true).await["active"], true);
+    assert_eq!(stored(&world, &webhook).await.streak.failures, 1, "an active one keeps its count");
+    let paused = set(false).await;
+    assert_eq!((&paused["active"], &paused["last_delivery_status"]), (&json!(false), &json!("failed")));
+    assert_eq!(stored(&world, &webhook).await.streak.failures, 1);
+    world.employee("grace@example.com").await;
+    assert_eq!(set(true).await["active"], true);
+    assert_eq!(stored(&world, &webhook).await.streak, Streak::default());
+    world.clock.advance_seconds(30);
+    let attempted: Vec<_> = world.attempt_all(200).await.iter().map(|it| it.attempt).collect();
+    assert_eq!(attempted, [2], "what happened in the meantime was not queued, and the retry is");
+}
+
+#[tokio::test]
+async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret() {
+    let world = World::new().await;
+    let body = json!({"url": "https://receiver.example/", "event_types": ["*"]});
+    let create = || world.ask("POST", "/v1/webhooks").header("idempotency-key", "k").json(&body).send();
+    let answers = join_all((0..10).map(|_| create())).await;
+    for answered in &answers {
+        assert_eq!((answered.status, &answered.body), (201, &answers[0].body));
+        assert_eq!(answered.header("etag"), answers[0].header("etag"));
+        assert_eq!(answered.header("location"), answers[0].header("location"));
+    }
+    assert_eq!(answers.iter().filter(|it| it.header("idempotent-replayed").is_some()).count(), 9);
+    assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_test_data_set_has_subscriptions_of_its_own() {
+    let world = World::new().await;
+    let live = subscribed(&world, &["*"]).await;
+    let key = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Test).await;
+    let body = json!({"url": "https://receiver.example/", "event_types": ["employee.created"]});
+    let created = world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await;
+    assert_eq!(created.status, 201);
+    assert_eq!(world.bare("GET", &path(&live)).key(&key).send().await.status, 404);
+    assert_eq!(world.get(&path(&created.json())).await.status, 404);
+    world.employee("ada@example.com").await;
+    let attempts = world.attempt_all(200).await;
+    let wanted: Vec<_> = attempts.iter().map(|it| it.subscription_id.to_string()).collect();
+    assert_eq!(wanted, [text(&live, "id")], "live events are for live subscriptions");
+}

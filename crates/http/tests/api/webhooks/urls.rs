@@ -1,0 +1,80 @@
+//! Where deliveries may go (decision F1).
+
+use serde_json::{Value, json};
+
+use super::{path, subscribed};
+use crate::support::World;
+
+/// URLs with the status, code and field code of their refusal.
+fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
+    let invalid = |url: &str, code| (json!(url), 400, "validation_error", code);
+    let unprocessable = |url: &str, code| (json!(url), 422, "unprocessable", code);
+    vec![
+        (json!(5), 400, "validation_error", "invalid_format"),
+        (json!(["https://receiver.example/"]), 400, "validation_error", "invalid_format"),
+        invalid("", "invalid_format"),
+        invalid("receiver.example", "invalid_format"),
+        invalid("/hooks", "invalid_format"),
+        invalid("https://", "invalid_format"),
+        invalid("https:receiver.example", "invalid_format"),
+        invalid("https://receiver.example:99999/", "invalid_format"),
+        invalid("https://receiver .example/", "invalid_format"),
+        invalid("https://ada:secret@receiver.example/", "invalid_format"),
+        invalid("https://ada@receiver.example/", "invalid_format"),
+        invalid(&format!("https://receiver.example/{}", "a".repeat(2048)), "too_long"),
+        unprocessable("http://receiver.example/", "invalid_format"),
+        unprocessable("ftp://receiver.example/", "invalid_format"),
+        unprocessable("https://private.example/", "invalid_state"),
+        unprocessable("https://unknown.example/", "invalid_state"),
+    ]
+}
+
+#[tokio::test]
+async fn a_url_that_may_not_be_called_is_refused_on_creation_and_on_change() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let before = world.get("/v1/webhooks").await;
+    for (url, status, code, field_code) in refused() {
+        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        let changed = world.patch(&path(&webhook), json!({"url": url, "rotate_secret": true})).await;
+        for answered in [created, changed] {
+            assert_eq!(answered.refusal(), (status, code.to_owned()), "{url}");
+            assert_eq!(answered.problems(), [("url".to_owned(), field_code.to_owned())], "{url}");
+            assert!(!answered.text().contains("secret@"), "{url}");
+        }
+    }
+    assert_eq!(world.get("/v1/webhooks").await.body, before.body, "nothing has changed");
+}
+
+#[tokio::test]
+async fn a_url_is_kept_as_it_was_given() {
+    let world = World::new().await;
+    for url in [
+        "https://receiver.example",
+        "https://RECEIVER.example:8443/a/../b?c=d&e#f",
+        "https://203.0.113.7/",
+        "https://[2001:db8::1]/",
+        "https://bücher.example/ö",
+    ] {
+        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        assert_eq!((created.status, &created.json()["url"]), (201, &json!(url)), "{}", created.text());
+    }
+}
+
+#[tokio::test]
+async fn only_a_url_that_changes_is_looked_up_and_that_once() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    assert_eq!(world.receivers.judged(), ["https://receiver.example/hooks"]);
+    world.patch(&path(&webhook), json!({"url": "https://receiver.example/hooks", "description": "x"})).await;
+    world.patch(&path(&webhook), json!({"active": false})).await;
+    world.patch(&path(&webhook), json!({"active": true})).await;
+    assert_eq!(world.receivers.judged(), [""; 0]);
+    world.patch(&path(&webhook), json!({"url": "https://other.example/"})).await;
+    assert_eq!(world.receivers.judged(), ["https://other.example/"]);
+    let absent = "/v1/webhooks/whk_00000000000000000000000001";
+    assert_eq!(world.patch(absent, json!({"url": "https://other.example/"})).await.status, 404);
+    let stale = world.ask("PATCH", &path(&webhook)).header("if-match", "\"0\"");
+    assert_eq!(stale.json(&json!({"url": "https://new.example/"})).send().await.status, 412);
+    assert_eq!(world.receivers.judged(), [""; 0], "nothing is looked up for a request that is refused anyway");
+}
