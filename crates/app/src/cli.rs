@@ -109,6 +109,12 @@ pub(crate) enum Command {
     /// API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Seal the secrets of webhooks anew with the first key of CANDOR_MASTER_KEY
+    ///
+    /// To replace the master key: put the new key in front of the ring, restart every instance, run this, and take the
+    /// old key away a day later. The answers that are kept for retries are left as they are: they expire within 24 hours.
+    /// It may be run again at any time, also while the service runs.
+    Rekey,
     /// Record and update the people of a CSV file through a running service; its key comes from CANDOR_API_KEY
     Import(Import),
     /// Show the effective settings and where each came from

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use candor_domain::id::WebhookId;
 use candor_domain::refusal::Refusal;
 
 use crate::config::{Origin, Setting};
@@ -79,6 +80,12 @@ pub(crate) enum Error {
     /// The file with the generated master key holds something else.
     #[error("{} does not hold a key ring; restore it from a backup: what it sealed cannot be opened without it", .0.display())]
     MasterKeyFile(PathBuf),
+    /// A secret was sealed with a key that is not in the ring.
+    #[error(
+        "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; put the key that did behind \
+         the first one, or delete this webhook, and run this again"
+    )]
+    NoKeyFor(WebhookId),
     /// `candor dev` is for the embedded database only.
     #[error("candor dev runs on the embedded database only; use `candor migrate` and `candor serve` with {0}")]
     DevOnServer(String),

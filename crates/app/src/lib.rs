@@ -69,6 +69,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Key(KeyCommand::Create(new)) => commands::key::create(config, *new, output).await,
         Command::Key(KeyCommand::List { org }) => commands::key::list(config, org, output).await,
         Command::Key(KeyCommand::Revoke { key_id }) => commands::key::revoke(config, key_id, output).await,
+        Command::Rekey => commands::rekey::run(config, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
         Command::Config => commands::config::run(config, output),
     }

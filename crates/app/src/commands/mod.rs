@@ -6,5 +6,6 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod org;
+pub(crate) mod rekey;
 pub(crate) mod sample;
 pub(crate) mod serve;
