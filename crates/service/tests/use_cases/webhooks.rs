@@ -1,0 +1,225 @@
+//! Secrets that move to another key, and replays that take more than one call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use candor_domain::access::{Environment, Tenant};
+use candor_domain::audit::{Actor, AuditEntry, Origin, Target};
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::{AuditId, EventId, WebhookId};
+use candor_domain::json::Object;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Subscription;
+use candor_port_clock::{Clock, SeededIds};
+use candor_port_storage::ChangeSet;
+use candor_service::vault::Vault;
+use candor_service::webhooks::{self, Rekeyed, Unsealable};
+use candor_service::{Call, Error, Outcome, Settings, Shell, audit_log};
+use candor_store_testkit::{Call as StoreCall, Fault};
+use serde_json::json;
+use ulid::Ulid;
+
+use crate::support::{NOON, World, body, json, member, params};
+
+/// The key of the world's ring, and another one.
+const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+
+/// Another process on the world's store, with this ring of keys and this clock.
+fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Shell {
+    let settings = Settings { public_url: "http://localhost:8080".to_owned() };
+    let receivers = Arc::clone(&world.shell.receivers);
+    let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
+    Shell::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
+}
+
+fn with_ring(world: &World, ring: &str) -> Shell {
+    process(world, ring, Arc::clone(&world.clock) as _)
+}
+
+fn receiver() -> Object {
+    body(r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#)
+}
+
+async fn subscribe(shell: &Shell, call: &Call) -> (WebhookId, String) {
+    let reply = webhooks::create(shell, call, receiver()).await.unwrap();
+    (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
+}
+
+async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
+    world.shell.store.webhook(tenant, id).await.unwrap().unwrap().value
+}
+
+/// What the newest secret of a subscription is, for somebody with this ring; `None` if it cannot be opened.
+async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
+    let sealed = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
+    let plain = Vault::parse(ring).unwrap().open(b"webhook", &sealed).ok()?;
+    String::from_utf8(plain).ok()
+}
+
+fn test_call(world: &World) -> Call {
+    let admin = world.admin();
+    let mut caller = (*admin.caller).clone();
+    caller.tenant.environment = Environment::Test;
+    Call { caller: Arc::new(caller), ..admin }
+}
+
+#[tokio::test]
+async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same() {
+    let world = World::new().await;
+    let (live, test) = (world.admin(), test_call(&world));
+    let mut all = vec![];
+    for number in 0..205 {
+        let call = if number % 3 == 0 { &test } else { &live };
+        let (id, secret) = subscribe(&world.shell, call).await;
+        all.push((call.caller.tenant, id, secret));
+    }
+    let shown = webhooks::get(&world.shell, &live, all[1].1).await.unwrap().body;
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    let (_, before) = subscribe(&both, &live).await;
+    world.clock.advance_seconds(1);
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 205, unchanged: 1 });
+    for (tenant, id, secret) in &all {
+        assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
+        assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
+    }
+    assert_eq!(webhooks::get(&world.shell, &live, all[1].1).await.unwrap().body, shown);
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206 });
+    let alone = with_ring(&world, NEW);
+    assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206 });
+    let entries = audit_log::list(&alone, &live, params(&[("filter[action]", "webhook.rekey"), ("limit", "1")])).await;
+    let entry = json(&entries.unwrap())["data"][0].clone();
+    assert_eq!(entry["actor"], json!({"type": "system", "id": null, "name": "rekey"}));
+    assert_eq!(entry["changes"], json!({}));
+    assert!(!entry.to_string().contains(&before[6..]) && !entry.to_string().contains("sealed"), "{entry}");
+}
+
+#[tokio::test]
+async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
+    let world = World::new().await;
+    let call = world.admin();
+    let (id, first) = subscribe(&world.shell, &call).await;
+    let rotate = async |shell: &Shell| {
+        let reply = webhooks::update(shell, &call, id, body(r#"{"rotate_secret": true}"#)).await.unwrap();
+        member(&reply, "secret")
+    };
+    let second = rotate(&world.shell).await;
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0 });
+    let it = stored(&world, call.caller.tenant, id).await;
+    let opened = it.secrets.iter().map(|it| Vault::parse(NEW).unwrap().open(b"webhook", &it.sealed).unwrap());
+    assert_eq!(opened.collect::<Vec<_>>(), [first.into_bytes(), second.into_bytes()]);
+    assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
+    rotate(&world.shell).await;
+    world.clock.advance_seconds(86_400);
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0 });
+    assert_eq!(stored(&world, call.caller.tenant, id).await.secrets.len(), 1);
+}
+
+#[tokio::test]
+async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
+    let world = World::new().await;
+    let call = world.admin();
+    let (first, _) = subscribe(&world.shell, &call).await;
+    let third = "k3:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
+    world.clock.advance_seconds(1);
+    let (lost, secret) = subscribe(&with_ring(&world, third), &call).await;
+    let tenant = call.caller.tenant;
+    let before = stored(&world, tenant, lost).await;
+    for _ in 0..2 {
+        let both = with_ring(&world, &format!("{NEW},{OLD}"));
+        match webhooks::rekey(&both).await {
+            Err(Unsealable::NoKey(id)) => assert_eq!(id, lost),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(stored(&world, tenant, lost).await, before);
+    assert!(newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
+    let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
+    assert_eq!(webhooks::rekey(&all).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 1 });
+    assert_eq!(newest(&world, tenant, lost, NEW).await, Some(secret));
+}
+
+#[tokio::test]
+async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
+    let world = World::new().await;
+    let (id, _) = subscribe(&world.shell, &world.admin()).await;
+    let imposter = NEW.replace("k2:", "k1:");
+    assert!(matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id));
+}
+
+#[tokio::test]
+async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
+    let world = World::new().await;
+    let call = world.admin();
+    let mut ids = vec![];
+    for _ in 0..20 {
+        ids.push(subscribe(&world.shell, &call).await.0);
+    }
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    world.store.fail(StoreCall::Commit, 5, Fault::After);
+    assert!(matches!(webhooks::rekey(&both).await, Err(Unsealable::Failed(Error::Unavailable(_)))));
+    let others = async {
+        for id in &ids {
+            webhooks::update(&world.shell, &call, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
+        }
+    };
+    let (done, ()) = tokio::join!(webhooks::rekey(&both), others);
+    assert_eq!(done.unwrap().unchanged, 5, "also the one whose answer was lost");
+    for id in ids {
+        let it = stored(&world, call.caller.tenant, id).await;
+        assert_eq!(it.description.as_deref(), Some("changed"));
+        assert!(newest(&world, call.caller.tenant, id, NEW).await.is_some());
+    }
+}
+
+/// A clock that moves on by a second whenever it is looked at.
+struct Hasty(AtomicI64);
+
+impl Clock for Hasty {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.fetch_add(1_000, Ordering::SeqCst))
+    }
+}
+
+/// Events that happened a millisecond apart.
+async fn happened(world: &World, tenant: Tenant, count: i64) {
+    let event = |number: i64| {
+        let at = Timestamp::from_millis(NOON.millis() + number);
+        let id = EventId::from_ulid(Ulid::from_parts(at.millis().cast_unsigned(), 1));
+        Event { id, kind: EventType::EmployeeCreated, created_at: at, data: "{}".to_owned() }
+    };
+    let mut change = ChangeSet::new(AuditEntry {
+        id: AuditId::from_ulid(Ulid(77)),
+        occurred_at: NOON,
+        action: "test".to_owned(),
+        actor: Actor::system("test"),
+        target: Target { kind: "test".to_owned(), id: String::new() },
+        changes: Default::default(),
+        comment: None,
+        request_id: None,
+        context: Origin::default(),
+    });
+    change.events = (0..count).map(event).collect();
+    world.shell.store.commit(tenant, change).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_replay_that_takes_too_long_says_where_to_go_on() {
+    const EVENTS: i64 = 6_000;
+    let world = World::new().await;
+    let call = world.admin();
+    happened(&world, call.caller.tenant, EVENTS).await;
+    let (id, _) = subscribe(&world.shell, &call).await;
+    world.clock.advance_seconds(60);
+    let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
+    let hasty = process(&world, OLD, Arc::new(Hasty(AtomicI64::new(NOON.plus_seconds(60).millis()))));
+    let first = webhooks::replay(&hasty, &call, id, order(&NOON.to_string())).await.unwrap();
+    let enqueued = json(&first)["enqueued"].as_i64().unwrap();
+    assert!(enqueued > 0 && enqueued < EVENTS, "{enqueued}");
+    let next = member(&first, "continue_since");
+    assert_eq!(next, Timestamp::from_millis(NOON.millis() + enqueued).to_string(), "the first that is not queued");
+    let rest = webhooks::replay(&world.shell, &call, id, order(&next)).await.unwrap();
+    assert_eq!(rest.outcome, Outcome::Accepted);
+    assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued, "continue_since": null}));
+}
