@@ -77,6 +77,11 @@ impl Failure {
         }
     }
 
+    /// Whether it is something else that the server words like this.
+    pub(crate) fn says(&self, words: &[&str]) -> bool {
+        matches!(self, Self::Other(text) if words.iter().any(|it| text.contains(it)))
+    }
+
     /// The text for the log.
     pub(crate) fn text(self) -> String {
         match self {

@@ -13,7 +13,7 @@ use crate::commit::Committer;
 use crate::failure::Failure;
 use crate::lanes::Lanes;
 use crate::pool::{Held, Pool};
-use crate::queue::Turns;
+use crate::queue::{Turns, Warned};
 use crate::session::{Session, run};
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
@@ -32,6 +32,7 @@ pub struct PostgresStore {
     pub(crate) pool: Pool,
     pub(crate) home: Handle,
     pub(crate) turns: Turns,
+    pub(crate) warned: Warned,
     committer: Committer,
 }
 
@@ -55,7 +56,7 @@ impl PostgresStore {
         let pool = Pool::new(&session, pooled)?;
         let committer = Committer::new(pool.clone(), home.clone());
         let lanes = Arc::new(Lanes::new(session, lanes));
-        let store = Self { lanes, pool, home, turns: Turns::of(pooled), committer };
+        let store = Self { lanes, pool, home, turns: Turns::of(pooled), warned: Warned::default(), committer };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }

@@ -120,29 +120,37 @@ fn raise(condition: &str, word: &str) -> String {
 pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     let lines = lines(change);
     let vacant = change.requires.iter().any(|it| matches!(it, Require::DepartmentVacant(_)));
-    if lines.is_empty() && !vacant {
-        let mut all = Statement::new(tenant);
-        if let Some(replay) = &change.replay {
-            all.take_key(replay);
-        }
-        write(&mut all, tenant, change);
-        let leases = change.lease.is_some() && !all.queued.is_empty();
-        return (Flight::alone(all.finish(leases)), leases);
+    let before = (!lines.is_empty() || vacant).then(|| locks(tenant, change, &lines));
+    let mut all = Statement::new(tenant);
+    if let (None, Some(replay)) = (&before, &change.replay) {
+        all.take_key(replay);
     }
-    let mut rest = Statement::new(tenant);
-    write(&mut rest, tenant, change);
-    let leases = change.lease.is_some() && !rest.queued.is_empty();
-    let mut flight = vec![locks(tenant, change, &lines), rest.finish(leases)];
-    if !lines.is_empty() {
-        let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen.is_none());
-        if !new.is_empty() {
-            flight.push(beginnings(tenant, new.iter().map(|it| it.value.id.to_bytes())));
-        }
-        if !moved.is_empty() {
-            flight.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
-        }
+    write(&mut all, tenant, change);
+    let leases = change.lease.is_some() && !all.queued.is_empty();
+    let (all, behind) = (all.finish(leases), behind(tenant, change));
+    if before.is_none() && behind.is_empty() {
+        return (Flight::alone(all), leases);
     }
-    (Flight::transaction(flight, 1), leases)
+    let answering = usize::from(before.is_some());
+    (Flight::transaction(before.into_iter().chain([all]).chain(behind).collect(), answering), leases)
+}
+
+/// What must see the writes: parts of one statement see what was there before it, and one row is changed by one of them.
+fn behind(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
+    let mut behind = vec![];
+    let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen.is_none());
+    if !new.is_empty() {
+        behind.push(beginnings(tenant, new.iter().map(|it| it.value.id.to_bytes())));
+    }
+    if !moved.is_empty() {
+        behind.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
+    }
+    let forgiven = change.writes.iter().filter_map(|it| match it {
+        Write::WebhookForgiven(id) => Some(*id),
+        _ => None,
+    });
+    behind.extend(forgiven.map(|it| webhooks::forgive(tenant, it)));
+    behind
 }
 
 /// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
@@ -198,7 +206,8 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
             Write::Notification(row) => groups.row(None, row),
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
             Write::Webhook(row) => groups.row(None, row),
-            Write::WebhookForgiven(id) => webhooks::forgive(statement, *id),
+            // Written behind the others, see `behind`.
+            Write::WebhookForgiven(_) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, change.lease),
         }

@@ -1,5 +1,6 @@
 //! What a change set does to subscriptions beyond writing their rows, and to the queue of deliveries.
 
+use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id, WebhookId};
@@ -10,22 +11,20 @@ use candor_port_storage::queue::Lease;
 
 use super::statement::{STALE, Statement};
 use crate::failure::Failure;
+use crate::sql::Sql;
 
 /// What is written of a queued delivery.
 const COLUMNS: &str =
     "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, due_at, worker";
 
-/// Forgets the failures of a subscription, which are not part of its version.
-pub(super) fn forgive(statement: &mut Statement, id: WebhookId) {
-    let id = statement.sql.id(id.to_bytes());
-    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
-    statement.part(
-        "",
-        &format!(
-            "UPDATE webhooks AS t SET failures = NULL, failing_since = NULL {from} \
-             WHERE t.tenant_id = {tenant} AND t.id = {id}"
-        ),
-    );
+/// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
+pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
+    sql.push(&format!(
+        "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = {tenant} AND id = {id}"
+    ));
+    sql
 }
 
 /// Removes a subscription. What is queued for it is given up by whoever claims it.

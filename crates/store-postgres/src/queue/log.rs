@@ -1,10 +1,177 @@
-//! Keeping the log.
+//! Keeping the log: a partition for each day that comes, and none for days that are over for long enough.
 
-use candor_domain::time::Timestamp;
-use candor_port_storage::store::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::PostgresStore;
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::flat::{Cell, Fetch};
+use diesel_async::SimpleAsyncConnection;
 
-pub(super) async fn keep(_: &PostgresStore, _: Timestamp, _: Timestamp, _: u32) -> Read<u64> {
-    Ok(0)
+use crate::failure::Failure;
+use crate::flight::{Flight, send};
+use crate::pool::{Held, Pool};
+use crate::queue::steered;
+use crate::select::{flag, int};
+use crate::sql::Sql;
+
+/// Partitions are there for today and so many days more, so that a day without anybody to make them does no harm.
+const DAYS_AHEAD: usize = 3;
+
+/// What every partition's name begins with; its day follows.
+const PREFIX: &str = "deliveries_";
+
+/// Who writes to the log waits behind whoever waits for a lock on it, so nobody waits for long; what was not done now
+/// is done the next time. The default partition is read to see that it holds nothing of the new one's day.
+const LIMITS: &str = "SET LOCAL lock_timeout = '100ms'; SET LOCAL statement_timeout = '2s'";
+
+/// Where the log is, and its partitions.
+const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text FROM pg_class AS t \
+    JOIN pg_namespace AS n ON n.oid = t.relnamespace JOIN pg_inherits AS i ON i.inhparent = t.oid \
+    JOIN pg_class AS c ON c.oid = i.inhrelid WHERE t.oid = 'deliveries'::regclass";
+
+/// How the server says that only somebody else may do this.
+const FORBIDDEN: [&str; 2] = ["permission denied", "must be owner"];
+
+/// Whether it was said that partitions cannot be made.
+#[derive(Clone, Default)]
+pub(crate) struct Warned(Arc<AtomicBool>);
+
+/// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
+/// old from the default partition; says how many those were.
+pub(super) async fn keep(
+    pool: &Pool,
+    warned: &Warned,
+    (now, before): (Timestamp, Timestamp),
+    most: u32,
+) -> Result<u64, Failure> {
+    match partition(pool, now, before).await {
+        Err(failure) if failure.says(&FORBIDDEN) => {
+            if !warned.0.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    reason = failure.text(),
+                    "the log of deliveries is kept in one table, because this role may make none: give it the right to, or removing what is old takes more and more time"
+                );
+            }
+        }
+        other => other?,
+    }
+    let gone = send(pool, &steered(vec![old_rows(before, most)]), int).await?;
+    Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
+}
+
+async fn partition(pool: &Pool, now: Timestamp, before: Timestamp) -> Result<(), Failure> {
+    let found = send(pool, &Flight::alone(Sql::plain(PARTITIONS)), names).await?;
+    let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
+    let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
+    for day in std::iter::successors(Some(now.date()), |it| Some(it.next())).take(1 + DAYS_AHEAD) {
+        if !days.contains(&day) && is_free(pool, day).await? {
+            go_on(change(pool, &creation(&schema, day)).await)?;
+        }
+    }
+    for day in days.into_iter().filter(|it| start(it.next()) <= before) {
+        go_on(change(pool, &format!("DROP TABLE {schema}.{}", name(day))).await)?;
+    }
+    Ok(())
+}
+
+/// What another instance has just done, or what the log's readers and writers were in the way of, is no failure.
+fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
+    match changed {
+        Err(Failure::Lost(text)) => Err(Failure::Lost(text)),
+        Err(failure) if failure.says(&FORBIDDEN) => Err(failure),
+        Err(failure) => {
+            tracing::debug!(reason = failure.text(), "a partition of the log was not changed");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Attaching a table locks the log less than making it a partition at once does: its writers go on.
+fn creation(schema: &str, day: Date) -> String {
+    let name = name(day);
+    format!(
+        "CREATE TABLE {schema}.{name} (LIKE {schema}.deliveries); \
+         ALTER TABLE {schema}.deliveries ATTACH PARTITION {schema}.{name} \
+         FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
+        day.next()
+    )
+}
+
+/// Runs statements in a transaction that waits for nobody.
+async fn change(pool: &Pool, statements: &str) -> Result<(), Failure> {
+    let held = Held::new(pool.get().await?);
+    let connection = held.get()?;
+    let run =
+        async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
+    let changed = async {
+        // A limit holds from the next message on.
+        run(&format!("BEGIN; {LIMITS}")).await?;
+        run(&format!("{statements}; COMMIT")).await
+    };
+    let changed = changed.await;
+    if changed.is_err() {
+        run("ROLLBACK").await?;
+    }
+    held.give_back();
+    changed
+}
+
+/// Whether the default partition has nothing of this day: else it serves that day, and a new partition would be refused.
+async fn is_free(pool: &Pool, day: Date) -> Result<bool, Failure> {
+    let mut sql = Sql::default();
+    let (from, to) = (sql.bind(Cell::Time(start(day))), sql.bind(Cell::Time(start(day.next()))));
+    sql.push(&format!(
+        "SELECT NOT EXISTS (SELECT 1 FROM deliveries_default WHERE created_at >= {from} AND created_at < {to})"
+    ));
+    Ok(send(pool, &steered(vec![sql]), flag).await?.contains(&true))
+}
+
+fn old_rows(before: Timestamp, most: u32) -> Sql {
+    let mut sql = Sql::default();
+    let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(i64::from(most))));
+    sql.push(&format!(
+        "WITH gone AS (DELETE FROM deliveries_default WHERE ctid = ANY(ARRAY(SELECT ctid FROM deliveries_default \
+         WHERE created_at < {before} ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED)) RETURNING 1) \
+         SELECT count(*) FROM gone"
+    ));
+    sql
+}
+
+fn names(row: &mut dyn Fetch) -> Result<(String, String), Failure> {
+    let mut text = || row.text().map(Option::unwrap_or_default).map_err(Failure::Other);
+    Ok((text()?, text()?))
+}
+
+fn name(day: Date) -> String {
+    format!("{PREFIX}{}", day.to_string().replace('-', ""))
+}
+
+/// The day of a partition; none of one that was not made here.
+fn day_of(name: &str) -> Option<Date> {
+    let digits = name.strip_prefix(PREFIX)?;
+    let (year, rest) = digits.split_at_checked(4)?;
+    let (month, day) = rest.split_at_checked(2)?;
+    format!("{year}-{month}-{day}").parse().ok().filter(|it| self::name(*it) == name)
+}
+
+/// The instant when a day begins.
+fn start(day: Date) -> Timestamp {
+    Timestamp::from_millis(i64::from(day.epoch_days()) * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_is_known_by_its_day_and_others_are_left_alone() {
+        let day: Date = "2026-03-02".parse().unwrap();
+        assert_eq!((name(day).as_str(), day_of(&name(day))), ("deliveries_20260302", Some(day)));
+        for other in ["deliveries_default", "deliveries_20260230", "deliveries_202603", "deliveries_2026030a", "events"]
+        {
+            assert_eq!(day_of(other), None, "{other}");
+        }
+        assert_eq!(start(day).to_string(), "2026-03-02T00:00:00.000Z");
+    }
 }

@@ -14,9 +14,11 @@ use candor_port_storage::store::Read;
 
 use crate::PostgresStore;
 use crate::failure::Failure;
+use crate::flight::carried_out;
 use crate::select::int;
 use crate::sql::Sql;
 
+pub(crate) use log::Warned;
 pub(crate) use steer::{Turns, steered};
 
 #[async_trait]
@@ -38,7 +40,9 @@ impl Queue for PostgresStore {
     }
 
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        log::keep(self, now, before, most).await
+        let (pool, warned) = (self.pool.clone(), self.warned.clone());
+        let work = async move { log::keep(&pool, &warned, (now, before), most).await.map_err(Failure::into_storage) };
+        carried_out(&self.home, work).await
     }
 }
 
