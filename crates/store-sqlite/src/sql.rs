@@ -130,6 +130,12 @@ impl Sql {
         Self { text: format!("EXPLAIN QUERY PLAN {}", self.text).into(), ..self }
     }
 
+    /// The statement that shows the program by which this one is carried out.
+    #[cfg(test)]
+    pub(crate) fn compiled(self) -> Self {
+        Self { text: format!("EXPLAIN {}", self.text).into(), ..self }
+    }
+
     /// With more values.
     pub(crate) fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
@@ -172,12 +178,30 @@ pub(crate) struct Db {
     connection: SqliteConnection,
     statements: HashMap<&'static str, Arc<Statements>>,
     kept: HashSet<Arc<str>>,
+    /// What was asked, for tests of plans.
+    #[cfg(test)]
+    pub(crate) asked: Vec<Sql>,
 }
 
 impl Db {
     pub(crate) fn new(connection: SqliteConnection) -> Self {
-        Self { connection, statements: HashMap::new(), kept: HashSet::new() }
+        Self {
+            connection,
+            statements: HashMap::new(),
+            kept: HashSet::new(),
+            #[cfg(test)]
+            asked: vec![],
+        }
     }
+
+    #[cfg(test)]
+    fn note(&mut self, sql: &Sql) {
+        self.asked.push(sql.clone());
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests note the statement")]
+    const fn note(&self, _: &Sql) {}
 
     /// The connection itself, for what goes beyond statements.
     pub(crate) const fn connection(&mut self) -> &mut SqliteConnection {
@@ -196,6 +220,7 @@ impl Db {
 
     /// Runs a statement and says how many rows it changed.
     pub(crate) fn execute(&mut self, sql: &Sql) -> QueryResult<usize> {
+        self.note(sql);
         self.connection.execute_returning_count(sql)
     }
 
@@ -205,6 +230,7 @@ impl Db {
         mut sql: Sql,
         mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
     ) -> Result<Vec<T>, StorageError> {
+        self.note(&sql);
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
         let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
@@ -221,6 +247,7 @@ impl Db {
         sql: Sql,
         mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StorageError> {
+        self.note(&sql);
         let mut rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         let Some(row) = rows.next() else { return Ok(None) };
         read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)

@@ -12,7 +12,7 @@ use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 
 use super::KEY;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::sql::{Db, Sql, failed};
 
 /// What is walked along: what is due, or what is parked.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +21,19 @@ enum Lanes {
     Parked,
 }
 
+impl Lanes {
+    /// The table by the index that leads the way; left to itself, SQLite might take the key and meet what is queued
+    /// otherwise.
+    const fn queue(self) -> &'static str {
+        match self {
+            Self::Due(_) => "delivery_jobs INDEXED BY delivery_jobs_by_lane WHERE due_at IS NOT NULL",
+            Self::Parked => "delivery_jobs INDEXED BY delivery_jobs_parked WHERE due_at IS NULL",
+        }
+    }
+}
+
 /// Leases deliveries.
-pub(super) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
+pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
     let claimed = match claim {
         Claim::Oldest { most } => Claimed { jobs: oldest(db, now, *most)?, next: None },
         Claim::Lanes(walk) => along(db, Lanes::Due(now), walk)?,
@@ -56,39 +67,35 @@ fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<Claimed, StorageError
     Ok(Claimed { jobs, next: at })
 }
 
-/// The subscription behind this one that has something queued.
+/// The subscription behind this one that has something queued: of the same tenant, or else of the next one. Comparing
+/// both at once, SQLite would walk through everything that this one has queued.
 fn next(db: &mut Db, lanes: Lanes, after: Option<Lane>) -> Result<Option<Lane>, StorageError> {
-    let queued = match lanes {
-        Lanes::Due(_) => "due_at IS NOT NULL",
-        Lanes::Parked => "due_at IS NULL",
+    let text = |behind| {
+        format!(
+            "SELECT tenant_id, webhook_id FROM {} AND {behind} ORDER BY tenant_id, webhook_id LIMIT 1",
+            lanes.queue()
+        )
     };
-    let text = format!(
-        "SELECT tenant_id, webhook_id FROM delivery_jobs WHERE {queued} AND (tenant_id, webhook_id) > (?, ?) \
-         ORDER BY tenant_id, webhook_id LIMIT 1"
-    );
-    // No bytes at all come before any id.
-    let start = || Value::Blob(vec![]);
-    let sql = Sql::new(text)
-        .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
-        .bind(after.map_or_else(start, |(_, webhook)| webhook.into()));
-    db.first(sql, |row: &mut dyn Fetch| {
-        let mut reader = Reader::new(row, JOB_TABLE);
-        Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
-    })
+    let Some((tenant, webhook)) = after else { return db.first(Sql::new(text("TRUE")), lane) };
+    let same = Sql::new(text("tenant_id = ? AND webhook_id > ?")).bind(tenant).bind(webhook);
+    match db.first(same, lane)? {
+        Some(found) => Ok(Some(found)),
+        None => db.first(Sql::new(text("tenant_id > ?")).bind(tenant), lane),
+    }
+}
+
+fn lane(row: &mut dyn Fetch) -> Result<Lane, StorageError> {
+    let mut reader = Reader::new(row, JOB_TABLE);
+    Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
 
 fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Job>, StorageError> {
-    let columns = columns(db);
-    let text = |condition| {
-        format!("SELECT {columns} FROM delivery_jobs WHERE tenant_id = ? AND webhook_id = ? AND {condition} LIMIT ?")
-    };
+    let (columns, queue) = (columns(db), lanes.queue());
+    let text = |rest| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
     let sql = match lanes {
-        Lanes::Due(now) => {
-            let text = text("due_at <= ? ORDER BY due_at");
-            Sql::new(text).bind(tenant).bind(webhook).bind(now)
-        }
+        Lanes::Due(now) => Sql::new(text("AND due_at <= ? ORDER BY due_at")).bind(tenant).bind(webhook).bind(now),
         Lanes::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
-        Lanes::Parked => Sql::new(text("due_at IS NULL ORDER BY event_id")).bind(tenant).bind(webhook),
+        Lanes::Parked => Sql::new(text("ORDER BY event_id")).bind(tenant).bind(webhook),
     };
     db.rows(sql.bind(i64::from(each)), job)
 }

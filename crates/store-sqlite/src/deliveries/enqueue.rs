@@ -81,6 +81,9 @@ fn add(
         .bind(lease.map_or(job.first_due_at, |it| it.until))
         .bind(lease.map_or(Value::Null, |it| it.worker.0.into()));
     let added = db.execute(&sql).map_err(|it| refused(&it))? > 0;
+    if !added && job.delivery_id.is_some() {
+        return Err(CommitError::Stale);
+    }
     if added && lease.is_some() {
         committed.leased.push(key(job));
     }

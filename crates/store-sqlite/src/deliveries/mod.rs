@@ -5,7 +5,9 @@ mod claim;
 mod enqueue;
 mod record;
 
+pub(crate) use claim::claim;
 pub(crate) use enqueue::{enqueue, fan_out, forgive, remove};
+pub(crate) use record::record;
 
 use async_trait::async_trait;
 
@@ -33,11 +35,11 @@ const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
 impl Queue for SqliteStore {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let claim = claim.clone();
-        writer::ask(&self.tasks, move |db| claim::claim(db, lease, now, &claim)).await
+        writer::ask(&self.tasks, move |db| self::claim(db, lease, now, &claim)).await
     }
 
     async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
-        writer::ask(&self.tasks, move |db| record::record(db, worker, &fates, &pulses)).await
+        writer::ask(&self.tasks, move |db| self::record(db, worker, &fates, &pulses)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
@@ -45,15 +47,18 @@ impl Queue for SqliteStore {
     }
 
     async fn keep_log(&self, _: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        let forget = move |db: &mut Db| {
-            let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
-            removed.map(|it| it as u64).map_err(|it| failed(&it))
-        };
-        writer::ask(&self.tasks, forget).await
+        writer::ask(&self.tasks, move |db| forget(db, before, most)).await
     }
 }
 
-fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
+/// Removes attempts from before a time.
+pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
+    let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
+    removed.map(|it| it as u64).map_err(|it| failed(&it))
+}
+
+/// How the queue does.
+pub(crate) fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
     let corrupt = |reason| StorageError::Corrupt { table: JOB_TABLE.name, column: "due_at", reason };
     let state = db.first(Sql::new(STATE).bind(now).bind(most), |row: &mut dyn Fetch| {

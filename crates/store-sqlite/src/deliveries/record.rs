@@ -18,7 +18,7 @@ const PULSE: &str = "UPDATE webhooks SET \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since";
 
 /// Records fates and pulses.
-pub(super) fn record(
+pub(crate) fn record(
     db: &mut Db,
     worker: WorkerId,
     fates: &[(Job, Fate)],

@@ -16,7 +16,7 @@ use crate::text::Draft;
 const APART_MILLIS: i64 = 60_000;
 
 /// The events behind `after`, in the order of their ids.
-pub(super) fn events(
+pub(crate) fn events(
     db: &mut Db,
     lane: Lane,
     which: &Again,

@@ -1,6 +1,6 @@
 //! The port's calls, each a few statements on one of the store's threads.
 
-mod again;
+pub(crate) mod again;
 mod keys;
 mod library;
 mod objectives;
@@ -8,4 +8,4 @@ mod observations;
 mod people;
 mod storage;
 mod trail;
-mod webhooks;
+pub(crate) mod webhooks;

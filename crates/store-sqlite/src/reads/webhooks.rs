@@ -74,7 +74,12 @@ impl Webhooks for SqliteStore {
     }
 }
 
-fn every(db: &mut Db, after: Option<Lane>, most: u16) -> Result<Vec<(Tenant, Versioned<Subscription>)>, StorageError> {
+/// The subscriptions of all tenants behind one.
+pub(crate) fn every(
+    db: &mut Db,
+    after: Option<Lane>,
+    most: u16,
+) -> Result<Vec<(Tenant, Versioned<Subscription>)>, StorageError> {
     let columns = &db.statements(Subscription::TABLE).columns;
     let text = format!(
         "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > (?, ?) ORDER BY tenant_id, id LIMIT ?"
@@ -87,7 +92,8 @@ fn every(db: &mut Db, after: Option<Lane>, most: u16) -> Result<Vec<(Tenant, Ver
     db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, table::versioned(row)?)))
 }
 
-fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<Vec<(Tenant, Event)>, StorageError> {
+/// Those of these events that are there.
+pub(crate) fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<Vec<(Tenant, Event)>, StorageError> {
     wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
     wanted.dedup();
     let mut found = Vec::with_capacity(wanted.len());

@@ -5,6 +5,7 @@ mod lists;
 mod migrations;
 mod places;
 mod schema;
+mod webhooks;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::Write;

@@ -2,16 +2,25 @@
 
 use std::sync::Arc;
 
+use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
+use candor_domain::webhook::{self, DeliveryFilter};
+use candor_port_storage::queue::{Again, Claim, Fate, Queue, Webhooks};
 use candor_port_storage::store::{People, Storage, StorageError};
 use candor_port_storage::{ChangeSet, CommitError};
 
+use super::queue::just_before;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::worker::{LEASE_SECONDS, Worker};
+use crate::world::{EVER, World};
 use crate::{Call, Case, Fault, Faulty};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new(a_fault_comes_before_or_after_the_call_as_arranged)]
+    vec![
+        Case::new(a_fault_comes_before_or_after_the_call_as_arranged),
+        Case::new(the_queue_fails_before_or_after_as_arranged),
+        Case::new(every_call_for_webhooks_can_fail),
+    ]
 }
 
 fn hire(world: &World) -> (Employee, ChangeSet) {
@@ -41,4 +50,57 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     faulty.fail(Call::Get, 1, Fault::After);
     assert!(faulty.employee(world.tenant, world.make.id()).await.is_err());
     assert!(faulty.employee(world.tenant, world.make.id()).await.unwrap().is_none());
+}
+
+/// A worker whose claim or record was carried out and not answered finds out by itself.
+async fn the_queue_fails_before_or_after_as_arranged(world: World) {
+    let faulty = Faulty::over(Arc::clone(&world.store));
+    let to = world.subscriber().await;
+    let job = world.delivery_at(world.now(), &to);
+    world.enqueue(&[job]).await;
+    let worker = Worker::new(&world);
+    let mut now = world.now();
+    let claim = Claim::Oldest { most: 1 };
+    faulty.fail(Call::Claim, 1, Fault::Before);
+    faulty.fail(Call::Claim, 3, Fault::After);
+    for (answered, seconds) in [(false, 0), (true, LEASE_SECONDS), (false, LEASE_SECONDS)] {
+        let claimed = faulty.claim(worker.lease(now), now, &claim).await.ok();
+        assert_eq!(claimed.map(|it| it.jobs), answered.then(|| vec![job]));
+        now = now.plus_seconds(seconds);
+    }
+    assert_eq!(worker.all(just_before(now)).await, [], "it was leased without an answer");
+    assert_eq!(worker.all(now).await, [job]);
+    faulty.fail(Call::Record, 1, Fault::Before);
+    faulty.fail(Call::Record, 2, Fault::After);
+    let mut lost = vec![];
+    for _ in 0..3 {
+        lost.push(faulty.record(worker.id, vec![(job, Fate::Gone)], vec![]).await.ok().map(|it| it.lost));
+    }
+    assert_eq!(lost, [None, None, Some(1)], "the second one was carried out");
+    assert_eq!((faulty.calls(Call::Claim), faulty.calls(Call::Record)), (3, 3));
+}
+
+async fn every_call_for_webhooks_can_fail(world: World) {
+    let faulty = Faulty::over(Arc::clone(&world.store));
+    let to = world.subscriber().await;
+    let (tenant, now, page) = (world.tenant, world.now(), PageRequest { limit: 9, after: None });
+    let (id, sort) = (world.make.id(), Sort::up(SortBy::CreatedAt));
+    let which = Again { since: now, until: now, types: vec![], only_failed: false };
+    for down in [false, true] {
+        faulty.set_down(down);
+        let answers = [
+            faulty.webhook(tenant, to.id).await.is_err(),
+            faulty.webhooks(tenant, &webhook::Filter::default(), sort, &page).await.is_err(),
+            faulty.every_webhook(None, 9).await.is_err(),
+            faulty.delivery(tenant, to.id, id).await.is_err(),
+            faulty.deliveries(tenant, to.id, &DeliveryFilter::default(), sort, &page).await.is_err(),
+            faulty.events_by_id(&[]).await.is_err(),
+            faulty.to_deliver_again(tenant, to.id, &which, None, 9).await.is_err(),
+            faulty.claim(Worker::new(&world).lease(now), now, &Claim::Oldest { most: 9 }).await.is_err(),
+            faulty.record(world.make.worker(), vec![], vec![]).await.is_err(),
+            faulty.queue_state(now).await.is_err(),
+            faulty.keep_log(now, EVER, 9).await.is_err(),
+        ];
+        assert_eq!(answers, [down; 11]);
+    }
 }

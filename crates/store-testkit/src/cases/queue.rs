@@ -26,6 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(what_is_queued_under_a_lease_is_its_workers),
         Case::new(a_change_without_a_lease_leases_nothing),
         Case::new(what_is_queued_already_stays_as_it_is),
+        Case::new(a_promise_is_kept_or_not_made),
         Case::new(a_queued_delivery_comes_back_to_the_letter),
         Case::new(many_events_for_many_subscriptions_are_one_change),
         Case::new(the_queue_says_how_it_does),
@@ -204,10 +205,7 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
     mine.keeps(vec![(jobs[0], Fate::Settled(Box::new(again)))]).await;
     // One waits for its second attempt, one is leased, and one is new.
-    let replay = |it: &Event| {
-        let job = Job { origin: Origin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
-        job.promised(world.make.id())
-    };
+    let replay = |it: &Event| Job { origin: Origin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
     let new = world.delivery_at(world.now(), &to);
     let asked = vec![replay(&event), replay(&other), new, Job { origin: Origin::Test, ..new }];
     let lease = Some(Worker::new(&world).lease(world.now()));
@@ -217,6 +215,25 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
     assert_eq!(mine.all(just_before(late)).await, [new]);
     assert_eq!(mine.all(late).await, [second]);
+}
+
+async fn a_promise_is_kept_or_not_made(world: World) {
+    let to = world.subscriber().await;
+    let event = world.happened(&[CREATED]).await.remove(0);
+    let (queued, new) = (world.delivery_of(&event, &to), world.delivery_at(world.now(), &to));
+    let lease = Some(Worker::new(&world).lease(world.now()));
+    for lease in [None, lease] {
+        for asked in [vec![queued.promised(world.make.id())], vec![new, queued.promised(world.make.id())]] {
+            let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(asked)]) };
+            assert!(matches!(world.committed(change).await, Err(CommitError::Stale)));
+        }
+    }
+    let mine = Worker::new(&world);
+    assert_eq!(mine.all(world.now()).await, [queued], "nothing was saved");
+    mine.keeps(vec![(queued, Fate::Gone)]).await;
+    let promised = queued.promised(world.make.id());
+    world.enqueue(&[new, promised]).await;
+    assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
 }
 
 async fn a_queued_delivery_comes_back_to_the_letter(world: World) {

@@ -1,0 +1,251 @@
+//! Every statement about webhooks is led by an index, whatever is stored.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Origin, Pulse, Status, Streak, Subscription};
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::queue::{Again, Claim, Fate, Lease, Walk};
+use candor_port_storage::{ChangeSet, Row, Version, Write};
+use candor_store_testkit::Fixtures;
+
+use super::{database, save};
+use crate::reads::{again, webhooks};
+use crate::sql::Db;
+use crate::{commit, deliveries, list, table};
+
+struct Stored {
+    db: Db,
+    make: Fixtures,
+    tenant: Tenant,
+    to: Subscription,
+    lease: Lease,
+}
+
+fn stored() -> Stored {
+    let (mut db, make) = (database(), Fixtures::new(3));
+    let (tenant, to) = (make.tenant(), make.subscription());
+    save(&mut db, &make, tenant, vec![Write::Webhook(Row::new(to.clone()))]);
+    let lease = Lease { worker: make.worker(), until: make.tick().plus_seconds(30) };
+    db.asked.clear();
+    Stored { db, make, tenant, to, lease }
+}
+
+/// How each statement that was asked is carried out, and with which text it begins.
+fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
+    let step = |row: &mut dyn Fetch| {
+        let _ids = (row.int(), row.int(), row.int());
+        Ok(row.text().unwrap().unwrap())
+    };
+    let asked = std::mem::take(&mut db.asked);
+    let plans = asked.into_iter().map(|it| (format!("{it:?}"), db.rows(it.explained(), step).unwrap())).collect();
+    db.asked.clear();
+    plans
+}
+
+/// Nothing is read from end to end or sorted, but for the few things that are allowed to.
+fn must_be_led(db: &mut Db, allowed: &[&str]) {
+    let plans = plans(db);
+    assert!(!plans.is_empty());
+    for (text, steps) in plans {
+        for step in steps {
+            let heavy = step.starts_with("SCAN") || step.contains("TEMP B-TREE") || step.contains("AUTOMATIC");
+            assert!(!heavy || allowed.contains(&step.as_str()), "{step}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_change_set_queues_by_indexes() {
+    let Stored { mut db, make, tenant, to, lease } = stored();
+    let event = make.event(EventType::EmployeeCreated);
+    let job = Job::new(tenant, to.id, (event.id, event.kind), event.created_at, Origin::Replay);
+    let writes = vec![
+        Write::Enqueue(vec![job]),
+        Write::WebhookForgiven(to.id),
+        Write::WebhookRemoved(to.id, Version::FIRST),
+        Write::Webhook(Row::new(to)),
+    ];
+    let change = ChangeSet { events: vec![event], lease: Some(lease), ..make.change(writes) };
+    commit::carry_out(&mut db, tenant, &change).unwrap();
+    must_be_led(&mut db, &[]);
+}
+
+#[test]
+fn whoever_wants_an_event_is_found_in_the_index_alone() {
+    let Stored { mut db, make, tenant, .. } = stored();
+    let events = vec![make.event(EventType::EmployeeCreated), make.event(EventType::EmployeeUpdated)];
+    let change = ChangeSet { events, ..make.change(vec![]) };
+    commit::carry_out(&mut db, tenant, &change).unwrap();
+    let found: Vec<_> = plans(&mut db).into_iter().filter(|(text, _)| text.contains("wanted")).collect();
+    assert_eq!(found.len(), 1, "one look for all events");
+    assert_eq!(found[0].1, ["SEARCH webhooks USING COVERING INDEX webhooks_active (tenant_id=?)"]);
+}
+
+fn claims() -> [(Claim, Vec<&'static str>); 3] {
+    let walk = Walk { after: None, lanes: 1, each: 9, busy: vec![] };
+    [
+        (Claim::Oldest { most: 9 }, vec!["SEARCH delivery_jobs USING INDEX delivery_jobs_by_due_time (due_at<?)"]),
+        (
+            Claim::Lanes(walk.clone()),
+            vec![
+                "SCAN delivery_jobs USING COVERING INDEX delivery_jobs_by_lane",
+                "SEARCH delivery_jobs USING INDEX delivery_jobs_by_lane (tenant_id=? AND webhook_id=? AND due_at>? AND due_at<?)",
+            ],
+        ),
+        (
+            Claim::Parked(walk),
+            vec![
+                "SCAN delivery_jobs USING INDEX delivery_jobs_parked",
+                "SEARCH webhooks USING INDEX sqlite_autoindex_webhooks_1 (tenant_id=? AND id=?)",
+                "SEARCH delivery_jobs USING INDEX delivery_jobs_parked (tenant_id=? AND webhook_id=?)",
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_claim_is_read_in_the_order_of_an_index() {
+    for (claim, mut wanted) in claims() {
+        let Stored { mut db, make, tenant, to, lease } = stored();
+        let jobs = vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), Origin::Test)];
+        save(&mut db, &make, tenant, vec![Write::Enqueue(jobs.clone())]);
+        if matches!(claim, Claim::Parked(_)) {
+            db.batch("UPDATE delivery_jobs SET due_at = NULL").unwrap();
+        }
+        db.asked.clear();
+        assert_eq!(deliveries::claim(&mut db, lease, make.tick(), &claim).unwrap().jobs, jobs);
+        wanted.push("SEARCH delivery_jobs USING PRIMARY KEY (tenant_id=? AND webhook_id=? AND event_id=?)");
+        let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
+        assert_eq!(steps, wanted, "{claim:?}");
+    }
+}
+
+fn entry(make: &Fixtures, job: &Job) -> Delivery {
+    Delivery {
+        id: make.id(),
+        subscription_id: job.webhook_id,
+        event_id: job.event_id,
+        event_type: job.event_type,
+        attempt: 1,
+        status: Status::Failed,
+        request_url: String::new(),
+        response_status: 0,
+        response_duration_ms: 0,
+        next_attempt_at: None,
+        delivered_at: None,
+    }
+}
+
+#[test]
+fn what_is_recorded_is_found_by_its_key() {
+    let Stored { mut db, make, tenant, to, lease } = stored();
+    let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), Origin::Test);
+    let settled =
+        |job: &Job, retry_at| Fate::Settled(Box::new(webhook::Settled { entry: entry(&make, job), retry_at }));
+    let jobs: Vec<_> = (0..5).map(|_| job()).collect();
+    let change = ChangeSet { lease: Some(lease), ..make.change(vec![Write::Enqueue(jobs.clone())]) };
+    commit::carry_out(&mut db, tenant, &change).unwrap();
+    db.asked.clear();
+    let fates = vec![
+        (jobs[0], settled(&jobs[0], None)),
+        (jobs[1], settled(&jobs[1], Some(make.tick()))),
+        (jobs[2], Fate::Back(make.tick())),
+        (jobs[3], Fate::Parked),
+        (jobs[4], Fate::Gone),
+    ];
+    let pulse = Pulse { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
+    let recorded = deliveries::record(&mut db, lease.worker, &fates, &[((tenant, to.id), pulse)]).unwrap();
+    assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
+    must_be_led(&mut db, &[]);
+}
+
+#[test]
+fn the_looks_at_queue_and_log_are_bounded_by_indexes() {
+    let Stored { mut db, make, tenant, to, .. } = stored();
+    deliveries::state(&mut db, make.tick()).unwrap();
+    must_be_led(&mut db, &["SCAN (subquery-1)", "SCAN CONSTANT ROW"]);
+    deliveries::forget(&mut db, make.tick(), 9).unwrap();
+    webhooks::every(&mut db, Some((tenant, to.id)), 9).unwrap();
+    webhooks::events(&mut db, vec![(tenant, make.id())]).unwrap();
+    table::one::<Delivery>(&mut db, tenant, make.id::<candor_domain::id::DeliveryKind>().to_bytes()).unwrap();
+    must_be_led(&mut db, &[]);
+}
+
+#[test]
+fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
+    let Stored { mut db, make, tenant, to, .. } = stored();
+    let after = Some(Position { key: Key::Time(make.tick()), id: [7; 16] });
+    let page = PageRequest { limit: 50, after };
+    for status in [None, Some(Status::Failed)] {
+        for event_type in [None, Some(EventType::EmployeeCreated)] {
+            for event_id in [None, Some(make.id())] {
+                let filter = DeliveryFilter { status, event_type, event_id };
+                let index = match (event_type, event_id) {
+                    (_, Some(_)) => "deliveries_by_event (tenant_id=? AND webhook_id=? AND status=? AND event_id=?",
+                    (Some(_), None) => "deliveries_by_type (tenant_id=? AND webhook_id=? AND status=? AND event_type=?",
+                    (None, None) => "deliveries_by_status (tenant_id=? AND webhook_id=? AND status=?",
+                };
+                for descending in [false, true] {
+                    let sort = Sort { by: SortBy::CreatedAt, descending };
+                    let listing = Listing::deliveries(to.id, &filter, sort, &page);
+                    list::page::<Delivery>(&mut db, tenant, &listing).unwrap();
+                    let than = if descending { '<' } else { '>' };
+                    let wanted = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
+                    let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
+                    let searches: Vec<_> = steps.iter().filter(|it| it.starts_with("SEARCH")).collect();
+                    assert_eq!(searches, vec![&wanted; if status.is_some() { 1 } else { 3 }], "{filter:?}");
+                    assert!(!steps.iter().any(|it| it.starts_with("SCAN t")), "{steps:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_to_be_delivered_again_is_walked_along_an_index() {
+    let Stored { mut db, make, tenant, to, .. } = stored();
+    let all = Again {
+        since: Timestamp::from_millis(0),
+        until: make.tick(),
+        types: vec![EventType::EmployeeCreated],
+        only_failed: false,
+    };
+    let mut steps = |which: &Again| {
+        again::events(&mut db, (tenant, to.id), which, Some(make.id()), 9).unwrap();
+        plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect::<Vec<_>>()
+    };
+    let every = steps(&all);
+    assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
+    assert!(!every.iter().any(|it| it.starts_with("SCAN") || it.contains("B-TREE")), "{every:?}");
+    let failed = steps(&Again { only_failed: true, ..all });
+    // From one event that failed to the next, and from there to what is known of it.
+    assert!(failed.iter().any(|it| it.contains("deliveries_by_event") && it.contains("event_id>?")), "{failed:?}");
+    assert!(failed.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned()));
+    let heavy = |it: &&String| it.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&it.as_str());
+    assert_eq!(failed.iter().find(heavy), None, "{failed:?}");
+}
+
+/// The step from one subscription to the next goes past everything that the one has queued.
+#[test]
+fn no_step_to_the_next_subscription_walks_a_backlog() {
+    for (claim, after) in [(Claim::Lanes as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
+        let Stored { mut db, make, tenant, to, lease } = stored();
+        let walk = Walk { after: Some((tenant, to.id)), lanes: 1, each: 9, busy: vec![] };
+        deliveries::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
+        let asked = std::mem::take(&mut db.asked);
+        assert_eq!(asked.len(), 2, "of the tenant, and of the next one");
+        for sql in asked {
+            assert!(format!("{sql:?}").contains(after), "{sql:?}");
+            let opcode = |row: &mut dyn Fetch| {
+                let _address = row.int();
+                Ok(row.text().unwrap().unwrap())
+            };
+            let code = db.rows(sql.compiled(), opcode).unwrap();
+            let seeks: Vec<_> = code.iter().filter(|it| it.starts_with("Seek")).collect();
+            assert_eq!(seeks, ["SeekGT"], "{code:?}");
+        }
+    }
+}
