@@ -134,7 +134,8 @@ pub enum Write {
     WebhookForgiven(WebhookId),
     /// A subscription that had this version goes for good; what is queued for it dies.
     WebhookRemoved(WebhookId, Version),
-    /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is.
+    /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is; if it was to
+    /// have an id that somebody is told, nothing is saved, as if another change came first.
     Enqueue(Vec<Job>),
 }
 

@@ -72,6 +72,11 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
             "SELECT {tenant}, u.webhook_id, u.event_id, u.event_type, u.attempt, u.due_at, u.origin, u.delivery_id, {due} {from}"
         ),
     );
+    let promised = jobs.iter().filter(|it| it.delivery_id.is_some()).count();
+    if let (Some(queued), 1..) = (statement.queued.last(), promised) {
+        let kept = format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {promised}");
+        statement.check(&kept, STALE);
+    }
 }
 
 /// Queues events for every active subscription of the tenant that wants them. For tenants without one it is one look
@@ -133,7 +138,7 @@ fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
 fn queue(statement: &mut Statement, rows: &str) {
     let part = statement.part(
         "",
-        &format!("INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING RETURNING webhook_id, event_id"),
+        &format!("INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING RETURNING webhook_id, event_id, delivery_id"),
     );
     statement.queued.push(part);
 }
