@@ -14,23 +14,12 @@ use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, Row, Versioned, Write};
-use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::list::{self, may_expand};
+use crate::list::{self, Beside, may_expand};
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
 use crate::{Call, Error, Shell};
-
-#[derive(Serialize)]
-struct View<'a> {
-    #[serde(flatten)]
-    observation: &'a Observation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    employee: Option<Option<&'a Employee>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attributes: Option<Vec<&'a RawValue>>,
-}
 
 /// What the observations of a page refer to, as far as it is to be inlined.
 struct Inlined {
@@ -66,13 +55,16 @@ impl Inlined {
         Ok(Self { employees, attributes })
     }
 
-    fn view<'a>(&'a self, observation: &'a Observation) -> View<'a> {
-        let employee = self.employees.as_ref().map(|it| it.get(&observation.employee_id));
-        let attributes = self
-            .attributes
-            .as_ref()
-            .map(|all| observation.attribute_ids.iter().filter_map(|id| all.get(id).map(|it| &**it)).collect());
-        View { observation, employee, attributes }
+    fn show(&self, observation: &Observation, out: &mut Vec<u8>) -> Result<(), Error> {
+        let attributes = self.attributes.as_ref().map(|all| {
+            let attributes = observation.attribute_ids.iter().filter_map(|id| all.get(id));
+            attributes.collect::<Vec<_>>()
+        });
+        let mut shown = Beside::of(out, observation)?;
+        shown.member("employee", self.employees.as_ref().map(|it| it.get(&observation.employee_id)))?;
+        shown.member("attributes", attributes)?;
+        shown.end();
+        Ok(())
     }
 }
 
@@ -92,7 +84,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
         return list::page(&request, &page, |it| it);
     }
     let inlined = Inlined::load(shell, call, &request.expand, &page.items).await?;
-    list::page(&request, &page, |it| inlined.view(it))
+    list::page_written(&request, &page, |it, out| inlined.show(it, out))
 }
 
 /// `GET /observations/{id}`, archived ones included.
@@ -108,7 +100,9 @@ pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Para
     }
     may_expand(call, &expand, &Expand::Employee, Scope::EmployeesRead)?;
     let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
-    Ok(Reply::done(render(&inlined.view(&stored.value))?, None))
+    let mut body = vec![];
+    inlined.show(&stored.value, &mut body)?;
+    Ok(Reply::done(body.into(), None))
 }
 
 /// `POST /observations`

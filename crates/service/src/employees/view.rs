@@ -6,24 +6,11 @@ use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::library::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
-use serde::Serialize;
 
-use crate::list;
+use crate::list::{self, Beside};
 use crate::reply::Reply;
 use crate::shell::{found, render};
 use crate::{Call, Error, Shell};
-
-#[derive(Serialize)]
-struct View<'a> {
-    #[serde(flatten)]
-    employee: &'a Employee,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    manager: Option<Option<&'a Employee>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    department: Option<Option<&'a Department>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    direct_reports: Option<&'a [Employee]>,
-}
 
 /// What the people of a page refer to, as far as it is to be inlined.
 struct Inlined {
@@ -71,13 +58,15 @@ impl Inlined {
         Ok(Self { managers, departments, reports })
     }
 
-    fn view<'a>(&'a self, employee: &'a Employee) -> View<'a> {
-        View {
-            employee,
-            manager: self.managers.as_ref().map(|all| employee.manager_id.and_then(|id| all.get(&id))),
-            department: self.departments.as_ref().map(|all| employee.department_id.and_then(|id| all.get(&id))),
-            direct_reports: self.reports.as_ref().map(|all| all.get(&employee.id).map_or(&[][..], Vec::as_slice)),
-        }
+    fn show(&self, employee: &Employee, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut shown = Beside::of(out, employee)?;
+        shown.member("manager", self.managers.as_ref().map(|all| employee.manager_id.and_then(|id| all.get(&id))))?;
+        let departments = self.departments.as_ref();
+        shown.member("department", departments.map(|all| employee.department_id.and_then(|id| all.get(&id))))?;
+        let reports = self.reports.as_ref();
+        shown.member("direct_reports", reports.map(|all| all.get(&employee.id).map_or(&[][..], Vec::as_slice)))?;
+        shown.end();
+        Ok(())
     }
 }
 
@@ -92,7 +81,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
         return list::page(&request, &page, |it| it);
     }
     let inlined = Inlined::load(shell, call, &request.expand, &page.items).await?;
-    list::page(&request, &page, |it| inlined.view(it))
+    list::page_written(&request, &page, |it, out| inlined.show(it, out))
 }
 
 /// `GET /employees/{id}`
@@ -107,5 +96,7 @@ pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, mut params: Params)
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
     }
     let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
-    Ok(Reply::done(render(&inlined.view(&stored.value))?, None))
+    let mut body = vec![];
+    inlined.show(&stored.value, &mut body)?;
+    Ok(Reply::done(body.into(), None))
 }
