@@ -2,6 +2,7 @@
 
 use candor_domain::webhook::Streak;
 use candor_service::sweep;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::subscriptions::stored;
@@ -173,4 +174,19 @@ async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
     assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
     assert_eq!(other.header("idempotent-replayed"), Some("true"));
     assert_eq!(world.attempt_all(200).await, []);
+}
+
+#[tokio::test]
+async fn of_many_who_ask_at_once_one_is_promised_an_attempt() {
+    let world = World::new().await;
+    let (webhook, delivery) = attempted(&world, 200).await;
+    let answers = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
+    let (promised, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|it| it.status == 202);
+    assert_eq!((promised.len(), refused.len()), (1, 9));
+    for answered in refused {
+        assert_eq!(answered.refusal(), (409, "conflict".to_owned()));
+        assert_eq!(answered.json()["error"]["details"], conflict("event", "queued", "redeliver"));
+    }
+    let made = world.attempt_all(200).await;
+    assert_eq!(made.iter().map(|it| json!(it.id)).collect::<Vec<_>>(), [promised[0].json()["delivery_id"].clone()]);
 }
