@@ -28,6 +28,11 @@ impl Traffic {
     pub(crate) fn new(status: u16, write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
         Self { status, write: Box::new(write) }
     }
+
+    /// Appends one whole request.
+    pub(crate) fn write(&self, random: &mut Random, out: &mut Vec<u8>) {
+        (self.write)(random, out);
+    }
 }
 
 /// How a burst is sent.
@@ -121,7 +126,7 @@ async fn one(
     let mut now = Instant::now();
     while now < deadline && micros.len() < most {
         request.clear();
-        (traffic.write)(&mut random, &mut request);
+        traffic.write(&mut random, &mut request);
         let (status, body) = connection.exchange(&request).await.map_err(|it| it.to_string())?;
         if status != traffic.status {
             let line = request.split(|it| *it == b'\r').next().unwrap_or_default();

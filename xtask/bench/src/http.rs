@@ -61,15 +61,17 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
     let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else { return Ok(None) };
     let text = std::str::from_utf8(&bytes[..end]).map_err(|_| unknown("readable head"))?;
     let status = text.strip_prefix("HTTP/1.1 ").and_then(|it| it.get(..3)?.parse().ok());
-    let length = text.lines().filter_map(|it| it.split_once(':'));
-    let length = length
-        .filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
-        .find_map(|(_, it)| it.trim().parse().ok());
     Ok(Some(Head {
         status: status.ok_or_else(|| unknown("status"))?,
         bytes: end + 4,
-        body_bytes: length.ok_or_else(|| unknown("length"))?,
+        body_bytes: length(text).ok_or_else(|| unknown("length"))?,
     }))
+}
+
+/// What a head says of the length of its body.
+pub(crate) fn length(head: &str) -> Option<usize> {
+    let fields = head.lines().filter_map(|it| it.split_once(':'));
+    fields.filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).find_map(|(_, it)| it.trim().parse().ok())
 }
 
 #[cfg(test)]

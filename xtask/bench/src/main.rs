@@ -7,12 +7,14 @@
 mod admin;
 mod burst;
 mod data;
+mod database;
 mod document;
 mod http;
 mod measures;
 mod options;
 mod pgbench;
 mod random;
+mod receiver;
 mod report;
 mod rounds;
 mod scratch;

@@ -7,7 +7,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
-pub(crate) const MEASURES: [&str; 8] = ["footprint", "get", "list", "depth", "expand", "create", "move", "manager"];
+/// Those whose names begin alike can be asked for together.
+pub(crate) const MEASURES: [&str; 13] = [
+    "footprint",
+    "get",
+    "list",
+    "depth",
+    "expand",
+    "create",
+    "move",
+    "webhooks-memory",
+    "webhooks-rate",
+    "webhooks-latency",
+    "webhooks-hanging",
+    "webhooks-creates",
+    "manager",
+];
 
 /// A store that the service runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +90,7 @@ impl Options {
     }
 
     pub(crate) fn wants(&self, measure: &str) -> bool {
-        self.only.as_deref().is_none_or(|it| it == measure)
+        self.only.as_deref().is_none_or(|it| is_called(measure, it))
     }
 
     pub(crate) fn measures(&self, store: Store) -> bool {
@@ -107,8 +122,13 @@ impl Options {
     }
 }
 
+/// Whether a measure is meant by this name: its own, or what it begins with.
+fn is_called(measure: &str, name: &str) -> bool {
+    measure.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('-'))
+}
+
 fn measure(name: String) -> Outcome<String> {
-    if MEASURES.contains(&name.as_str()) {
+    if MEASURES.iter().any(|it| is_called(it, &name)) {
         return Ok(name);
     }
     Err(format!("{name} is not measured; one of {} is", MEASURES.join(", ")).into())
@@ -152,5 +172,14 @@ mod tests {
         let options = parse("--only get --store postgres").unwrap();
         assert_eq!((options.wants("get"), options.wants("list")), (true, false));
         assert_eq!((options.measures(Store::Postgres), options.measures(Store::Sqlite)), (true, false));
+    }
+
+    #[test]
+    fn measures_that_begin_alike_can_be_chosen_together() {
+        let options = parse("--only webhooks").unwrap();
+        assert_eq!((options.wants("webhooks-rate"), options.wants("create")), (true, false));
+        let options = parse("--only webhooks-rate").unwrap();
+        assert_eq!((options.wants("webhooks-rate"), options.wants("webhooks-latency")), (true, false));
+        assert!(parse("--only web").is_err());
     }
 }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 /// A key's share of requests is counted, and never refused.
 const UNLIMITED: &str = "100000000";
+/// Where the receivers of webhooks are.
+const RECEIVERS: &str = "127.0.0.0/8";
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -109,6 +111,7 @@ impl Candor {
         }
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
         command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
+        command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS);
     }
 }
 
@@ -126,8 +129,29 @@ pub(crate) struct Service {
 impl Service {
     /// What the process has in memory, in bytes.
     pub(crate) fn resident_bytes(&self) -> Outcome<u64> {
+        self.state("VmRSS:")
+    }
+
+    /// The most that it has had in memory since [`Service::forget_peak`], in bytes.
+    pub(crate) fn peak_bytes(&self) -> Outcome<u64> {
+        self.state("VmHWM:")
+    }
+
+    /// What is in memory now becomes the most that has been.
+    pub(crate) fn forget_peak(&self) -> Outcome {
+        const PEAK: &str = "5";
+        Ok(fs::write(format!("/proc/{}/clear_refs", self.process), PEAK)?)
+    }
+
+    /// The time that the process has spent on the processors so far.
+    pub(crate) fn processor_time(&self) -> Outcome<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process))?;
+        Ok(spent(&stat).ok_or("no times in the state of the process")?)
+    }
+
+    fn state(&self, name: &str) -> Outcome<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process))?;
-        Ok(resident(&status).ok_or("no VmRSS in the state of the process")?)
+        Ok(bytes(&status, name).ok_or_else(|| format!("no {name} in the state of the process"))?)
     }
 
     /// Forgets what was logged, which would grow to gigabytes.
@@ -162,9 +186,17 @@ impl Service {
     }
 }
 
-fn resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+fn bytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+/// The kernel counts in hundredths of a second, whatever its own clock does; fields are counted behind the name.
+fn spent(stat: &str) -> Option<Duration> {
+    const TICK_MILLIS: u64 = 10;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Duration::from_millis((user + system) * TICK_MILLIS))
 }
 
 fn is_ready(address: SocketAddr) -> bool {
@@ -178,17 +210,24 @@ fn is_ready(address: SocketAddr) -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
-fn pause() {
+pub(crate) fn pause() {
     thread::sleep(POLL);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::resident;
+    use super::*;
 
     #[test]
-    fn the_resident_size_is_read_in_bytes() {
-        assert_eq!(resident("VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n"), Some(1234 * 1024));
-        assert_eq!(resident("VmPeak:\t 9 kB\n"), None);
+    fn a_size_is_read_in_bytes() {
+        assert_eq!(bytes("VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n", "VmRSS:"), Some(1234 * 1024));
+        assert_eq!(bytes("VmPeak:\t 9 kB\n", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn the_time_on_the_processors_is_that_of_the_program_and_of_the_kernel() {
+        let stat = "7 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 150 25 0 0 20 0 4 0 9";
+        assert_eq!(spent(stat), Some(Duration::from_millis(1_750)));
+        assert_eq!(spent("7 (a) S 1"), None);
     }
 }

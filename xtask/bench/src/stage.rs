@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::admin::Admin;
 use crate::burst::{Sample, Shape, Traffic, burst};
 use crate::data::{self, Dialect, Size};
+use crate::database::Database;
 use crate::options::{Options, Store};
 use crate::pgbench::PgBench;
 use crate::rounds::{Contender, median};
@@ -188,6 +189,14 @@ impl Side {
     /// This traffic as a contender.
     pub(crate) fn contender<'a>(&'a self, traffic: Rc<Traffic>, connections: usize) -> Contender<'a> {
         Box::new(move |time, seed| burst(self.service.address, &traffic, Shape::of_time(connections, time, seed)))
+    }
+
+    /// The database itself, beside the service.
+    pub(crate) fn database(&self) -> Outcome<Database> {
+        match self.store {
+            Store::Postgres => Database::on_postgres(&self.database),
+            Store::Sqlite => Database::on_sqlite(self.database.trim_start_matches("sqlite://")),
+        }
     }
 
     /// The literal of the tenant on this store.

@@ -71,7 +71,11 @@ fn table() -> Vec<Row> {
             &[],
         ),
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
-        Row::new("candor-bench", &[DOMAIN, &["candor-test-postgres"]], &["actix-web"]),
+        Row::new(
+            "candor-bench",
+            &[DOMAIN, &["candor-port-events", "candor-webhooks", "candor-test-postgres"]],
+            &["actix-web"],
+        ),
         Row::new("xtask", &[&["candor-test-postgres"]], &["diesel", "actix-web"]),
     ]
 }

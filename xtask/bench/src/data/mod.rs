@@ -4,7 +4,7 @@ mod load;
 mod sql;
 
 pub(crate) use load::{into_postgres, into_sqlite};
-pub(crate) use sql::Dialect;
+pub(crate) use sql::{Dialect, numbers};
 
 use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
 use candor_domain::time::Date;
@@ -34,6 +34,8 @@ pub(crate) struct Series {
 
 pub(crate) const PEOPLE: Series = Series { before: "017", behind: "00a3c15e0b7d4429f86e1b" };
 pub(crate) const OBSERVATIONS: Series = Series { before: "018", behind: "00c9074d21e86fb35a90d2" };
+
+pub(crate) const EVENTS: Series = Series { before: "019", behind: "00e7203d11a84fc66b29d8" };
 
 /// Numbers become seven decimal digits, which are hexadecimal ones too: a text that pgbench can make.
 pub(crate) const FIRST_NUMBER: u32 = 1_000_000;

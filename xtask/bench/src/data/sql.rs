@@ -40,7 +40,7 @@ impl Dialect {
     }
 
     /// The id with an index that an expression gives.
-    fn id(self, series: Series, index: &str) -> String {
+    pub(crate) fn id(self, series: Series, index: &str) -> String {
         let Series { before, behind } = series;
         let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{behind}'");
         match self {
@@ -63,6 +63,14 @@ impl Dialect {
         }
     }
 
+    /// So many minutes ago.
+    pub(crate) fn minutes_ago(self, minutes: u32) -> String {
+        match self {
+            Self::Postgres => format!("now() - interval '{minutes} minutes'"),
+            Self::Sqlite => format!("(unixepoch() - 60 * {minutes}) * 1000"),
+        }
+    }
+
     const fn no(self) -> &'static str {
         match self {
             Self::Postgres => "false",
@@ -73,6 +81,11 @@ impl Dialect {
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// A table `n` with the numbers `k` from nought, so many.
+pub(crate) fn numbers(count: u32) -> String {
+    format!("WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {})", count - 1)
 }
 
 /// Whose rows they are, and which attributes there are.
@@ -88,10 +101,6 @@ impl Rows<'_> {
     /// Everything, in the order in which it is to be run.
     pub(super) fn statements(&self) -> Vec<String> {
         vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags()]
-    }
-
-    fn numbers(count: u32) -> String {
-        format!("WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {})", count - 1)
     }
 
     /// The index of the manager of the person with index `k`.
@@ -111,7 +120,7 @@ impl Rows<'_> {
              SELECT {tenant}, {id}, 'Person' || k || '@example.com', 'First' || (k % 997), 'Last' || (k % 9973), 'employee', \
              CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {at}, {at}, \
              'person' || k || '@example.com', 'first' || (k % 997), 'last' || (k % 9973), 1 FROM n",
-            Self::numbers(size.people)
+            numbers(size.people)
         )
     }
 
@@ -127,7 +136,7 @@ impl Rows<'_> {
              up(a, d, depth) AS (SELECT {}, k, 1 FROM n WHERE k > 0 \
              UNION ALL SELECT {}, d, depth + 1 FROM up WHERE a > 0) \
              SELECT {}, {ancestor}, {descendant}, depth FROM up ORDER BY a, d",
-            Self::numbers(size.people),
+            numbers(size.people),
             self.manager("k"),
             self.manager("a"),
             dialect.bytes(*tenant),
@@ -162,7 +171,7 @@ impl Rows<'_> {
              SELECT {tenant}, {id}, {}, CASE WHEN k % 3 = 0 THEN 'opportunity' ELSE 'strength' END, \
              substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN substr('{WORDS}', 1 + k % 300, 120) END, \
              {}, {}, {at}, {at}, {}, 1 FROM n",
-            Self::numbers(size.observations),
+            numbers(size.observations),
             dialect.id(PEOPLE, &self.about()),
             self.by_combination(|it| dialect.ids(it)),
             dialect.date(&day),
@@ -182,7 +191,7 @@ impl Rows<'_> {
             "INSERT INTO observation_attributes (tenant_id, attribute_id, observation_id) {}, \
              m AS ({} UNION ALL {} UNION ALL {}) \
              SELECT {}, attribute, {} FROM m WHERE attribute IS NOT NULL ORDER BY attribute, k",
-            Self::numbers(size.observations),
+            numbers(size.observations),
             nth(0),
             nth(1),
             nth(2),

@@ -3,6 +3,7 @@
 mod footprint;
 mod manager;
 mod reads;
+mod webhooks;
 mod writes;
 
 pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
@@ -15,7 +16,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 7] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 12] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -23,6 +24,11 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 7] = [
     ("expand", reads::expand),
     ("create", writes::create),
     ("move", writes::new_manager),
+    ("webhooks-memory", webhooks::memory),
+    ("webhooks-rate", webhooks::rate),
+    ("webhooks-latency", webhooks::latency),
+    ("webhooks-hanging", webhooks::hanging),
+    ("webhooks-creates", webhooks::creates),
 ];
 
 /// On the data set with many people.
