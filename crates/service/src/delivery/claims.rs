@@ -21,11 +21,13 @@ const LEAVE_ALONE: Duration = Duration::from_secs(1);
 /// With less room nothing is claimed: many small claims would cost more than a few larger ones.
 pub(super) const LEAST_ROOM: usize = 64;
 /// The most that one claim takes of the oldest.
-const MOST: usize = 256;
+const MOST: usize = 128;
 /// A claim walks past so many lanes, most of which may have nothing due.
 const LANES: u16 = 512;
 /// The most of one lane, which is what a new one may have waiting.
 const EACH: usize = 32;
+/// So many lanes are expected to have something due while it is not known.
+const LANES_EXPECTED: usize = 32;
 
 /// Decides what is claimed next.
 #[derive(Debug)]
@@ -35,8 +37,6 @@ pub(super) struct Claims {
     due: Search,
     parked: Search,
     parked_had_its_turn: bool,
-    /// How many lanes the newest claim took something of.
-    lanes_seen: usize,
 }
 
 /// A walk along the lanes, again and again.
@@ -44,6 +44,9 @@ pub(super) struct Claims {
 struct Search {
     after: Option<Lane>,
     took: usize,
+    /// How many lanes had something to take in this walk so far, and in the whole one before, full ones included.
+    lanes: usize,
+    lanes_before: usize,
     /// Whether more is to be expected.
     hungry: bool,
     /// Lanes that got nothing because they were full.
@@ -53,7 +56,15 @@ struct Search {
 
 impl Search {
     const fn new(now: Instant) -> Self {
-        Self { after: None, took: 0, hungry: true, passed_over: vec![], look_at: now }
+        Self {
+            after: None,
+            took: 0,
+            lanes: 0,
+            lanes_before: LANES_EXPECTED,
+            hungry: true,
+            passed_over: vec![],
+            look_at: now,
+        }
     }
 
     fn is_due(&self, now: Instant, full: &[Lane]) -> bool {
@@ -65,40 +76,40 @@ impl Search {
         self.hungry || now >= self.look_at || !self.passed_over.is_empty()
     }
 
-    fn walk(&self, each: u16, full: Vec<Lane>) -> Walk {
-        Walk { after: self.after, lanes: LANES, each, busy: full }
+    fn walk(&self, room: usize, full: Vec<Lane>) -> Walk {
+        // If as many lanes have something as before, half of the room remains for what comes meanwhile.
+        let each = (room / (2 * self.lanes.max(self.lanes_before))).clamp(1, EACH);
+        Walk { after: self.after, lanes: LANES, each: to_u16(each), busy: full }
     }
 
     /// A part of the walk took so many. It goes on at once while it finds something, from the start if this was the end.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Instant, pause: Duration) {
         let count = claimed.jobs.len();
         self.took += count;
+        self.lanes += lanes_of(claimed);
         self.passed_over.clone_from(&walk.busy);
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
         self.hungry = if is_end { self.took > 0 } else { count > 0 };
         self.look_at = now + if is_end { pause } else { LOOK };
         if is_end {
-            self.took = 0;
+            self.lanes += walk.busy.len();
+            self.begin_again();
         }
     }
 
+    /// The next part of the walk is its first one.
     fn begin_again(&mut self) {
         self.after = None;
         self.took = 0;
-        self.hungry = true;
+        self.lanes_before = self.lanes.max(1);
+        self.lanes = 0;
     }
 }
 
 impl Claims {
     pub(super) const fn new(now: Instant) -> Self {
-        Self {
-            walking: false,
-            due: Search::new(now),
-            parked: Search::new(now),
-            parked_had_its_turn: false,
-            lanes_seen: 1,
-        }
+        Self { walking: false, due: Search::new(now), parked: Search::new(now), parked_had_its_turn: false }
     }
 
     /// Whether there may be something to claim now, whatever room there is.
@@ -114,26 +125,24 @@ impl Claims {
         let due = self.due.is_due(now, &full);
         let parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
         self.parked_had_its_turn = parked;
-        let each = to_u16((room / (2 * self.lanes_seen)).clamp(1, EACH));
         if parked {
-            return Some(Claim::Parked(self.parked.walk(each, full)));
+            return Some(Claim::Parked(self.parked.walk(room, full)));
         }
         if !due {
             return None;
         }
         if self.walking || !full.is_empty() {
-            return Some(Claim::Lanes(self.due.walk(each, full)));
+            return Some(Claim::Lanes(self.due.walk(room, full)));
         }
         Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
     }
 
     /// What a claim found.
     pub(super) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Instant) {
-        let lanes: HashSet<Lane> = claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect();
-        self.lanes_seen = lanes.len().max(1);
         match claim {
             Claim::Oldest { most } => {
                 self.due.begin_again();
+                self.due.lanes_before = lanes_of(claimed).max(LANES_EXPECTED);
                 self.walking = claimed.jobs.len() >= usize::from(*most);
                 self.due.hungry = self.walking;
                 self.due.passed_over.clear();
@@ -164,12 +173,17 @@ impl Claims {
     /// A subscription may be active again.
     pub(super) fn look_at_parked(&mut self) {
         self.parked.begin_again();
+        self.parked.hungry = true;
     }
 
     /// When to look again if nothing happens before.
     pub(super) fn look_at(&self) -> Instant {
         self.due.look_at.min(self.parked.look_at)
     }
+}
+
+fn lanes_of(claimed: &Claimed) -> usize {
+    claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect::<HashSet<Lane>>().len()
 }
 
 fn to_u16(it: usize) -> u16 {

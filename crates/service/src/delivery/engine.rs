@@ -25,8 +25,6 @@ use crate::{Error, Shell};
 const ATTEMPTS: usize = 256;
 /// Deliveries that wait in memory at once.
 const WAITING: usize = 512;
-/// How long attempts that are under way may take to end once the engine is told to stop.
-const GRACE: Duration = Duration::from_secs(15);
 /// How often the length of the queue is measured.
 const MEASURE: Duration = Duration::from_secs(10);
 /// When the store does not take what is to be recorded, it is tried again after this time, and more slowly from then on …
@@ -103,13 +101,14 @@ impl Engine {
         self.lanes().held()
     }
 
-    /// Delivers until `stop`, then begins nothing more, lets attempts end, gives back what waits, and records the rest.
-    pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>) {
+    /// Delivers until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long
+    /// as `grace`, cuts the rest off, and ends when all of that is recorded.
+    pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let _ = self.runtime.set(Handle::current());
         self.start_what_may();
         let stopped = async {
             stop.await;
-            self.stop().await;
+            self.stop(grace).await;
         };
         tokio::join!(stopped, self.claim_until_stopped(), self.record_until_stopped(), self.measure_until_stopped());
     }
@@ -254,9 +253,9 @@ impl Engine {
         }
     }
 
-    async fn stop(&self) {
+    async fn stop(&self, grace: Duration) {
         let under_way = self.close();
-        if under_way > 0 && timeout(GRACE, self.quiet.notified()).await.is_err() {
+        if under_way > 0 && timeout(grace, self.quiet.notified()).await.is_err() {
             tracing::warn!("some deliveries did not end in time; they are attempted again");
             self.phase.send_replace(Phase::Cut);
         }

@@ -120,6 +120,10 @@ impl Engine {
             Ok(recorded) => {
                 self.figures.lost.increment(recorded.lost);
                 self.lanes().recorded(batch.finished.len());
+                if batch.finished.iter().any(|it| matches!(it.fate, Fate::Back(_))) {
+                    // There was no room for it a moment ago.
+                    self.nudge(false);
+                }
                 for (lane, streak) in recorded.streaks {
                     if streak.disables(self.shell.clock.now()) {
                         disable(&self.shell, lane).await;

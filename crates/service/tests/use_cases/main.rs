@@ -4,6 +4,8 @@
 
 mod access;
 mod csv;
+mod delivery;
 mod idempotency;
 mod people;
 mod support;
+mod webhooks;

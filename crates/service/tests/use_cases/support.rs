@@ -53,14 +53,14 @@ pub(crate) struct World {
 impl World {
     /// A fresh one.
     pub(crate) async fn new() -> Self {
+        Self::with_receivers(|_| Arc::new(Receivers)).await
+    }
+
+    /// A fresh one whose webhooks go there.
+    pub(crate) async fn with_receivers(receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
         let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-        let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
-        let settings = Settings { public_url: "http://localhost:8080".to_owned() };
-        let ids = Arc::new(SeededIds::new(7));
-        let receivers = Arc::new(Receivers);
-        let (clocked, stored) = (Arc::clone(&clock) as _, Arc::clone(&store) as _);
-        let shell = Arc::new(Shell::new(stored, clocked, ids, vault, receivers, settings));
+        let shell = process(&clock, &store, receivers(&clock), 7);
         let organization = operator::create_organization(&shell, "Acme").await.unwrap();
         Self { shell, clock, store, organization }
     }
@@ -123,6 +123,19 @@ impl World {
             writes_per_minute: None,
         }
     }
+}
+
+/// A process on this store: whatever it has in memory is its own.
+pub(crate) fn process(
+    clock: &Arc<ManualClock>,
+    store: &Arc<Faulty<SqliteStore>>,
+    receivers: Arc<dyn WebhookTransport>,
+    seed: u64,
+) -> Arc<Shell> {
+    let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
+    let settings = Settings { public_url: "http://localhost:8080".to_owned() };
+    let (clock, store) = (Arc::clone(clock) as _, Arc::clone(store) as _);
+    Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }
 
 /// The members of a JSON object.

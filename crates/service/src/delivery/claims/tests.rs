@@ -52,7 +52,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
         assert!(claims.look_at() <= now + LOOK);
         while let Some(claim) = claims.next(now, ROOM, vec![]) {
             match claim {
-                Claim::Oldest { most: 256 } => counts.0 += 1,
+                Claim::Oldest { most: 128 } => counts.0 += 1,
                 Claim::Parked(Walk { after: None, .. }) => counts.1 += 1,
                 other => panic!("{other:?}"),
             }
@@ -71,16 +71,19 @@ fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() 
     assert_eq!(oldest, Claim::Oldest { most: 100 });
     claims.took(&oldest, &found(100, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![]));
-    assert_eq!((first.after, first.each), (None, 32));
-    claims.took(&Claim::Lanes(first), &found(32, 1..=10, Some(10)), now);
+    assert_eq!((first.after, first.each), (None, 12));
+    claims.took(&Claim::Lanes(first), &found(12, 1..=50, Some(50)), now);
     let second = walk(claims.next(now, ROOM, vec![]));
-    assert_eq!((second.after, second.each), (Some(lane(10)), 32));
-    claims.took(&Claim::Lanes(second), &found(1, 11..=200, None), now);
+    assert_eq!((second.after, second.each), (Some(lane(50)), 7), "more lanes share the room");
+    claims.took(&Claim::Lanes(second), &found(1, 51..=200, None), now);
     let again = walk(claims.next(now, ROOM, vec![]));
-    assert_eq!((again.after, again.each), (None, 2), "many lanes share the room");
+    assert_eq!((again.after, again.each), (None, 1));
+    claims.took(&Claim::Lanes(again), &found(1, [7], None), now);
+    let again = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!((again.after, again.each), (None, 32), "fewer get more");
     claims.took(&Claim::Lanes(again), &Claimed::default(), now);
     assert_eq!(claims.next(now, ROOM, vec![]), None);
-    assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 256 }));
+    assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 128 }));
 }
 
 #[test]

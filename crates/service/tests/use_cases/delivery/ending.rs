@@ -1,0 +1,48 @@
+//! An orderly stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::{Desk, Manner, until};
+
+const URL: &str = "https://receiver.example/";
+
+#[tokio::test]
+async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, Manner::Hangs);
+    desk.queue(20).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::from_secs(60)));
+    until(async || desk.script.sent() == 8).await;
+    stop.send(()).unwrap();
+    until(async || desk.engine.held() == 8).await;
+    desk.hire().await;
+    assert_eq!(desk.script.sent(), 8, "nothing begins any more");
+    desk.script.let_go();
+    engine.await.unwrap();
+    assert_eq!((desk.log(id).await.len(), desk.engine.held()), (8, 0));
+    // Another process need not wait for any lease.
+    let other = desk.another(3);
+    assert_eq!(other.turn().await.unwrap(), 13);
+    assert_eq!(desk.log(id).await.len(), 21);
+}
+
+#[tokio::test]
+async fn an_attempt_that_does_not_end_is_cut_off_and_given_back() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, Manner::Hangs);
+    desk.hire().await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::ZERO));
+    until(async || desk.script.sent() == 1).await;
+    stop.send(()).unwrap();
+    engine.await.unwrap();
+    desk.script.let_go();
+    assert_eq!(desk.another(3).turn().await.unwrap(), 1);
+    assert_eq!(desk.log(id).await.len(), 1);
+}

@@ -1,0 +1,113 @@
+//! Several processes on one queue: who has what, and for how long.
+
+use std::sync::Arc;
+
+use candor_store_testkit::{Call, Fault};
+use serde_json::json;
+
+use super::{Desk, Manner, members, start, until};
+
+const URL: &str = "https://receiver.example/";
+
+#[tokio::test]
+async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    let other = desk.another(3);
+    for wait in [0, 29] {
+        // Handed over with the commit, and not attempted: the process might as well be dead.
+        desk.hire().await;
+        desk.world.clock.advance_seconds(wait);
+        assert_eq!(other.turn().await.unwrap(), 0, "{wait}");
+        assert_eq!(desk.engine.held(), 1);
+        desk.world.clock.advance_seconds(30 - wait);
+        assert_eq!(other.turn().await.unwrap(), 1);
+        assert_eq!((desk.turn().await, desk.engine.held()), (0, 0), "the first one knows that its lease is over");
+    }
+    assert_eq!(desk.script.take().len(), 2);
+}
+
+#[tokio::test]
+async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    desk.hire().await;
+    assert_eq!(desk.turn_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
+    desk.hire().await;
+    assert_eq!(desk.turn_after(11).await, 0);
+    assert_eq!(desk.turn_after(18).await, 0);
+    assert_eq!(desk.turn_after(1).await, 1, "it comes round when the lease is over");
+}
+
+#[tokio::test]
+async fn what_a_process_records_too_late_does_not_count() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, Manner::Status(500));
+    desk.hire().await;
+    desk.world.store.fail(Call::Record, 1, Fault::Before);
+    assert!(desk.engine.turn().await.is_err());
+    desk.world.clock.advance_seconds(30);
+    let other = desk.another(3);
+    assert_eq!(other.turn().await.unwrap(), 1);
+    assert_eq!(desk.turn().await, 0);
+    let log = desk.log(id).await;
+    assert_eq!((members(&log, "attempt"), desk.engine.held()), (vec![json!(1)], 0));
+    assert_eq!(desk.script.take().len(), 2, "but its receiver saw it twice");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_twice() {
+    for fault in [Fault::Before, Fault::After] {
+        let desk = Desk::new().await;
+        let (id, _) = desk.subscribe(URL).await;
+        desk.script.answer(URL, Manner::Status(500));
+        desk.queue(20).await;
+        desk.world.store.fail(Call::Record, 1, fault);
+        assert!(desk.engine.turn().await.is_err());
+        desk.turn().await;
+        assert_eq!(desk.log(id).await.len(), 20, "{fault:?}");
+        let streak = desk.stored(id).await.streak;
+        assert_eq!((streak.failures, desk.script.take().len()), (20, 20), "{fault:?}");
+        assert_eq!((desk.engine.held(), desk.turn_after(30).await), (0, 20));
+    }
+}
+
+#[tokio::test]
+async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    let mut watched = desk.script.watch();
+    (1..10_000).for_each(|it| desk.world.store.fail(Call::Claim, it, Fault::Before));
+    let engine = start(&desk.engine);
+    desk.hire().await;
+    assert_eq!(watched.recv().await.as_deref(), Some(URL));
+    engine.abort();
+}
+
+#[tokio::test]
+async fn a_running_engine_delivers_what_others_queue_and_records_it() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    let engine = start(&desk.engine);
+    desk.queue(1_000).await;
+    until(async || desk.engine.held() == 0 && desk.script.sent() == 1_000).await;
+    assert_eq!(desk.log(id).await.len(), 1_000);
+    engine.abort();
+}
+
+#[tokio::test]
+async fn several_running_engines_attempt_each_delivery_once() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    desk.subscribe("https://other.example/").await;
+    desk.queue(1_000).await;
+    let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
+    let running: Vec<_> = engines.iter().map(|it| start(it)).collect();
+    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|it| it.held() == 0)).await;
+    let mut sent: Vec<_> = desk.script.take().into_iter().map(|it| (it.url.clone(), it.event())).collect();
+    sent.sort_unstable();
+    sent.dedup();
+    assert_eq!(sent.len(), 2_000);
+    running.iter().for_each(tokio::task::JoinHandle::abort);
+}

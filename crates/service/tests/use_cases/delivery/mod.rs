@@ -1,0 +1,278 @@
+//! Deliveries from the change that fires an event to the log, with receivers that answer as they are told.
+
+mod ending;
+mod failures;
+mod fates;
+mod leases;
+mod pauses;
+mod shares;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::WebhookId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{FailureReason, Schedule, Subscription, Target, Verdict};
+use candor_port_clock::{Clock, ManualClock};
+use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_storage::queue::Webhooks;
+use candor_port_storage::{ChangeSet, Storage};
+use candor_service::delivery::{Engine, Settings};
+use candor_service::{Shell, webhooks};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::support::{World, body, json as json_of, member, params, process};
+
+/// How a receiver takes an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Manner {
+    /// It answers with this status.
+    Status(u16),
+    /// It does not answer in time.
+    Silent,
+    /// It answers with 200 once it is let go.
+    Hangs,
+}
+
+/// One attempt as the receiver saw it.
+#[derive(Debug, Clone)]
+pub(super) struct Sent {
+    pub(super) at: Timestamp,
+    pub(super) url: String,
+    pub(super) headers: HashMap<&'static str, String>,
+    pub(super) body: Value,
+    pub(super) raw: Vec<u8>,
+}
+
+impl Sent {
+    /// The event's id as its receiver sees it.
+    pub(super) fn event(&self) -> String {
+        self.body["id"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Receivers of webhooks, by URL; they answer 200 unless they are told otherwise.
+pub(super) struct Script {
+    clock: Arc<ManualClock>,
+    manners: Mutex<HashMap<String, Manner>>,
+    sent: Mutex<Vec<Sent>>,
+    told: Mutex<Option<mpsc::UnboundedSender<String>>>,
+    gate: Semaphore,
+}
+
+impl Script {
+    pub(super) fn answer(&self, url: &str, manner: Manner) {
+        self.manners.lock().unwrap().insert(url.to_owned(), manner);
+    }
+
+    /// What was sent since the last time that this was asked.
+    pub(super) fn take(&self) -> Vec<Sent> {
+        std::mem::take(&mut self.sent.lock().unwrap())
+    }
+
+    /// How many attempts there were.
+    pub(super) fn sent(&self) -> usize {
+        self.sent.lock().unwrap().len()
+    }
+
+    /// How many of them went there.
+    pub(super) fn sent_to(&self, url: &str) -> usize {
+        self.sent.lock().unwrap().iter().filter(|it| it.url == url).count()
+    }
+
+    /// The URL of every attempt from now on, as it begins.
+    pub(super) fn watch(&self) -> mpsc::UnboundedReceiver<String> {
+        let (told, watched) = mpsc::unbounded_channel();
+        *self.told.lock().unwrap() = Some(told);
+        watched
+    }
+
+    /// Lets those go that hang, now and from now on.
+    pub(super) fn let_go(&self) {
+        self.gate.add_permits(Semaphore::MAX_PERMITS / 2);
+    }
+}
+
+#[async_trait]
+impl WebhookTransport for Script {
+    async fn judge(&self, _: &Target) -> Verdict {
+        Verdict::Allowed
+    }
+
+    async fn send(&self, request: Request) -> Attempt {
+        let Request { url, headers, body, .. } = request;
+        let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(Manner::Status(200));
+        let sent = Sent {
+            at: self.clock.now(),
+            url: url.clone(),
+            headers: headers.into_iter().collect(),
+            body: serde_json::from_slice(&body).unwrap(),
+            raw: body.to_vec(),
+        };
+        self.sent.lock().unwrap().push(sent);
+        if let Some(told) = &*self.told.lock().unwrap() {
+            let _ = told.send(url);
+        }
+        let (response_status, outcome, millis) = match manner {
+            Manner::Status(status) => (status, Outcome::of_status(status), 3),
+            Manner::Silent => (0, Outcome::Failed(FailureReason::Timeout), 15_000),
+            Manner::Hangs => {
+                drop(self.gate.acquire().await);
+                (200, Outcome::Acknowledged, 3)
+            }
+        };
+        Attempt { response_status, duration: Duration::from_millis(millis), outcome }
+    }
+}
+
+/// A service with an engine that is driven turn by turn.
+pub(super) struct Desk {
+    pub(super) world: World,
+    pub(super) script: Arc<Script>,
+    pub(super) engine: Arc<Engine>,
+    made: AtomicU64,
+}
+
+impl Desk {
+    pub(super) async fn new() -> Self {
+        Self::with(Schedule::default()).await
+    }
+
+    pub(super) async fn with(schedule: Schedule) -> Self {
+        let mut script = None;
+        let world = World::with_receivers(|clock| {
+            let made = Arc::new(Script {
+                clock: Arc::clone(clock),
+                manners: Mutex::default(),
+                sent: Mutex::default(),
+                told: Mutex::default(),
+                gate: Semaphore::new(0),
+            });
+            script = Some(Arc::clone(&made));
+            made
+        });
+        let world = world.await;
+        let engine = Engine::new(&world.shell, Settings { schedule, ..Settings::default() });
+        Self { world, script: script.unwrap(), engine, made: AtomicU64::new(0) }
+    }
+
+    /// Another process on the same store.
+    pub(super) fn process(&self, seed: u64) -> Arc<Shell> {
+        process(&self.world.clock, &self.world.store, Arc::clone(&self.script) as _, seed)
+    }
+
+    /// An engine of another process.
+    pub(super) fn another(&self, seed: u64) -> Arc<Engine> {
+        Engine::new(&self.process(seed), Settings::default())
+    }
+
+    pub(super) fn tenant(&self) -> Tenant {
+        Tenant::live(self.world.organization)
+    }
+
+    /// A subscription to new people; its secret is the second.
+    pub(super) async fn subscribe(&self, url: &str) -> (WebhookId, String) {
+        let text = json!({"url": url, "event_types": ["employee.created"]}).to_string();
+        let reply = webhooks::create(&self.world.shell, &self.world.admin(), body(&text)).await.unwrap();
+        (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
+    }
+
+    pub(super) async fn update(&self, id: WebhookId, change: Value) -> Value {
+        let body = body(&change.to_string());
+        json_of(&webhooks::update(&self.world.shell, &self.world.admin(), id, body).await.unwrap())
+    }
+
+    pub(super) async fn subscription(&self, id: WebhookId) -> Value {
+        json_of(&webhooks::get(&self.world.shell, &self.world.admin(), id).await.unwrap())
+    }
+
+    /// The subscription as it is stored.
+    pub(super) async fn stored(&self, id: WebhookId) -> Subscription {
+        self.world.store.webhook(self.tenant(), id).await.unwrap().unwrap().value
+    }
+
+    /// The log, the oldest attempt first.
+    pub(super) async fn log(&self, id: WebhookId) -> Vec<Value> {
+        let (mut entries, mut cursor) = (vec![], None::<String>);
+        loop {
+            let mut query = vec![("limit", "100")];
+            query.extend(cursor.as_deref().map(|it| ("cursor", it)));
+            let page = webhooks::deliveries(&self.world.shell, &self.world.admin(), id, params(&query)).await.unwrap();
+            let page = json_of(&page);
+            entries.extend(page["data"].as_array().unwrap().iter().cloned());
+            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                entries.reverse();
+                return entries;
+            }
+        }
+    }
+
+    /// A person is hired through the service, which fires an event.
+    pub(super) async fn hire(&self) {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        self.world.hire(&format!("person{number}"), None).await;
+    }
+
+    /// So many events at once that nothing is handed over with them, as by another process.
+    pub(super) async fn queue(&self, count: usize) {
+        let at = self.world.clock.now();
+        let mut change = ChangeSet::new(AuditEntry {
+            id: self.world.shell.id(at),
+            occurred_at: at,
+            action: "employee.create".to_owned(),
+            actor: Actor::system("test"),
+            target: AuditTarget { kind: "employee".to_owned(), id: String::new() },
+            changes: Default::default(),
+            comment: None,
+            request_id: None,
+            context: Origin::default(),
+        });
+        let event = || Event {
+            id: self.world.shell.id(at),
+            kind: EventType::EmployeeCreated,
+            created_at: at,
+            data: "{}".to_owned(),
+        };
+        change.events = std::iter::repeat_with(event).take(count).collect();
+        self.world.store.commit(self.tenant(), change).await.unwrap();
+    }
+
+    pub(super) async fn turn(&self) -> usize {
+        self.engine.turn().await.unwrap()
+    }
+
+    /// Time passes, and what is due then is done.
+    pub(super) async fn turn_after(&self, seconds: i64) -> usize {
+        self.world.clock.advance_seconds(seconds);
+        self.turn().await
+    }
+}
+
+/// Members of each entry.
+pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
+    entries.iter().map(|it| it[name].clone()).collect()
+}
+
+/// Waits for a condition.
+pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
+    let waited = tokio::time::timeout(Duration::from_secs(30), async {
+        while !wanted().await {
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(waited.await.is_ok(), "it did not come about");
+}
+
+/// Lets an engine work by itself.
+pub(super) fn start(engine: &Arc<Engine>) -> JoinHandle<()> {
+    tokio::spawn(Arc::clone(engine).run(std::future::pending(), Duration::ZERO))
+}

@@ -1,0 +1,63 @@
+//! Subscriptions that are not active for a while (decision F4).
+
+use candor_service::webhooks;
+use serde_json::json;
+
+use super::{Desk, Manner, members};
+use crate::support::body;
+
+const URL: &str = "https://receiver.example/";
+
+#[tokio::test]
+async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_when_it_is_not() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, Manner::Status(500));
+    desk.queue(3).await;
+    assert_eq!(desk.turn().await, 3);
+    desk.update(id, json!({"active": false})).await;
+    desk.hire().await;
+    desk.script.take();
+    desk.turn_after(30).await;
+    assert_eq!((desk.turn_after(3_600).await, desk.script.take().len()), (0, 0));
+    desk.script.answer(URL, Manner::Status(200));
+    desk.update(id, json!({"active": true})).await;
+    desk.turn().await;
+    assert_eq!(desk.script.take().len(), 3, "what happened meanwhile is not queued");
+    assert_eq!(members(&desk.log(id).await[3..], "attempt"), [2, 2, 2]);
+    assert_eq!((desk.turn_after(100_000).await, desk.engine.held()), (0, 0));
+}
+
+#[tokio::test]
+async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_the_log() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, Manner::Status(500));
+    desk.queue(1).await;
+    desk.turn().await;
+    desk.update(id, json!({"active": false})).await;
+    desk.turn_after(30).await;
+    desk.script.take();
+    desk.world.clock.advance_seconds(112_350 - 30 + 1);
+    desk.update(id, json!({"active": true})).await;
+    desk.turn().await;
+    assert_eq!(desk.script.take().len(), 0);
+    let log = desk.log(id).await;
+    assert_eq!(members(&log, "status"), ["failed", "dropped"]);
+    assert_eq!((&log[1]["response_status"], &log[1]["next_attempt_at"]), (&json!(0), &json!(null)));
+    assert_eq!(desk.subscription(id).await["last_delivery_status"], "dropped");
+}
+
+#[tokio::test]
+async fn a_pause_by_another_process_is_seen_within_a_second() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.queue(1).await;
+    desk.turn().await;
+    desk.queue(2).await;
+    let paused = body(r#"{"active": false}"#);
+    webhooks::update(&desk.process(3), &desk.world.admin(), id, paused).await.unwrap();
+    desk.script.take();
+    desk.turn_after(1).await;
+    assert_eq!(desk.script.take().len(), 0);
+}

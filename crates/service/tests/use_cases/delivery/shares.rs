@@ -1,0 +1,47 @@
+//! Room and turns: nobody waits for a receiver that hangs, and a long queue stays where it is.
+
+use super::{Desk, Manner, start, until};
+
+const HANGING: &str = "https://hanging.example/";
+const GOOD: &str = "https://good.example/";
+
+#[tokio::test]
+async fn a_receiver_that_hangs_keeps_no_other_waiting() {
+    let desk = Desk::new().await;
+    desk.subscribe(HANGING).await;
+    desk.script.answer(HANGING, Manner::Hangs);
+    desk.queue(3_000).await;
+    let engine = start(&desk.engine);
+    until(async || desk.script.sent() > 0).await;
+    desk.subscribe(GOOD).await;
+    desk.queue(500).await;
+    for _ in 0..20 {
+        desk.hire().await;
+    }
+    until(async || desk.script.sent_to(GOOD) == 520).await;
+    assert_eq!(desk.script.sent_to(HANGING), 8, "and none of these has ended");
+    engine.abort();
+}
+
+#[tokio::test]
+async fn what_waits_in_memory_is_bounded_however_long_the_queue_is() {
+    let desk = Desk::new().await;
+    for number in 0..40 {
+        let url = format!("https://hanging.example/{number}");
+        desk.subscribe(&url).await;
+        desk.script.answer(&url, Manner::Hangs);
+    }
+    desk.queue(250).await;
+    let engine = start(&desk.engine);
+    until(async || desk.script.sent() >= 128).await;
+    desk.script.let_go();
+    let most = std::cell::Cell::new(0);
+    until(async || {
+        most.set(desk.engine.held().max(most.get()));
+        desk.script.sent() == 10_000
+    })
+    .await;
+    assert!(most.get() <= 768, "{}", most.get());
+    until(async || desk.engine.held() == 0).await;
+    engine.abort();
+}
