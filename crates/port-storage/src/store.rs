@@ -89,6 +89,15 @@ pub struct FeedPage {
     pub more: bool,
 }
 
+/// What observations refer to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Referred {
+    /// The people.
+    pub people: Vec<Versioned<Employee>>,
+    /// The attributes.
+    pub attributes: Vec<Versioned<Attribute>>,
+}
+
 /// Observations.
 #[async_trait]
 pub trait Observations {
@@ -102,6 +111,8 @@ pub trait Observations {
         sort: Sort,
         page: &PageRequest,
     ) -> Read<Page<Observation>>;
+    /// What observations refer to: those of these people and attributes that are there, in any order, read together.
+    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred>;
 }
 
 /// People and the lines between them.
@@ -188,8 +199,6 @@ pub trait Library {
         sort: Sort,
         page: &PageRequest,
     ) -> Read<Page<Attribute>>;
-    /// Those of these attributes that are there, in any order.
-    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>>;
     /// Which attribute has this name, folded.
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>>;
 }

@@ -29,30 +29,24 @@ struct Inlined {
 }
 
 impl Inlined {
-    /// One read per kind, however many observations there are.
+    /// One read, however many observations there are.
     async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Observation]) -> Result<Self, Error> {
         let tenant = call.caller.tenant;
-        let employees = async {
-            if !expand.contains(&Expand::Employee) {
-                return Ok::<_, Error>(None);
-            }
-            let ids: BTreeSet<_> = items.iter().map(|it| it.employee_id).collect();
-            let ids: Vec<_> = ids.into_iter().collect();
-            Ok(Some(by_id(shell.store.employees_by_id(tenant, &ids).await?, |it| it.id)))
-        };
-        let attributes = async {
-            if !expand.contains(&Expand::Attributes) {
-                return Ok(None);
-            }
-            let ids: BTreeSet<_> = items.iter().flat_map(|it| it.attribute_ids.iter().copied()).collect();
-            let ids: Vec<_> = ids.into_iter().collect();
-            let found = shell.store.attributes_by_id(tenant, &ids).await?;
-            let rendered = |it: Versioned<Attribute>| Ok((it.value.id, to_raw_value(&it.value)?));
-            let rendered: Result<_, serde_json::Error> = found.into_iter().map(rendered).collect();
-            Ok(Some(rendered.map_err(|it| Error::Bug(it.to_string()))?))
-        };
-        let (employees, attributes) = tokio::try_join!(employees, attributes)?;
-        Ok(Self { employees, attributes })
+        let (employees, attributes) = (expand.contains(&Expand::Employee), expand.contains(&Expand::Attributes));
+        let (mut people, mut tags) = (BTreeSet::new(), BTreeSet::new());
+        if employees {
+            people.extend(items.iter().map(|it| it.employee_id));
+        }
+        if attributes {
+            tags.extend(items.iter().flat_map(|it| it.attribute_ids.iter().copied()));
+        }
+        let (people, tags): (Vec<_>, Vec<_>) = (people.into_iter().collect(), tags.into_iter().collect());
+        let found = shell.store.referred(tenant, &people, &tags).await?;
+        let rendered = |it: Versioned<Attribute>| Ok((it.value.id, to_raw_value(&it.value)?));
+        let tags: Result<_, serde_json::Error> = found.attributes.into_iter().map(rendered).collect();
+        let tags = tags.map_err(|it| Error::Bug(it.to_string()))?;
+        let people = found.people.into_iter().map(|it| (it.value.id, it.value)).collect();
+        Ok(Self { employees: employees.then_some(people), attributes: attributes.then_some(tags) })
     }
 
     fn show(&self, observation: &Observation, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -66,10 +60,6 @@ impl Inlined {
         shown.end();
         Ok(())
     }
-}
-
-fn by_id<K: Ord, T>(found: Vec<Versioned<T>>, id: impl Fn(&T) -> K) -> BTreeMap<K, T> {
-    found.into_iter().map(|it| (id(&it.value), it.value)).collect()
 }
 
 /// `GET /observations`
@@ -186,7 +176,7 @@ async fn act(
     shell.change(call, plan).await
 }
 
-/// What is stored of the people and attributes that a body refers to, read side by side.
+/// What is stored of the people and attributes that a body refers to.
 async fn references(
     shell: &Shell,
     call: &Call,
@@ -195,13 +185,12 @@ async fn references(
 ) -> Result<References, Error> {
     let tenant = call.caller.tenant;
     let ids: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
-    let people =
-        async { if people.is_empty() { Ok(vec![]) } else { shell.store.employees_by_id(tenant, people).await } };
-    let attributes =
-        async { if ids.is_empty() { Ok(vec![]) } else { shell.store.attributes_by_id(tenant, &ids).await } };
-    let (people, attributes) = tokio::try_join!(people, attributes)?;
+    if people.is_empty() && ids.is_empty() {
+        return Ok(References::default());
+    }
+    let found = shell.store.referred(tenant, people, &ids).await?;
     Ok(References {
-        people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
-        attributes: attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
+        people: found.people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
+        attributes: found.attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
     })
 }

@@ -23,8 +23,8 @@ use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::IdempotencyKey;
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::store::{
-    FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Reporting, Storage, StorageError,
-    StoredReplay, Trail,
+    FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Referred, Reporting, Storage,
+    StorageError, StoredReplay, Trail,
 };
 use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned};
 
@@ -154,6 +154,9 @@ impl<S: Storage + ?Sized> Observations for Faulty<S> {
         page: &PageRequest,
     ) -> Read<Page<Observation>> {
         self.through(Call::List, self.store.observations(tenant, filter, sort, page)).await
+    }
+    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
+        self.through(Call::Batch, self.store.referred(tenant, people, attributes)).await
     }
 }
 
@@ -300,9 +303,6 @@ impl<S: Storage + ?Sized> Library for Faulty<S> {
         page: &PageRequest,
     ) -> Read<Page<Attribute>> {
         self.through(Call::List, self.store.attributes(tenant, filter, sort, page)).await
-    }
-    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>> {
-        self.through(Call::Batch, self.store.attributes_by_id(tenant, ids)).await
     }
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {
         self.through(Call::Get, self.store.attribute_by_name(tenant, name)).await

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeId, DepartmentId, Id, ObservationId};
+use candor_domain::id::{AttributeId, DepartmentId, EmployeeId, Id, ObservationId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
@@ -10,7 +10,9 @@ use candor_domain::page::{Page, PageRequest, Sort};
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{Library, Observations, Read};
+use candor_port_storage::store::{Library, Observations, Read, Referred};
+
+use futures_util::future::try_join;
 
 use super::people::present_statuses;
 use crate::PostgresStore;
@@ -31,6 +33,23 @@ impl Observations for PostgresStore {
         page: &PageRequest,
     ) -> Read<Page<Observation>> {
         self.list(tenant, Listing::observations(filter, sort, page)).await
+    }
+
+    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
+        // Both travel in one flight; who asks for none of a kind sends nothing.
+        let people = async {
+            if people.is_empty() {
+                Ok(vec![])
+            } else {
+                self.by_ids(tenant, people.iter().map(|it| it.to_bytes())).await
+            }
+        };
+        let attributes = async {
+            let ids = attributes.iter().map(|it| it.to_bytes());
+            if attributes.is_empty() { Ok(vec![]) } else { self.by_ids(tenant, ids).await }
+        };
+        let (people, attributes) = try_join(people, attributes).await?;
+        Ok(Referred { people, attributes })
     }
 }
 
@@ -89,10 +108,6 @@ impl Library for PostgresStore {
         page: &PageRequest,
     ) -> Read<Page<Attribute>> {
         self.list(tenant, Listing::attributes(filter, sort, page)).await
-    }
-
-    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>> {
-        self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
     }
 
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {

@@ -52,13 +52,13 @@ impl Webhooks for PostgresStore {
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         let mut sql = Sql::default();
         let (tenant, delivery) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
-        let (webhook, at) = (sql.id(webhook.to_bytes()), sql.bind(Cell::Time(begun_at(id))));
+        let at = sql.bind(Cell::Time(begun_at(id)));
         let columns = columns(Delivery::TABLE, "");
         sql.push(&format!(
-            "SELECT {columns} FROM deliveries WHERE tenant_id = {tenant} AND id = {delivery} AND webhook_id = {webhook} \
-             AND created_at = {at}"
+            "SELECT {columns} FROM deliveries WHERE tenant_id = {tenant} AND id = {delivery} AND created_at = {at}"
         ));
-        Ok(self.find(&sql, versioned).await?.map(|it| it.value))
+        let found: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
+        Ok(found.map(|it| it.value).filter(|it| it.subscription_id == webhook))
     }
 
     async fn deliveries(
@@ -78,9 +78,10 @@ impl Webhooks for PostgresStore {
         let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
         let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
         let columns = columns(Event::TABLE, "e.");
+        // Only their key has this order; the index of the feed begins with the tenant too.
         sql.push(&format!(
             "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
-             (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id = u.id OFFSET 0) AS e"
+             (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
         ));
         self.read(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?.value))).await
     }

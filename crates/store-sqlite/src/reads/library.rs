@@ -69,11 +69,6 @@ impl Library for SqliteStore {
         self.read(move |db| list::page(db, tenant, &listing)).await
     }
 
-    async fn attributes_by_id(&self, tenant: Tenant, ids: &[AttributeId]) -> Read<Vec<Versioned<Attribute>>> {
-        let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| table::by_ids(db, tenant, &ids)).await
-    }
-
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {
         let name = name.to_owned();
         let id = self.read(move |db| table::id_by(db, tenant, "attributes", "name_key", &name)).await?;

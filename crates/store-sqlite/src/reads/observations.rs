@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::ObservationId;
+use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
 use candor_domain::observation::{Filter, Observation};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_port_storage::Versioned;
 use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{Observations, Read};
+use candor_port_storage::store::{Observations, Read, Referred};
 
 use crate::{SqliteStore, list, table};
 
@@ -27,5 +27,15 @@ impl Observations for SqliteStore {
     ) -> Read<Page<Observation>> {
         let listing = Listing::observations(filter, sort, page);
         self.read(move |db| list::page(db, tenant, &listing)).await
+    }
+
+    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
+        let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
+        let attributes: Vec<_> = attributes.iter().map(|it| it.to_bytes()).collect();
+        self.read(move |db| {
+            let people = table::by_ids(db, tenant, &people)?;
+            Ok(Referred { people, attributes: table::by_ids(db, tenant, &attributes)? })
+        })
+        .await
     }
 }

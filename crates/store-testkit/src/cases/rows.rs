@@ -9,7 +9,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::{audit, observation};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::store::{Read, Referred, StorageError};
 use candor_port_storage::{ChangeSet, Row, Version, Versioned, Write};
 
 use super::lists;
@@ -153,10 +153,12 @@ async fn several_are_read_by_their_ids(world: World) {
     }
     let found = store.departments_by_id(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
     assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(departments.map(|it| it.id)));
-    let found = store.attributes_by_id(*tenant, &[attributes[1].id, make.id(), attributes[0].id]).await.unwrap();
-    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
+    let tags = [attributes[1].id, make.id(), attributes[0].id];
+    let found = store.referred(*tenant, &[people[0].id, make.id()], &tags).await.unwrap();
+    assert_eq!(found.people, store.employees_by_id(*tenant, &[people[0].id]).await.unwrap());
+    assert_eq!(ids(found.attributes.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
     assert_eq!(store.departments_by_id(*tenant, &[]).await.unwrap(), []);
-    assert_eq!(store.attributes_by_id(*tenant, &[]).await.unwrap(), []);
+    assert_eq!(store.referred(*tenant, &[], &[]).await.unwrap(), Referred::default());
     assert_eq!(store.employees_by_id(*tenant, &[]).await.unwrap(), []);
 }
 
