@@ -3,13 +3,11 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
-use candor_domain::id::{EventId, WebhookId};
-use candor_domain::webhook::{Job, Origin};
+use candor_domain::id::WebhookId;
+use candor_domain::webhook::{Job, Origin, Subscription};
 use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, StorageError, Version};
-
-use candor_domain::webhook::Subscription;
 
 use crate::refusal::refused;
 use crate::sql::{Db, Sql, Value};
@@ -51,7 +49,7 @@ fn active(row: &mut dyn Fetch) -> Result<(WebhookId, i64), StorageError> {
     Ok((reader.id()?, reader.int()?))
 }
 
-/// Queues these deliveries, those excepted that are queued already.
+/// Queues these deliveries, those excepted that are queued already; none of these may have been promised an id.
 pub(crate) fn enqueue(
     db: &mut Db,
     tenant: Tenant,
@@ -62,6 +60,7 @@ pub(crate) fn enqueue(
     jobs.iter().try_for_each(|it| add(db, tenant, it, lease, committed))
 }
 
+/// Queues a delivery, unless it is queued already.
 fn add(
     db: &mut Db,
     tenant: Tenant,
@@ -85,13 +84,9 @@ fn add(
         return Err(CommitError::Stale);
     }
     if added && lease.is_some() {
-        committed.leased.push(key(job));
+        committed.leased.push((job.webhook_id, job.event_id));
     }
     Ok(())
-}
-
-const fn key(job: &Job) -> (WebhookId, EventId) {
-    (job.webhook_id, job.event_id)
 }
 
 /// Forgets the failures of a subscription.

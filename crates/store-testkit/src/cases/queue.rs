@@ -27,6 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_change_without_a_lease_leases_nothing),
         Case::new(what_is_queued_already_stays_as_it_is),
         Case::new(a_promise_is_kept_or_not_made),
+        Case::new(of_many_promises_of_one_attempt_one_is_made),
         Case::new(a_queued_delivery_comes_back_to_the_letter),
         Case::new(many_events_for_many_subscriptions_are_one_change),
         Case::new(the_queue_says_how_it_does),
@@ -234,6 +235,25 @@ async fn a_promise_is_kept_or_not_made(world: World) {
     let promised = queued.promised(world.make.id());
     world.enqueue(&[new, promised]).await;
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
+}
+
+async fn of_many_promises_of_one_attempt_one_is_made(world: World) {
+    let to = world.subscriber().await;
+    for _ in 0..5 {
+        let job = world.delivery_at(world.now(), &to);
+        let promises: Vec<_> = (0..10).map(|_| job.promised(world.make.id())).collect();
+        let tasks = promises.clone().into_iter().map(|it| {
+            let world = world.clone();
+            async move { world.try_save(Write::Enqueue(vec![it])).await }
+        });
+        let results = at_once(tasks).await;
+        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Stale))), "{results:?}");
+        let made: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).map(|it| promises[it]).collect();
+        assert_eq!(made.len(), 1, "{results:?}");
+        let worker = Worker::new(&world);
+        assert_eq!(worker.all(END).await, made);
+        worker.keeps(vec![(made[0], Fate::Gone)]).await;
+    }
 }
 
 async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
