@@ -32,20 +32,6 @@ impl Engine {
         };
         self.claims().took(&claim, &claimed, now.steady);
         let (kept, surplus) = self.sift(claimed.jobs);
-        if !kept.is_empty() || !surplus.is_empty() {
-            println!(
-                "DBG {:?} kept {} surplus {} held {} {:?}",
-                match &claim {
-                    Claim::Oldest { most } => (0, *most as usize, 0),
-                    Claim::Lanes(w) => (1, w.each as usize, w.busy.len()),
-                    Claim::Parked(w) => (2, w.each as usize, w.busy.len()),
-                },
-                kept.len(),
-                surplus.len(),
-                self.lanes().held(),
-                self.claims()
-            );
-        }
         self.lanes().owe(surplus.len());
         self.give_back(surplus);
         let messages = self.messages(&kept).await;
