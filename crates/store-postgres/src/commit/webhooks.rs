@@ -74,6 +74,8 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     );
     let promised = jobs.iter().filter(|it| it.delivery_id.is_some()).count();
     if let (Some(queued), 1..) = (statement.queued.last(), promised) {
+        // A number in the text would make another statement of every count.
+        let promised = statement.sql.bind(Cell::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
         let kept = format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {promised}");
         statement.check(&kept, STALE);
     }

@@ -9,6 +9,7 @@ use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::{Read, StorageError};
 
+use super::steer::webhook;
 use crate::failure::Failure;
 use crate::select::flag;
 use crate::sql::Sql;
@@ -16,10 +17,6 @@ use crate::sql::Sql;
 /// Bounds that the planner knows beforehand. How many are wanted is a parameter: rows are locked one by one, as they
 /// are asked for.
 const BOUNDS: [u32; 3] = [64, 1024, 65_536];
-
-/// What is parked waits for as long as its subscription is there and not active.
-const NOT_PAUSED: &str = " AND NOT EXISTS (SELECT 1 FROM webhooks AS w \
-    WHERE w.tenant_id = l.tenant_id AND w.id = l.webhook_id AND w.wanted = 0)";
 
 /// What a walk takes. The orders are such that one index has them and no other: with equalities in place of compared
 /// rows, any index would do that begins with a lane's ids, and the whole of the lane would be read.
@@ -29,8 +26,8 @@ struct Queued {
     order: &'static str,
     /// Those of the lane `o` that are taken.
     of_lane: String,
-    /// What must hold for the lane `l`.
-    open: &'static str,
+    /// What must hold for the lane `l`, besides.
+    open: String,
 }
 
 impl Queued {
@@ -40,7 +37,7 @@ impl Queued {
             condition: "due_at IS NOT NULL",
             order: "tenant_id, webhook_id, due_at",
             of_lane: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now})"),
-            open: "",
+            open: String::new(),
         }
     }
 
@@ -50,7 +47,8 @@ impl Queued {
             condition: "due_at IS NULL",
             order: "tenant_id, webhook_id, event_id",
             of_lane: format!("{place} >= {lane} AND {place} <= {lane}"),
-            open: NOT_PAUSED,
+            // It waits for as long as its subscription is there and not active.
+            open: format!(" AND {} IS DISTINCT FROM 0", webhook("wanted", "l.tenant_id", "l.webhook_id", "")),
         }
     }
 }

@@ -10,6 +10,7 @@ use candor_domain::webhook::{Delivery, Job, Pulse, Streak};
 use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type};
 use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
 
+use super::steer::webhook;
 use crate::failure::Failure;
 use crate::select::int;
 use crate::sql::Sql;
@@ -45,8 +46,8 @@ fn lock(pulses: &[(Lane, Pulse)]) -> Sql {
     let mut sql = Sql::default();
     let [tenants, ids] = lanes(&mut sql, pulses);
     sql.push(&format!(
-        "SELECT count(*) FROM UNNEST({tenants}, {ids}) AS p (tenant_id, id) CROSS JOIN LATERAL \
-         (SELECT 1 FROM webhooks AS w WHERE w.tenant_id = p.tenant_id AND w.id = p.id FOR NO KEY UPDATE) AS locked"
+        "SELECT count(*) FROM UNNEST({tenants}, {ids}) AS p (tenant_id, id) CROSS JOIN LATERAL {} AS locked",
+        webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE"),
     ));
     sql
 }
@@ -143,7 +144,7 @@ fn added(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> String {
     format!(
         "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM UNNEST({arrays}) \
          AS p (tenant_id, id, last_at, last_status, healed, failures, since) CROSS JOIN LATERAL \
-         (SELECT ctid AS tuple FROM webhooks AS w WHERE w.tenant_id = p.tenant_id AND w.id = p.id OFFSET 0) AS w), \
+         {found} AS w), \
          added AS (UPDATE webhooks AS w SET \
          failures = CASE WHEN p.healed THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
          failing_since = CASE WHEN p.healed THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
@@ -151,6 +152,7 @@ fn added(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> String {
          last_delivery_at = GREATEST(w.last_delivery_at, p.last_at) \
          FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
         arrays = arrays.join(", "),
+        found = webhook("ctid AS tuple", "p.tenant_id", "p.id", ""),
         MOST = u32::MAX,
     )
 }

@@ -35,6 +35,14 @@ pub(crate) fn steered(statements: Vec<Sql>) -> Flight {
     Flight::transaction(all, last)
 }
 
+/// The subscription with these ids, as a subquery. An order that only its key has keeps the planner from the indexes of
+/// the lists, which begin with the tenant too.
+pub(super) fn webhook(wanted: &str, tenant: &str, id: &str, lock: &str) -> String {
+    format!(
+        "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id LIMIT 1{lock})"
+    )
+}
+
 /// Whose turn it is to have a connection for the queue.
 #[derive(Clone)]
 pub(crate) struct Turns(Arc<Semaphore>);
