@@ -48,6 +48,15 @@ pub(crate) struct SettingFlags {
     /// Base of links, ending before /v1
     #[arg(long, global = true, value_name = "URL")]
     public_url: Option<String>,
+    /// Networks whose receivers of webhooks may be private, and called without TLS
+    #[arg(long, global = true, value_name = "LIST")]
+    webhooks_trusted_targets: Option<String>,
+    /// When a failed delivery of a webhook is attempted again
+    #[arg(long, global = true, value_name = "DELAYS")]
+    webhooks_retry_schedule: Option<String>,
+    /// How long the receiver of a webhook may take to answer
+    #[arg(long, global = true, value_name = "DURATION")]
+    webhooks_timeout: Option<String>,
     /// How often due work is looked for
     #[arg(long, global = true, value_name = "DURATION")]
     sweep_interval: Option<String>,
@@ -76,6 +85,9 @@ impl SettingFlags {
             (Setting::DatabasePool, self.database_pool),
             (Setting::DataDir, self.data_dir),
             (Setting::PublicUrl, self.public_url),
+            (Setting::WebhooksTrustedTargets, self.webhooks_trusted_targets),
+            (Setting::WebhooksRetrySchedule, self.webhooks_retry_schedule),
+            (Setting::WebhooksTimeout, self.webhooks_timeout),
             (Setting::SweepInterval, self.sweep_interval),
             (Setting::CorsOrigins, self.cors_origins),
             (Setting::TrustedProxies, self.trusted_proxies),

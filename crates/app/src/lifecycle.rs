@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, metrics_server, server};
+use candor_service::delivery::{self, Engine};
 use candor_service::{Shell, start, sweep};
+use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -21,6 +23,12 @@ use crate::{telemetry, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
+/// How long deliveries that are under way may take, which begins at the same time …
+const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
+/// … and recording them.
+const RECORDS_GRACE: Duration = Duration::from_secs(2);
+/// How often connections to receivers are looked at that have been idle for too long.
+const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
 /// How long the loops may take after that. Together they stay well below the 20 seconds that an operator is promised.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
 /// How often measured durations are moved from the lists they arrive in to their histograms.
@@ -36,6 +44,7 @@ pub(crate) struct Running {
     pub(crate) shell: Arc<Shell>,
     readiness: Readiness,
     servers: JoinSet<io::Result<()>>,
+    deliveries: JoinSet<()>,
     loops: JoinSet<()>,
     stop: watch::Sender<bool>,
     signals: Signals,
@@ -51,7 +60,7 @@ impl Running {
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
         let admin = config.admin_listen.map(|it| bind(it, Setting::AdminListen)).transpose()?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
-        let shell = wiring::shell(config, wiring::link_base(config, listening)).await?;
+        let (shell, sender) = wiring::shell_and_sender(config, wiring::link_base(config, listening)).await?;
         // Until here a signal ends the process at once, also while it waits for a database that does not answer.
         let signals = Signals::listen()?;
         let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
@@ -61,6 +70,7 @@ impl Running {
             shell,
             readiness: Readiness::starting(),
             servers: JoinSet::new(),
+            deliveries: JoinSet::new(),
             loops: JoinSet::new(),
             stop: watch::Sender::new(false),
             signals,
@@ -77,6 +87,9 @@ impl Running {
             running.serve_api(config, listener, (!own_listener).then_some(text))?;
         }
         running.start_loops(config, role, metrics);
+        if role != Role::Api {
+            running.start_deliveries(config, sender);
+        }
         running.readiness.set_ready();
         tracing::info!(url = running.url, metrics_url = running.metrics_url, ?role, "ready");
         Ok(running)
@@ -117,6 +130,23 @@ impl Running {
         }));
     }
 
+    fn start_deliveries(&mut self, config: &Config, sender: Sender) {
+        let settings =
+            delivery::Settings { schedule: config.webhooks_retry_schedule.clone(), timeout: config.webhooks_timeout };
+        let (shell, mut stop) = (Arc::clone(&self.shell), self.stop.subscribe());
+        let engine = Engine::new(&shell, settings);
+        self.deliveries.spawn(async move {
+            if let Err(error) = sweep::keep_log(&shell).await {
+                tracing::warn!(%error, "could not make room in the log of deliveries; tried again with the next sweep");
+            }
+            engine.run(async move { drop(stop.wait_for(|it| *it).await) }, DELIVERIES_GRACE).await;
+        });
+        self.loops.spawn(every(CONNECTIONS_UPKEEP, self.stop.subscribe(), move || {
+            sender.sweep();
+            std::future::ready(())
+        }));
+    }
+
     /// Works until a signal comes, then lets requests finish and ends.
     ///
     /// # Errors
@@ -124,7 +154,7 @@ impl Running {
     pub(crate) async fn until_told_to_stop(mut self) -> Result<(), Error> {
         let ended_early = tokio::select! {
             name = self.signals.next() => {
-                tracing::info!(signal = name, "stopping: requests that are under way finish first");
+                tracing::info!(signal = name, "stopping: requests and deliveries that are under way finish first");
                 None
             }
             Some(ended) = self.servers.join_next() => Some(ended),
@@ -135,8 +165,15 @@ impl Running {
         // The servers keep to their own grace; this is for one that does not.
         let drained =
             timeout(REQUESTS_GRACE + Duration::from_secs(1), async { while servers.join_next().await.is_some() {} });
-        if drained.await.is_err() {
+        let deliveries = &mut self.deliveries;
+        let delivered =
+            timeout(DELIVERIES_GRACE + RECORDS_GRACE, async { while deliveries.join_next().await.is_some() {} });
+        let (drained, delivered) = tokio::join!(drained, delivered);
+        if drained.is_err() {
             tracing::warn!("some requests did not finish in time");
+        }
+        if delivered.is_err() {
+            tracing::warn!("what became of some deliveries was not recorded in time; they are attempted again");
         }
         let (loops, shell) = (&mut self.loops, &self.shell);
         let quiet = timeout(LOOPS_GRACE, async {

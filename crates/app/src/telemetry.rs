@@ -11,6 +11,12 @@ use crate::error::Error;
 /// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
+/// The same of deliveries, whose receivers may take longer, and which wait where too much is to be delivered.
+const DELIVERY_SECONDS: [f64; 19] = [
+    0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 600.0,
+    3600.0,
+];
+
 /// What kind of number a metric is.
 enum Shape {
     Counter,
@@ -19,7 +25,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 11] = [
+const METRICS: [(Shape, &str, &str); 20] = [
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
     (Shape::Gauge, "candor_http_requests_in_flight", "Requests that are being answered."),
@@ -31,6 +37,15 @@ const METRICS: [(Shape, &str, &str); 11] = [
     (Shape::Gauge, "candor_store_pool_size", "Database connections of the pool."),
     (Shape::Gauge, "candor_store_pool_in_use", "Those of them that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a database connection."),
+    (Shape::Gauge, "candor_webhook_queue_due", "Deliveries that are due and not under way."),
+    (Shape::Gauge, "candor_webhook_queue_oldest_seconds", "How long the oldest of them has been due."),
+    (Shape::Counter, "candor_webhook_attempts_total", "Attempts to deliver, by how they ended."),
+    (Shape::Histogram, "candor_webhook_attempt_seconds", "Time from an attempt's begin to its end."),
+    (Shape::Histogram, "candor_webhook_latency_seconds", "Time from an event to its first attempt."),
+    (Shape::Gauge, "candor_webhook_attempts_in_flight", "Attempts that are under way."),
+    (Shape::Counter, "candor_webhook_unsent_total", "Deliveries given up without another attempt, by reason."),
+    (Shape::Counter, "candor_webhook_leases_lost_total", "Attempts whose end came too late to be recorded."),
+    (Shape::Counter, "candor_webhook_leases_forgotten_total", "Deliveries that waited too long in memory."),
 ];
 
 /// What others say about starting and stopping threads, and about clients that send nonsense, which has an event of its
@@ -74,7 +89,10 @@ pub(crate) fn start_logs(config: &Config) -> Result<(), Error> {
 pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     let defect = |reason: String| Error::Defect { what: "start the metrics", reason };
     let seconds = Matcher::Suffix("_seconds".to_owned());
-    let builder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &SECONDS);
+    let deliveries = Matcher::Prefix("candor_webhook_".to_owned());
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(seconds, &SECONDS)
+        .and_then(|it| it.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS));
     let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|it| defect(it.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {

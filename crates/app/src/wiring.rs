@@ -19,15 +19,25 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// Everything that use cases need, on the configured store.
 ///
 /// # Errors
+/// See [`shell_and_sender`].
+pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
+    Ok(shell_and_sender(config, public_url).await?.0)
+}
+
+/// The same together with what it sends webhooks through.
+///
+/// # Errors
 /// A database that does not answer or whose schema is old; a master key that is missing or unreadable; a system without
 /// name servers.
-pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
+pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Result<(Arc<Shell>, Sender), Error> {
     let ids = Arc::new(SystemIds::default());
     let ring = master_key(config, &*ids)?;
     let vault = Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
     let store = store::open(config).await?;
-    let sender = Sender::new(candor_webhooks::Settings::default())?;
-    Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, Arc::new(sender), Settings { public_url })))
+    let trusted = config.webhooks_trusted_targets.clone();
+    let sender = Sender::new(candor_webhooks::Settings { trusted, ..candor_webhooks::Settings::default() })?;
+    let (receivers, settings) = (Arc::new(sender.clone()), Settings { public_url });
+    Ok((Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)), sender))
 }
 
 /// The base of links: what the operator says, else where this process listens.

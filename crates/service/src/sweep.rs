@@ -1,6 +1,7 @@
-//! Work that is due without anybody asking: expired answers and old events go.
+//! Work that is due without anybody asking: expired answers, old events and old attempts go.
 
 use candor_domain::event::FEED_DAYS;
+use candor_domain::webhook::LOG_DAYS;
 
 use crate::{Error, Shell};
 
@@ -17,6 +18,23 @@ pub async fn run_once(shell: &Shell) -> Result<u64, Error> {
     loop {
         let now = shell.clock.now();
         let batch = shell.store.sweep(now, now.plus_seconds(-FEED_DAYS * DAY_SECONDS), BATCH).await?;
+        removed += batch;
+        if batch < u64::from(BATCH) {
+            return Ok(removed + keep_log(shell).await?);
+        }
+    }
+}
+
+/// Makes room in the log of deliveries for the days to come, and removes what is older than it goes back (§6.4); says
+/// how many attempts went one by one.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+pub async fn keep_log(shell: &Shell) -> Result<u64, Error> {
+    let mut removed = 0;
+    loop {
+        let now = shell.clock.now();
+        let batch = shell.store.keep_log(now, now.plus_seconds(-LOG_DAYS * DAY_SECONDS), BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed);

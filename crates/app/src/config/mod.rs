@@ -10,8 +10,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use candor_domain::secret::Secret;
+use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_service::vault::Vault;
+use ipnet::IpNet;
 
 use crate::error::Error;
 use gather::Given;
@@ -41,6 +43,12 @@ pub(crate) struct Config {
     pub(crate) master_key: Option<Secret>,
     /// Base of links, when it is not the listener's address.
     pub(crate) public_url: Option<String>,
+    /// Networks whose receivers of webhooks may be private and without TLS.
+    pub(crate) webhooks_trusted_targets: Vec<IpNet>,
+    /// When a failed delivery is attempted again.
+    pub(crate) webhooks_retry_schedule: Schedule,
+    /// How long a receiver may take.
+    pub(crate) webhooks_timeout: Duration,
     /// How often due work is looked for.
     pub(crate) sweep_interval: Duration,
     /// Origins of web pages that may call the API.
@@ -91,6 +99,11 @@ impl Config {
             data_dir,
             master_key: reader.optional(Setting::MasterKey, master_key)?,
             public_url: reader.optional(Setting::PublicUrl, parse::public_url)?,
+            webhooks_trusted_targets: reader
+                .optional(Setting::WebhooksTrustedTargets, parse::targets)?
+                .unwrap_or_default(),
+            webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
+            webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::duration)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
             trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
@@ -155,6 +168,9 @@ fn printable(setting: Setting, text: &str) -> String {
         | Setting::DatabasePool
         | Setting::DataDir
         | Setting::PublicUrl
+        | Setting::WebhooksTrustedTargets
+        | Setting::WebhooksRetrySchedule
+        | Setting::WebhooksTimeout
         | Setting::SweepInterval
         | Setting::CorsOrigins
         | Setting::TrustedProxies
@@ -213,6 +229,9 @@ mod tests {
             ("CANDOR_DATABASE_POOL", "0"),
             ("CANDOR_MASTER_KEY", "hunter2"),
             ("CANDOR_PUBLIC_URL", "x"),
+            ("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "localhost"),
+            ("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "later"),
+            ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
             ("CANDOR_CORS_ORIGINS", "app.example.com"),
             ("CANDOR_TRUSTED_PROXIES", "all"),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use candor_domain::secret::Secret;
+use candor_domain::webhook::Schedule;
 use candor_http::Network;
+use ipnet::IpNet;
 
 /// A value that is not of the form wanted, with what would be.
 pub(crate) type Parsed<T> = Result<T, String>;
@@ -127,6 +129,25 @@ pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
     text.split(',').map(|it| it.trim().parse().map_err(|_| wanted())).collect()
 }
 
+/// The networks of receivers; an address is a network of its own.
+pub(crate) fn targets(text: &str) -> Parsed<Vec<IpNet>> {
+    let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
+    let target = |it: &str| it.parse().or_else(|_| it.parse::<std::net::IpAddr>().map(IpNet::from));
+    text.split(',').map(|it| target(it.trim()).map_err(|_| wanted())).collect()
+}
+
+pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
+    Schedule::parse(text).map_err(|it| it.to_string())
+}
+
+/// How long one attempt of a delivery may take.
+pub(crate) fn timeout(text: &str) -> Parsed<Duration> {
+    /// Each that hangs takes a place so long that others could have.
+    const MOST: Duration = Duration::from_secs(60);
+    let timeout = duration(text)?;
+    if timeout <= MOST { Ok(timeout) } else { Err("expected a duration of at most 60s".to_owned()) }
+}
+
 pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
     match text {
         "text" => Ok(LogFormat::Text),
@@ -182,6 +203,24 @@ mod tests {
         for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "all"] {
             assert!(networks(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn targets_are_networks_or_addresses() {
+        let one = |text: &str| text.parse::<IpNet>().unwrap();
+        let wanted = vec![one("10.0.0.0/8"), one("192.168.1.7/32"), one("::1/128")];
+        assert_eq!(targets("10.0.0.0/8, 192.168.1.7,::1"), Ok(wanted));
+        for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "localhost", "*"] {
+            assert!(targets(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn deliveries_have_a_schedule_and_a_timeout() {
+        assert_eq!(schedule("30s,2m,10m,1h,6h,24h"), Ok(Schedule::default()));
+        assert!(schedule("30s,").is_err() && schedule("30").is_err());
+        assert_eq!((timeout("15s"), timeout("60s")), (Ok(Duration::from_secs(15)), Ok(Duration::from_secs(60))));
+        assert!(timeout("61s").is_err() && timeout("0s").is_err() && timeout("15").is_err());
     }
 
     #[test]

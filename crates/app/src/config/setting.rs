@@ -21,6 +21,9 @@ pub(crate) enum Setting {
     DataDir,
     MasterKey,
     PublicUrl,
+    WebhooksTrustedTargets,
+    WebhooksRetrySchedule,
+    WebhooksTimeout,
     SweepInterval,
     CorsOrigins,
     TrustedProxies,
@@ -38,6 +41,9 @@ impl Setting {
         ("data_dir", Self::DataDir),
         ("master_key", Self::MasterKey),
         ("public_url", Self::PublicUrl),
+        ("webhooks_trusted_targets", Self::WebhooksTrustedTargets),
+        ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
+        ("webhooks_timeout", Self::WebhooksTimeout),
         ("sweep_interval", Self::SweepInterval),
         ("cors_origins", Self::CorsOrigins),
         ("trusted_proxies", Self::TrustedProxies),
@@ -72,6 +78,8 @@ impl Setting {
         match self {
             Self::Listen => Some("127.0.0.1:8080"),
             Self::DataDir => Some("data"),
+            Self::WebhooksRetrySchedule => Some("30s,2m,10m,1h,6h,24h"),
+            Self::WebhooksTimeout => Some("15s"),
             Self::SweepInterval => Some("30s"),
             Self::Log => Some("info"),
             Self::LogFormat => Some("text"),
@@ -80,6 +88,7 @@ impl Setting {
             | Self::DatabasePool
             | Self::MasterKey
             | Self::PublicUrl
+            | Self::WebhooksTrustedTargets
             | Self::CorsOrigins
             | Self::TrustedProxies => None,
         }

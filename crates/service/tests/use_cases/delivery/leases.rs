@@ -103,7 +103,7 @@ async fn several_running_engines_attempt_each_delivery_once() {
     desk.subscribe("https://other.example/").await;
     desk.queue(1_000).await;
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
-    let running: Vec<_> = engines.iter().map(|it| start(it)).collect();
+    let running: Vec<_> = engines.iter().map(start).collect();
     until(async || desk.script.sent() >= 2_000 && engines.iter().all(|it| it.held() == 0)).await;
     let mut sent: Vec<_> = desk.script.take().into_iter().map(|it| (it.url.clone(), it.event())).collect();
     sent.sort_unstable();
