@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
-pub(crate) const MEASURES: [&str; 8] = ["footprint", "get", "list", "depth", "expand", "create", "move", "manager"];
+pub(crate) const MEASURES: [&str; 9] =
+    ["footprint", "get", "list", "depth", "expand", "create", "move", "manager", "csv"];
 
 /// A store that the service runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +95,11 @@ impl Options {
     /// For the reporting tree, which is deeper.
     pub(crate) fn size_of_tree(&self) -> Size {
         Size { people: 100_000, ..self.size() }
+    }
+
+    /// For files of people, which bring as many again.
+    pub(crate) const fn size_of_the_small(&self) -> Size {
+        Size { people: 10_000, observations: 10_000 }
     }
 
     /// How often the contenders take turns.

@@ -132,8 +132,24 @@ pub(crate) struct Service {
 impl Service {
     /// What the process has in memory, in bytes.
     pub(crate) fn resident_bytes(&self) -> Outcome<u64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The most that the process had in memory since [`Service::forget_peak`], in bytes.
+    pub(crate) fn peak_bytes(&self) -> Outcome<u64> {
+        self.memory("VmHWM:")
+    }
+
+    /// Lets the peak begin anew, with what the process has in memory now.
+    pub(crate) fn forget_peak(&self) -> Outcome {
+        const PEAK: &str = "5";
+        let path = format!("/proc/{}/clear_refs", self.process);
+        fs::write(&path, PEAK).map_err(|error| format!("cannot write {path}: {error}").into())
+    }
+
+    fn memory(&self, name: &str) -> Outcome<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process))?;
-        Ok(resident(&status).ok_or("no VmRSS in the state of the process")?)
+        Ok(bytes(&status, name).ok_or_else(|| format!("no {name} in the state of the process"))?)
     }
 
     /// Forgets what was logged, which would grow to gigabytes.
@@ -168,8 +184,8 @@ impl Service {
     }
 }
 
-fn resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+fn bytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
@@ -190,11 +206,12 @@ fn pause() {
 
 #[cfg(test)]
 mod tests {
-    use super::resident;
+    use super::bytes;
 
     #[test]
-    fn the_resident_size_is_read_in_bytes() {
-        assert_eq!(resident("VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n"), Some(1234 * 1024));
-        assert_eq!(resident("VmPeak:\t 9 kB\n"), None);
+    fn sizes_are_read_in_bytes() {
+        let status = "VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n";
+        assert_eq!((bytes(status, "VmRSS:"), bytes(status, "VmPeak:")), (Some(1234 * 1024), Some(9 * 1024)));
+        assert_eq!(bytes(status, "VmHWM:"), None);
     }
 }
