@@ -13,6 +13,8 @@ use crate::sql::{Db, failed};
 
 /// How long a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
+/// How long the connection that begins the write-ahead log anew waits for readers: the writer waits with it.
+const CHECKPOINT_BUSY_MILLIS: u32 = 50;
 /// What a connection keeps of the database in memory, in KiB.
 const CACHE_KIB: u32 = 16 * 1024;
 /// What a connection maps of the file; pages in the map are read without a copy.
@@ -106,7 +108,7 @@ impl Source {
 
     /// The connection that moves the write-ahead log into the database.
     pub(crate) fn checkpointer(&self) -> Result<Db, StorageError> {
-        self.connect("PRAGMA synchronous = full;")
+        self.connect(&format!("PRAGMA synchronous = full; PRAGMA busy_timeout = {CHECKPOINT_BUSY_MILLIS};"))
     }
 
     fn connect(&self, own: &str) -> Result<Db, StorageError> {

@@ -36,10 +36,10 @@ struct Parts(Option<ChangeSet>);
 
 impl Parts {
     /// Adds the events and the audit entry of a decision, and answers its state.
-    fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: &Decision<T>, at: Timestamp) -> Result<(), Error> {
+    fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
-        let (mut one, _) = upload.shell.change_set(upload.call, decision.clone(), &rendered, at);
-        if let Some(connector) = &upload.connector {
+        let (mut one, state) = upload.shell.change_set(upload.call, decision, &rendered, at);
+        if let Some(connector) = &upload.asked.connector {
             let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
             one.audit.actor = Actor { kind: ActorKind::Connector, id, name };
         }
@@ -50,7 +50,7 @@ impl Parts {
                 all.more_audit.push(one.audit);
             }
         }
-        Ok(())
+        Ok(state)
     }
 }
 
@@ -65,22 +65,27 @@ impl<'a> Pieces<'a> {
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
         for step in steps {
-            let Some(after) = step.decisions.last().map(|it| &it.state) else { continue };
+            let decisions =
+                Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step);
+            let Some(department) = decisions.last().map(|it| it.state.department_id) else { continue };
             let before = step.before.and_then(|it| self.loaded.known.people.get(it));
-            if let Some(id) = after.department_id.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
+            if let Some(id) = department.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
                 match self.plan.departments.get(&id) {
                     Some(decision) if self.created.insert(id) => {
-                        parts.add(upload, decision, self.at)?;
-                        departments.push(Write::Department(Row::new(decision.state.clone())));
+                        let department = parts.add(upload, decision.clone(), self.at)?;
+                        departments.push(Write::Department(Row::new(department)));
                         fresh.insert(id);
                     }
                     _ => drop(joined.insert(id)),
                 }
             }
-            for decision in &step.decisions {
-                parts.add(upload, decision, self.at)?;
+            let mut after = None;
+            for decision in decisions {
+                after = Some(parts.add(upload, decision, self.at)?);
             }
-            self.write(before, after, &mut people);
+            if let Some(after) = after {
+                self.write(before, after, &mut people);
+            }
         }
         let mut change = parts.0.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
         departments.append(&mut people);
@@ -89,19 +94,18 @@ impl<'a> Pieces<'a> {
         Ok(change)
     }
 
-    fn write(&self, before: Option<&Employee>, after: &Employee, writes: &mut Vec<Write>) {
+    fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
         let is_changed = before.and_then(|it| it.manager_id) != after.manager_id;
         let seen = before.and(after.manager_id).map(|_| self.tree);
         let lines = is_changed.then_some(Lines { seen });
         let version = before.and_then(|it| self.loaded.versions.get(&it.id));
+        let leaves = after.status == Status::Deactivated;
+        let invitation = self.loaded.invitations.get(&after.id).filter(|_| leaves);
         let row = match version {
-            Some(version) => Row::seen(after.clone(), *version),
-            None => Row::new(after.clone()),
+            Some(version) => Row::seen(after, *version),
+            None => Row::new(after),
         };
         writes.push(Write::Employee(row, lines));
-        let leaves = after.status == Status::Deactivated;
-        if let Some(it) = self.loaded.invitations.get(&after.id).filter(|_| leaves) {
-            writes.push(Write::Invitation(Row::seen(it.value.revoke(self.at), it.version)));
-        }
+        writes.extend(invitation.map(|it| Write::Invitation(Row::seen(it.value.revoke(self.at), it.version))));
     }
 }
