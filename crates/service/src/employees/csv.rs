@@ -14,7 +14,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{CommitError, Version};
+use candor_port_storage::CommitError;
 use tokio::sync::MutexGuard;
 use tokio::task::spawn_blocking;
 
@@ -156,19 +156,20 @@ impl<'a> Upload<'a> {
         if plan.steps.is_empty() {
             return self.shell.kept_or(self.call, Ok(reply)).await.map(Some);
         }
-        let mut pieces = piece::Pieces::new(loaded, &plan, at);
-        let count = plan.steps.len().div_ceil(PIECE);
-        for (number, steps) in plan.steps.chunks(PIECE).enumerate() {
-            let mut change = pieces.change_set(self, steps)?;
-            if number + 1 == count {
-                change.replay = self.shell.replay_of(self.call, &reply, at)?;
+        let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
+        let mut next = pieces.next().transpose()?;
+        while let Some(mut piece) = next {
+            if piece.is_last {
+                piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
             }
-            let moves = piece::moves(&change);
             let _turn = match turn.take() {
-                None if moves => Some(self.turn().await),
+                None if piece.moves => Some(self.turn().await),
                 held => held,
             };
-            match self.shell.store.commit(self.call.caller.tenant, change).await {
+            let commit = self.shell.store.commit(self.call.caller.tenant, piece.change);
+            // One piece is made while the one before it is saved.
+            let (saved, made) = tokio::join!(commit, async { pieces.next() });
+            match saved {
                 Ok(()) => {}
                 Err(CommitError::Replayed) => {
                     return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);
@@ -178,10 +179,8 @@ impl<'a> Upload<'a> {
                     return Ok(None);
                 }
             }
-            ends.extend(steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
-            if moves {
-                pieces.tree = Version(pieces.tree.0 + 1);
-            }
+            ends.extend(piece.steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
+            next = made.transpose()?;
         }
         Ok(Some(reply))
     }

@@ -1,6 +1,7 @@
 //! A piece of a plan as one change set, with all its events and audit entries.
 
 use std::collections::HashSet;
+use std::slice::Chunks;
 
 use candor_domain::audit::{Actor, ActorKind};
 use candor_domain::csv::{Plan, Step};
@@ -10,23 +11,36 @@ use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
 
-use super::Upload;
 use super::load::Loaded;
+use super::{PIECE, Upload};
 use crate::Error;
 use crate::shell::render;
 
 /// Makes change sets of a plan, piece after piece.
 pub(super) struct Pieces<'a> {
+    upload: &'a Upload<'a>,
     loaded: &'a Loaded,
     plan: &'a Plan,
+    steps: Chunks<'a, Step>,
     at: Timestamp,
     created: HashSet<DepartmentId>,
     /// The version of the reporting tree, which counts up with every piece that moves somebody.
-    pub(super) tree: Version,
+    tree: Version,
 }
 
-/// Whether a change set moves somebody within the reporting tree.
-pub(super) fn moves(change: &ChangeSet) -> bool {
+/// A piece of a plan.
+pub(super) struct Piece<'a> {
+    /// What it does.
+    pub(super) steps: &'a [Step],
+    /// All of that at once, if every piece before it was saved.
+    pub(super) change: ChangeSet,
+    /// Whether it moves somebody within the reporting tree.
+    pub(super) moves: bool,
+    /// Whether none comes behind it.
+    pub(super) is_last: bool,
+}
+
+fn moves(change: &ChangeSet) -> bool {
     change.writes.iter().any(|it| matches!(it, Write::Employee(_, Some(Lines { seen: Some(_) }))))
 }
 
@@ -54,13 +68,29 @@ impl Parts {
     }
 }
 
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Result<Piece<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let steps = self.steps.next()?;
+        let is_last = self.steps.len() == 0;
+        Some(self.change_set(steps).map(|change| {
+            let moves = moves(&change);
+            self.tree = if moves { self.tree.next() } else { self.tree };
+            Piece { steps, change, moves, is_last }
+        }))
+    }
+}
+
 impl<'a> Pieces<'a> {
-    pub(super) fn new(loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
-        Self { loaded, plan, at, created: HashSet::new(), tree: loaded.tree }
+    pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
+        let steps = plan.steps.chunks(PIECE);
+        Self { upload, loaded, plan, steps, at, created: HashSet::new(), tree: loaded.tree }
     }
 
     /// The change set of these steps. Departments come before those who join them.
-    pub(super) fn change_set(&mut self, upload: &Upload<'_>, steps: &[Step]) -> Result<ChangeSet, Error> {
+    fn change_set(&mut self, steps: &[Step]) -> Result<ChangeSet, Error> {
+        let upload = self.upload;
         let mut parts = Parts::default();
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
