@@ -3,11 +3,13 @@
 use crate::Outcome;
 use crate::scratch::Guard;
 use std::env;
+use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -135,16 +137,29 @@ impl Service {
         self.memory("VmRSS:")
     }
 
-    /// The most that the process had in memory since [`Service::forget_peak`], in bytes.
-    pub(crate) fn peak_bytes(&self) -> Outcome<u64> {
-        self.memory("VmHWM:")
+    /// The most that the process has in memory of its own while something is done, in bytes. Pages of a mapped database
+    /// are not its own: they are those that the system keeps of the file anyway, and takes back when it needs them.
+    pub(crate) fn peak_bytes_during<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, u64)> {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                let mut most = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    most = self.own_bytes()?.max(most);
+                    pause();
+                }
+                Ok::<u64, Box<dyn Error + Send + Sync>>(most)
+            });
+            let done = work();
+            is_over.store(true, Ordering::Relaxed);
+            let most = watcher.join().map_err(|_| "the memory was not watched")??;
+            Ok((done?, most))
+        })
     }
 
-    /// Lets the peak begin anew, with what the process has in memory now.
-    pub(crate) fn forget_peak(&self) -> Outcome {
-        const PEAK: &str = "5";
-        let path = format!("/proc/{}/clear_refs", self.process);
-        fs::write(&path, PEAK).map_err(|error| format!("cannot write {path}: {error}").into())
+    /// What the process has in memory of its own, in bytes.
+    pub(crate) fn own_bytes(&self) -> Outcome<u64> {
+        self.memory("RssAnon:")
     }
 
     fn memory(&self, name: &str) -> Outcome<u64> {

@@ -36,7 +36,11 @@ pub fn planning(bytes: &[u8]) {
         let options = Options { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
         let plan = csv::plan(&file, &Known::default(), &HashSet::new(), &options, &mut ids);
         let Counts { created, updated, deactivated, skipped, errors } = Report::of(&file, plan.outcomes.iter()).data;
-        assert_eq!(created + updated + deactivated + skipped + errors.len(), file.rows.len(), "counters sum to the rows");
+        assert_eq!(
+            created + updated + deactivated + skipped + errors.len(),
+            file.rows.len(),
+            "counters sum to the rows"
+        );
         assert_eq!((created, updated, deactivated), (plan.steps.len(), 0, 0), "nobody was there");
         let known = applied(&file, &plan, &options);
         let again = csv::plan(&file, &known, &HashSet::new(), &options, &mut ids);

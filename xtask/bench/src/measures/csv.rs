@@ -5,7 +5,7 @@ mod bare;
 mod people;
 
 use crate::Outcome;
-use crate::burst::beside;
+use crate::burst::{Sample, beside};
 use crate::options::Options;
 use crate::report::{Limit, Line};
 use crate::rounds::median;
@@ -37,35 +37,47 @@ struct Round {
 pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
     let mut lines = vec![];
     for side in stage.measured(options) {
-        let bare = Bare::new(stage, side)?;
-        let rounds = (0..=options.rounds()).map(|number| round(stage, side, &bare, number));
+        let (bare, idle) = (Bare::new(stage, side)?, side.service.own_bytes()?);
+        let rounds = (0..=options.rounds()).map(|number| round(stage, side, &bare, idle, number));
         let rounds = rounds.collect::<Outcome<Vec<_>>>()?;
         lines.extend(results(side, &rounds));
     }
     Ok(lines)
 }
 
-fn round(stage: &Stage, side: &Side, bare: &Bare<'_>, number: usize) -> Outcome<Round> {
-    let uploads = Uploads::new(side)?;
-    let (name, another) = (format!("n{number}-"), format!("o{number}-"));
-    side.service.forget_peak()?;
-    let first = uploads.send(&file(&name, "Ada"), "created")?;
-    let unchanged = uploads.send(&file(&name, "Ada"), "skipped")?;
-    let others = traffic::rename(&side.key, stage.size);
-    let address = side.service.address;
-    let (changed, one) = beside(address, &others, 1, || uploads.send(&file(&name, "Eva"), "updated"))?;
-    let (_, other) = beside(address, &others, 2, || uploads.send(&file(&another, "Ada"), "created"))?;
-    let peak = side.service.peak_bytes()?.saturating_sub(side.idle_bytes);
+fn round(stage: &Stage, side: &Side, bare: &Bare<'_>, idle: u64, number: usize) -> Outcome<Round> {
+    let name = format!("n{number}-");
+    let (sent, peak) = side.service.peak_bytes_during(|| send(stage, side, &name, number))?;
+    let Sent { first, unchanged, changed, waits: [one, other] } = sent;
     Ok(Round {
         first,
         unchanged,
         changed,
         bare: bare.insert(&name, number)?,
-        peak_megabytes: peak as f64 / MEGABYTE,
+        peak_megabytes: peak.saturating_sub(idle) as f64 / MEGABYTE,
         wait_millis: one.within(1.0).max(other.within(1.0)),
         usual_wait_millis: one.within(USUAL).max(other.within(USUAL)),
         waits: one.micros.len() + other.micros.len(),
     })
+}
+
+/// What came of the uploads of a round: the seconds of each, and what another writer met during two of them.
+struct Sent {
+    first: f64,
+    unchanged: f64,
+    changed: f64,
+    waits: [Sample; 2],
+}
+
+fn send(stage: &Stage, side: &Side, name: &str, number: usize) -> Outcome<Sent> {
+    let (uploads, address) = (Uploads::new(side)?, side.service.address);
+    let first = uploads.send(&file(name, "Ada"), "created")?;
+    let unchanged = uploads.send(&file(name, "Ada"), "skipped")?;
+    let others = traffic::rename(&side.key, stage.size);
+    let (changed, one) = beside(address, &others, 1, || uploads.send(&file(name, "Eva"), "updated"))?;
+    let another = file(&format!("o{number}-"), "Ada");
+    let (_, other) = beside(address, &others, 2, || uploads.send(&another, "created"))?;
+    Ok(Sent { first, unchanged, changed, waits: [one, other] })
 }
 
 /// The first round only counts for the memory: nothing was prepared before it.
@@ -102,7 +114,7 @@ fn results(side: &Side, rounds: &[Round]) -> [Line; 4] {
             MOST_UNCHANGED,
         ),
         line(
-            "Memory during CSV, above idle",
+            "Memory during CSV, above idle, without mapped files",
             format!("{PEOPLE} new, unchanged, and changed in {:.2} s", typical(|it| it.changed)),
             String::new(),
             worst(|it| it.peak_megabytes),
