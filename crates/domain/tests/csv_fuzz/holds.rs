@@ -8,7 +8,7 @@ use candor_domain::time::Timestamp;
 use ulid::Ulid;
 
 /// The reader refuses, with a reason, or answers rows in order; and a file that it reads can be sent in parts.
-pub fn reading(bytes: &[u8]) {
+pub(crate) fn reading(bytes: &[u8]) {
     match File::read(bytes) {
         Ok(file) => {
             assert!(file.rows.windows(2).all(|it| it[0].number < it[1].number), "rows are in order");
@@ -25,7 +25,7 @@ pub fn reading(bytes: &[u8]) {
 
 /// A plan for an organization without anybody accounts for every row, names managers before their reports, and leaves
 /// nothing to be done a second time.
-pub fn planning(bytes: &[u8]) {
+pub(crate) fn planning(bytes: &[u8]) {
     let Ok(file) = File::read(bytes) else { return };
     let mut number = 0;
     let mut ids = || {
