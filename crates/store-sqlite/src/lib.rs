@@ -34,6 +34,7 @@ use candor_port_storage::StorageError;
 pub use migrate::{migrate, pending_migrations};
 pub use open::{Options, Place};
 
+use checkpoint::Gate;
 use open::Source;
 use queue::Queue;
 use readers::Reads;
@@ -75,15 +76,17 @@ impl SqliteStore {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
             store.start("candor-read", move || readers::work(db, &reads, gate))?;
         }
+        let log = Arc::new(Gate::default());
         let written = if source.in_memory() {
             None
         } else {
             let (told, written) = sync_channel(TOLD_AHEAD);
             let db = source.checkpointer()?;
-            store.start("candor-checkpoint", move || checkpoint::work(db, &written))?;
+            let between = Arc::clone(&log);
+            store.start("candor-checkpoint", move || checkpoint::work(db, &written, &between))?;
             Some(told)
         };
-        let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written };
+        let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written, log };
         store.start("candor-write", move || writer.work())?;
         Ok(store)
     }

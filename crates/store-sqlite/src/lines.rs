@@ -9,9 +9,8 @@ use candor_port_storage::store::LinesAbove;
 use candor_port_storage::{CommitError, StorageError, Version};
 
 use crate::refusal::refused;
-use crate::sql::{Db, Sql};
+use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
-use crate::text::Draft;
 
 /// The version of the tenant's tree; it counts up with every change set that moves someone.
 const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version) VALUES (?, 1) \
@@ -60,20 +59,25 @@ pub(crate) fn start_all(db: &mut Db, tenant: Tenant, people: &[(EmployeeId, Empl
     if let [(person, manager)] = people {
         return start(db, tenant, *person, Some(*manager));
     }
-    for some in people.chunks(AT_ONCE) {
-        let mut draft = Draft::default();
-        draft
-            .add("WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (SELECT id, manager_id, 1 FROM employees");
-        draft.with(" WHERE tenant_id = ", tenant).any_of(" AND id", some.iter().map(|(person, _)| *person));
-        draft.add(
-            " UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN employees AS e",
-        );
-        draft.with(" WHERE e.tenant_id = ", tenant).add(" AND e.id = s.ancestor_id AND e.manager_id IS NOT NULL)");
-        draft.add(" INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth)");
-        draft.with(" SELECT ", tenant).add(", ancestor_id, descendant_id, depth FROM line");
-        run(db, draft.finish())?;
-    }
-    Ok(())
+    people.chunks(AT_ONCE).try_for_each(|some| run(db, beginnings(tenant, some)))
+}
+
+/// The lines of new people as one statement. They are given and not looked up: an index of managers would be read from
+/// end to end for them. Rows of nothing fill it up, so that there are few different texts to keep.
+pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) -> Sql {
+    let count = people.len().next_power_of_two();
+    let text = format!(
+        "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
+         SELECT column1, column2, 1 FROM (VALUES {}) WHERE column1 IS NOT NULL \
+         UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN employees AS e \
+         WHERE e.tenant_id = ? AND e.id = s.ancestor_id AND e.manager_id IS NOT NULL) \
+         INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+         SELECT ?, ancestor_id, descendant_id, depth FROM line",
+        vec!["(?, ?)"; count].join(", ")
+    );
+    let given = people.iter().flat_map(|(person, manager)| [Value::from(*person), Value::from(*manager)]);
+    let nothing = std::iter::repeat_n(Value::Null, 2 * (count - people.len()));
+    Sql::new(text).bind_all(given.chain(nothing)).bind(tenant).bind(tenant)
 }
 
 /// Moves a person, with everyone below them, under another manager or to the top.
@@ -98,28 +102,39 @@ pub(crate) fn change(
     Ok(())
 }
 
-/// The lines of these people and of everybody above them.
+/// The lines of these people and of everybody above them, step by step upwards.
 pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<LinesAbove, StorageError> {
     // Read first: lines that change between the statements make a move that relies on this version stale.
     let version = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
     let tree = Version(db.number(Sql::new(version).bind(tenant))?);
-    let mut all: BTreeSet<[u8; 16]> = people.iter().copied().collect();
-    for some in people.chunks(AT_ONCE) {
-        let mut draft = Draft::default();
-        // Without DISTINCT, for which all lines of the tenant would be walked in their order.
-        draft.with("SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ", tenant);
-        draft.any_of(" AND descendant_id", some.iter().copied());
-        all.extend(db.rows(draft.finish(), |row| id(row, "ancestor_id"))?);
-    }
-    let (mut lines, mut rest) = (Vec::new(), all.into_iter().peekable());
-    while rest.peek().is_some() {
-        let mut draft = Draft::default();
-        draft.with("SELECT id, manager_id FROM employees WHERE manager_id IS NOT NULL AND tenant_id = ", tenant);
-        draft.any_of(" AND id", rest.by_ref().take(AT_ONCE));
-        lines.extend(db.rows(draft.finish(), |row| Ok((id(row, "id")?, id(row, "manager_id")?)))?);
+    let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
+    let mut step: BTreeSet<[u8; 16]> = people.into_iter().collect();
+    while !step.is_empty() {
+        let from = lines.len();
+        let mut rest = step.iter().copied().peekable();
+        while rest.peek().is_some() {
+            let some: Vec<_> = rest.by_ref().take(AT_ONCE).collect();
+            let found = db.rows(managers(tenant, &some), |row| Ok((id(row, "id")?, id(row, "manager_id")?)))?;
+            lines.extend(found);
+        }
+        seen.append(&mut step);
+        step.extend(lines[from..].iter().map(|(_, manager)| *manager).filter(|it| !seen.contains(it)));
     }
     let lines = lines.into_iter().map(|(person, manager)| (Id::from_bytes(person), Id::from_bytes(manager)));
     Ok(LinesAbove { tree, lines: lines.collect() })
+}
+
+/// Those of these people who have a manager, with the manager. Each is looked up by the key: given a list of ids, SQLite
+/// would rather read the index of managers from end to end, because that has both columns.
+pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
+    let count = people.len().next_power_of_two();
+    let text = format!(
+        "SELECT e.id, e.manager_id FROM (VALUES {}) AS p CROSS JOIN employees AS e \
+         WHERE e.tenant_id = ? AND e.id = p.column1 AND e.manager_id IS NOT NULL",
+        vec!["(?)"; count].join(", ")
+    );
+    let nobody = std::iter::repeat_n(Value::Null, count - people.len());
+    Sql::new(text).bind_all(people.iter().map(|it| Value::from(*it)).chain(nobody)).bind(tenant)
 }
 
 fn id(row: &mut dyn Fetch, column: &'static str) -> Result<[u8; 16], StorageError> {

@@ -13,8 +13,12 @@ use crate::sql::{Db, failed};
 
 /// How long a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
+/// How long the connection that begins the write-ahead log anew waits for readers: the writer waits with it.
+const CHECKPOINT_BUSY_MILLIS: u32 = 50;
 /// What a connection keeps of the database in memory, in KiB.
 const CACHE_KIB: u32 = 16 * 1024;
+/// The same for those that read: only what is still in the write-ahead log, all else is in the map.
+const READER_CACHE_KIB: u32 = 4 * 1024;
 /// What a connection maps of the file; pages in the map are read without a copy.
 const MAPPED_BYTES: u64 = 1024 * 1024 * 1024;
 
@@ -101,12 +105,12 @@ impl Source {
 
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Db, StorageError> {
-        self.connect("PRAGMA query_only = on;")
+        self.connect(&format!("PRAGMA query_only = on; PRAGMA cache_size = -{READER_CACHE_KIB};"))
     }
 
     /// The connection that moves the write-ahead log into the database.
     pub(crate) fn checkpointer(&self) -> Result<Db, StorageError> {
-        self.connect("PRAGMA synchronous = full;")
+        self.connect(&format!("PRAGMA synchronous = full; PRAGMA busy_timeout = {CHECKPOINT_BUSY_MILLIS};"))
     }
 
     fn connect(&self, own: &str) -> Result<Db, StorageError> {
@@ -116,7 +120,7 @@ impl Source {
         let mut db = Db::new(connection);
         // The time-out comes first: switching to the write-ahead log may have to wait already.
         let pragmas = format!(
-            "PRAGMA busy_timeout = {BUSY_MILLIS}; {own} PRAGMA foreign_keys = on; PRAGMA cache_size = -{CACHE_KIB}; \
+            "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \
              PRAGMA mmap_size = {MAPPED_BYTES}; PRAGMA temp_store = memory;"
         );
         db.batch(&pragmas).map_err(|it| failed(&it))?;

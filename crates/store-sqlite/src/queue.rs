@@ -49,6 +49,13 @@ impl<T> Queue<T> {
         Some(state.waiting.drain(..count).collect())
     }
 
+    /// Takes at most `most` of what waits now.
+    pub(crate) fn take_waiting(&self, most: usize) -> Vec<T> {
+        let mut state = self.lock();
+        let count = state.waiting.len().min(most);
+        state.waiting.drain(..count).collect()
+    }
+
     /// Takes nothing new; what waits is still taken.
     pub(crate) fn close(&self) {
         self.lock().open = false;

@@ -1,7 +1,9 @@
 //! The one writer: everything that waits goes into one transaction, each in a savepoint of its own.
 //!
-//! One commit to the disk serves the whole group, and what fails takes back only itself.
+//! One commit to the disk serves the whole group, and what fails takes back only itself. What takes long has a transaction
+//! of its own, and lets everybody go first who waits: nobody waits for two of them.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,6 +14,7 @@ use tokio::sync::oneshot;
 
 use candor_port_storage::StorageError;
 
+use crate::checkpoint::Gate;
 use crate::queue::{Queue, Taker};
 use crate::sql::{Db, Sql, failed};
 
@@ -20,6 +23,9 @@ const MOST_AT_ONCE: usize = 512;
 
 /// Something to write.
 pub(crate) trait Task: Send {
+    /// Whether it takes so long that others should not wait for it.
+    fn is_long(&self) -> bool;
+
     /// Writes it; says whether it is to be kept.
     fn run(&mut self, db: &mut Db) -> bool;
 
@@ -35,6 +41,7 @@ struct Asked<F, T, E> {
     work: Option<F>,
     result: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
+    is_long: bool,
     since: Instant,
 }
 
@@ -44,6 +51,10 @@ where
     T: Send,
     E: From<StorageError> + Send,
 {
+    fn is_long(&self) -> bool {
+        self.is_long
+    }
+
     fn run(&mut self, db: &mut Db) -> bool {
         self.result = self.work.take().map(|work| work(db));
         matches!(self.result, Some(Ok(_)))
@@ -70,8 +81,18 @@ where
     T: Send + 'static,
     E: From<StorageError> + Send + 'static,
 {
+    ask_for(tasks, false, work).await
+}
+
+/// The same for work that may take long.
+pub(crate) async fn ask_for<F, T, E>(tasks: &Tasks, is_long: bool, work: F) -> Result<T, E>
+where
+    F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<StorageError> + Send + 'static,
+{
     let (answer, answered) = oneshot::channel();
-    let task = Asked { work: Some(work), result: None, answer, since: Instant::now() };
+    let task = Asked { work: Some(work), result: None, answer, is_long, since: Instant::now() };
     let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
     queue_length(waiting);
     answered.await.map_err(|_| stopped())?
@@ -94,6 +115,8 @@ pub(crate) struct Writer {
     pub(crate) gate: Option<Arc<RwLock<()>>>,
     /// Told how many tasks a group had, if there is a write-ahead log to be looked after.
     pub(crate) written: Option<SyncSender<usize>>,
+    /// Closed while the write-ahead log is begun anew.
+    pub(crate) log: Arc<Gate>,
 }
 
 impl Writer {
@@ -101,16 +124,33 @@ impl Writer {
     pub(crate) fn work(mut self) {
         let tasks = Arc::clone(&self.tasks);
         let _taker = Taker(&tasks);
-        while let Some(group) = tasks.take(MOST_AT_ONCE) {
-            let count = group.len();
-            metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(1);
-            metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(count as u64);
-            queue_length(0);
-            self.group(group);
-            if let Some(written) = &self.written {
-                // A full channel means that the other thread has enough to do already.
-                let _ = written.try_send(count);
-            }
+        let mut long = VecDeque::new();
+        loop {
+            let waiting = match long.is_empty() {
+                true => tasks.take(MOST_AT_ONCE),
+                false => Some(tasks.take_waiting(MOST_AT_ONCE)),
+            };
+            let Some(waiting) = waiting else { return };
+            let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|it| it.is_long());
+            long.extend(late);
+            self.carry_out(group);
+            self.carry_out(long.pop_front().into_iter().collect());
+        }
+    }
+
+    fn carry_out(&mut self, group: Vec<Box<dyn Task>>) {
+        let count = group.len();
+        if count == 0 {
+            return;
+        }
+        metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(1);
+        metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(count as u64);
+        queue_length(0);
+        self.log.pass();
+        self.group(group);
+        if let Some(written) = &self.written {
+            // A full channel means that the other thread has enough to do already.
+            let _ = written.try_send(count);
         }
     }
 
@@ -140,14 +180,23 @@ fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
 
 fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> QueryResult<()> {
     db.execute(&Sql::new("BEGIN IMMEDIATE"))?;
+    if let [only] = group {
+        // The transaction itself serves as the savepoint, which would keep a copy of every page that is changed.
+        let ended = if kept(only.as_mut(), db) { "COMMIT" } else { "ROLLBACK" };
+        return db.execute(&Sql::new(ended)).map(drop);
+    }
     for task in group {
         db.execute(&Sql::new("SAVEPOINT task"))?;
-        let keep = catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false);
-        if !keep {
+        if !kept(task.as_mut(), db) {
             // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
             db.execute(&Sql::new("ROLLBACK TO task"))?;
         }
         db.execute(&Sql::new("RELEASE task"))?;
     }
     db.execute(&Sql::new("COMMIT")).map(drop)
+}
+
+/// Runs a task, and says whether what it wrote is to be kept.
+fn kept(task: &mut dyn Task, db: &mut Db) -> bool {
+    catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false)
 }

@@ -1,6 +1,10 @@
 //! `candor import`, and uploads that are torn, on both stores.
 
 use std::fmt::Write as _;
+use std::io::{Read, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -77,6 +81,95 @@ fn an_import_says_what_it_lacks() {
     let refused = import(&place, &format!("http://{}/v1", service.address));
     assert_eq!((refused.code, refused.stderr.contains("401")), (Some(1), true), "{}", refused.stderr);
     service.stop();
+}
+
+/// Answers one connection after the other with these, and tells the idempotency keys that came.
+fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let keys = thread::spawn(move || {
+        let mut keys = vec![];
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (mut request, mut buffer) = (String::new(), [0; 4096]);
+            while !request.ends_with("a@example.com\n") {
+                let read = stream.read(&mut buffer).unwrap();
+                assert!(read > 0, "{request}");
+                request.push_str(&String::from_utf8_lossy(&buffer[..read]));
+            }
+            let key =
+                request.lines().find_map(|it| it.to_lowercase().strip_prefix("idempotency-key:").map(str::to_owned));
+            keys.push(key.unwrap());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+        keys
+    });
+    (url, keys)
+}
+
+#[test]
+fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
+    let place = Place::sqlite().with("CANDOR_API_KEY", "cdr_live_x");
+    std::fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
+    let (url, keys) = answering(&[
+        "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+        "",
+        "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
+         {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}",
+    ]);
+    let done = candor(&place, &["import", "people.csv", "--url", &url, "--json"]);
+    assert_eq!(done.json()["data"]["created"], 1);
+    let keys = keys.join().unwrap();
+    assert!(keys.len() == 4 && keys.iter().all(|it| *it == keys[0]), "{keys:?}");
+}
+
+/// People in a tree, as far as `to`; `name` is everybody's first name.
+fn tree(folder: &Path, file: &str, name: &str, people: std::ops::Range<usize>) {
+    let mut text = "email,first_name,last_name,manager_email,department_name\n".to_owned();
+    for it in people {
+        let manager = if it == 0 { String::new() } else { format!("p{}@example.com", (it - 1) / 8) };
+        writeln!(text, "p{it}@example.com,{name},Example,{manager},Dep {}", it % 9).unwrap();
+    }
+    std::fs::write(folder.join(file), text).unwrap();
+}
+
+fn imported_at_once(place: Place) {
+    let admin = place.key("*", &["--admin"]);
+    let place = place.with("CANDOR_API_KEY", &admin.secret);
+    let service = Service::serve(&place);
+    let url = format!("http://{}", service.address);
+    tree(place.folder.path(), "one.csv", "One", 0..900);
+    tree(place.folder.path(), "two.csv", "Two", 0..1_200);
+    let import = |file: &str| candor(&place, &["import", file, "--url", &url, "--json"]).json();
+    let (one, two) = thread::scope(|scope| {
+        let one = scope.spawn(|| import("one.csv"));
+        let two = import("two.csv");
+        (one.join().unwrap(), two)
+    });
+    let count = |answer: &Value, name: &str| answer["data"][name].as_u64().unwrap();
+    assert_eq!(count(&one, "created") + count(&two, "created"), 1_200, "{one} {two}");
+    for (answer, rows) in [(&one, 900), (&two, 1_200)] {
+        assert_eq!(answer["data"]["errors"], json!([]));
+        assert_eq!(count(answer, "created") + count(answer, "updated") + count(answer, "skipped"), rows, "{answer}");
+    }
+    // Whichever came last for each person, managers and departments are the same; the names converge.
+    let last = import("two.csv");
+    assert_eq!((count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]), (0, 0, &json!([])));
+    assert_eq!(count(&import("two.csv"), "skipped"), 1_200);
+    service.stop();
+}
+
+#[test]
+fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_sqlite() {
+    imported_at_once(Place::sqlite());
+}
+
+#[test]
+fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        imported_at_once(place);
+    }
 }
 
 /// How many uploads are torn.

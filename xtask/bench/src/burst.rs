@@ -5,6 +5,7 @@ use crate::http::Connection;
 use crate::random::Random;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, LocalSet};
@@ -100,8 +101,9 @@ async fn all(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcom
     let mut senders = JoinSet::new();
     for (number, connection) in (0_u64..).zip(connections) {
         let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
-        let most = shape.requests.div_ceil(shape.connections);
-        senders.spawn_local(one(connection, Rc::clone(traffic), random, begun + shape.time, most));
+        let (most, deadline) = (shape.requests.div_ceil(shape.connections), begun + shape.time);
+        let go_on = move |now, sent| now < deadline && sent < most;
+        senders.spawn_local(one(connection, Rc::clone(traffic), random, go_on));
     }
     let mut micros = Vec::new();
     while let Some(sent) = senders.join_next().await {
@@ -112,19 +114,39 @@ async fn all(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcom
     Ok(Sample { rate, micros })
 }
 
-/// One connection's part, until the deadline.
+/// Sends requests one after the other for as long as some other work goes on, and answers what came of both.
+pub(crate) fn beside<T: Send>(
+    address: SocketAddr,
+    traffic: &Rc<Traffic>,
+    seed: u64,
+    work: impl FnOnce() -> Outcome<T> + Send,
+) -> Outcome<(T, Sample)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let connection = runtime.block_on(Connection::open(address))?;
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        let worker = scope.spawn(work);
+        let go_on = |_, _| !worker.is_finished();
+        let sent = runtime.block_on(one(connection, Rc::clone(traffic), Random::seeded(seed), go_on));
+        let done = worker.join().map_err(|_| "the work beside the requests broke off")??;
+        let mut micros = sent?;
+        micros.sort_unstable();
+        Ok((done, Sample { rate: micros.len() as f64 / begun.elapsed().as_secs_f64(), micros }))
+    })
+}
+
+/// One connection's part, for as long as it is to go on.
 async fn one(
     mut connection: Connection,
     traffic: Rc<Traffic>,
     mut random: Random,
-    deadline: Instant,
-    most: usize,
+    go_on: impl Fn(Instant, usize) -> bool,
 ) -> Result<Vec<u32>, String> {
     const SHOWN: usize = 400;
     let mut micros = Vec::new();
     let mut request = Vec::with_capacity(2048);
     let mut now = Instant::now();
-    while now < deadline && micros.len() < most {
+    while go_on(now, micros.len()) {
         request.clear();
         traffic.write(&mut random, &mut request);
         let (status, body) = connection.exchange(&request).await.map_err(|it| it.to_string())?;

@@ -78,8 +78,12 @@ fn run(options: &Options) -> Outcome<bool> {
 
 /// Keeps the services up for whoever wants to look into them.
 fn hold(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome {
-    let (_, tree) = measures::wanted(options);
-    let size = if tree { options.size_of_tree() } else { options.size() };
+    let wanted = measures::wanted(options);
+    let size = match (wanted.main, wanted.tree) {
+        (false, false) => options.size_of_the_small(),
+        (_, true) => options.size_of_tree(),
+        (true, false) => options.size(),
+    };
     let stage = Stage::set("main", size, options, scratch, postgres)?;
     println!("{}\nEnter ends this.", stage.addresses());
     std::io::stdin().read_line(&mut String::new())?;
@@ -87,17 +91,22 @@ fn hold(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Ou
 }
 
 fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome<Vec<Line>> {
-    let (main, tree) = measures::wanted(options);
+    let wanted = measures::wanted(options);
     let mut lines = vec![];
-    if main {
+    if wanted.main {
         let stage = Stage::set("main", options.size(), options, scratch, postgres)?;
         lines.extend(measures::on_the_main_stage(&stage, options)?);
     }
-    if tree {
+    if wanted.tree {
         // Nothing is compared with pgbench here.
         let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
         let stage = Stage::set("tree", options.size_of_tree(), options, scratch, postgres)?;
         lines.extend(measures::on_the_tree(&stage, options)?);
+    }
+    if wanted.small {
+        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
+        let stage = Stage::set("small", options.size_of_the_small(), options, scratch, postgres)?;
+        lines.extend(measures::on_the_small_stage(&stage, options)?);
     }
     Ok(lines)
 }

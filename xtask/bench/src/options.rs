@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 13] = [
+pub(crate) const MEASURES: [&str; 14] = [
     "footprint",
     "get",
     "list",
@@ -22,6 +22,7 @@ pub(crate) const MEASURES: [&str; 13] = [
     "webhooks-hanging",
     "webhooks-creates",
     "manager",
+    "csv",
 ];
 
 /// A store that the service runs on.
@@ -109,6 +110,11 @@ impl Options {
     /// For the reporting tree, which is deeper.
     pub(crate) fn size_of_tree(&self) -> Size {
         Size { people: 100_000, ..self.size() }
+    }
+
+    /// For files of people, which bring as many again.
+    pub(crate) const fn size_of_the_small(&self) -> Size {
+        Size { people: 10_000, observations: 10_000 }
     }
 
     /// How often the contenders take turns.

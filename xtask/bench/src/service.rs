@@ -3,11 +3,13 @@
 use crate::Outcome;
 use crate::scratch::Guard;
 use std::env;
+use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -147,6 +149,31 @@ impl Service {
     pub(crate) fn processor_time(&self) -> Outcome<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process))?;
         Ok(spent(&stat).ok_or("no times in the state of the process")?)
+    }
+
+    /// The most that the process has in memory of its own while something is done, in bytes. Pages of a mapped database
+    /// are not its own: they are those that the system keeps of the file anyway, and takes back when it needs them.
+    pub(crate) fn peak_bytes_during<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, u64)> {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                let mut most = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    most = self.own_bytes()?.max(most);
+                    pause();
+                }
+                Ok::<u64, Box<dyn Error + Send + Sync>>(most)
+            });
+            let done = work();
+            is_over.store(true, Ordering::Relaxed);
+            let most = watcher.join().map_err(|_| "the memory was not watched")??;
+            Ok((done?, most))
+        })
+    }
+
+    /// What the process has in memory of its own, in bytes.
+    pub(crate) fn own_bytes(&self) -> Outcome<u64> {
+        self.state("RssAnon:")
     }
 
     fn state(&self, name: &str) -> Outcome<u64> {

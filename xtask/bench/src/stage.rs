@@ -74,7 +74,8 @@ pub(crate) struct Side {
     pub(crate) store: Store,
     pub(crate) key: String,
     pub(crate) tenant: [u8; 16],
-    database: String,
+    /// The URL of its database.
+    pub(crate) database: String,
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     /// Memory after a start and a few requests, in bytes.

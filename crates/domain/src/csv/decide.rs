@@ -33,7 +33,6 @@ impl<K: Kind> Wish<Id<K>> {
 }
 
 /// The cells of a row, read.
-#[derive(Debug, Clone)]
 pub(super) enum Parsed {
     New(Box<Draft>),
     Change(Box<Patch>),
@@ -107,37 +106,48 @@ pub(super) fn status(file: &File, row: &Row, stored: Option<&Employee>) -> Resul
     }
 }
 
-/// What a row asks for, with its references resolved.
+/// What a row's references came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {
-    pub(super) parsed: Parsed,
     pub(super) manager: Wish<EmployeeId>,
     pub(super) department: Wish<DepartmentId>,
-    pub(super) status: Option<Status>,
 }
 
-/// The decisions of a row, in order; none if everything is as it says.
-pub(super) fn decide(
-    known: &Known,
-    options: &Options<'_>,
-    id: EmployeeId,
-    stored: Option<&Employee>,
-    wanted: &Wanted,
-) -> Result<Vec<Decision<Employee>>, Rejection> {
-    let mut decisions = match (&wanted.parsed, stored) {
-        (Parsed::New(draft), _) => vec![create(options, id, draft, wanted)?],
-        (Parsed::Change(patch), Some(stored)) => change(known, options, stored, patch, wanted)?,
-        (Parsed::Change(_), None) => vec![],
-    };
-    let Some(now) = decisions.last().map(|it| &it.state).or(stored) else { return Ok(decisions) };
-    let at = options.at;
-    let moved = match (wanted.status, now.status) {
-        (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
-        (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
-        (Some(Status::Active), Status::PendingInvite) => Some(now.accept_invitation(at)?),
-        _ => None,
-    };
-    decisions.extend(moved);
-    Ok(decisions)
+/// Everything that decisions about single rows rely upon.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'a> {
+    pub(super) file: &'a File,
+    pub(super) known: &'a Known,
+    pub(super) options: &'a Options<'a>,
+}
+
+impl Judge<'_> {
+    /// The decisions of a row, in order; none if everything is as it says.
+    pub(super) fn decide(
+        self,
+        row: &Row,
+        id: EmployeeId,
+        stored: Option<&Employee>,
+        wanted: Wanted,
+    ) -> Result<Vec<Decision<Employee>>, Rejection> {
+        let parsed = parse(self.file, row, stored, self.options.clear_empty).map_err(|it| Rejection::of(&it))?;
+        let mut decisions = match (parsed, stored) {
+            (Parsed::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
+            (Parsed::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
+            (Parsed::Change(_), None) => vec![],
+        };
+        let Some(now) = decisions.last().map(|it| &it.state).or(stored) else { return Ok(decisions) };
+        let at = self.options.at;
+        let status = status(self.file, row, stored).unwrap_or_default();
+        let moved = match (status, now.status) {
+            (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
+            (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
+            (Some(Status::Active), Status::PendingInvite) => Some(now.accept_invitation(at)?),
+            _ => None,
+        };
+        decisions.extend(moved);
+        Ok(decisions)
+    }
 }
 
 /// The references were resolved, and judged as they will be in the end: they hold.
@@ -149,10 +159,9 @@ fn resolved() -> References {
 fn create(
     options: &Options<'_>,
     id: EmployeeId,
-    draft: &Draft,
-    wanted: &Wanted,
+    mut draft: Draft,
+    wanted: Wanted,
 ) -> Result<Decision<Employee>, Rejection> {
-    let mut draft = draft.clone();
     draft.manager = wanted.manager.reference().flatten();
     draft.department = wanted.department.reference().flatten();
     let mut decision = Employee::create(id, draft, &resolved(), options.at)?;
@@ -163,17 +172,16 @@ fn create(
 }
 
 fn change(
-    known: &Known,
-    options: &Options<'_>,
+    judge: Judge<'_>,
     stored: &Employee,
-    patch: &Patch,
-    wanted: &Wanted,
+    patch: Patch,
+    wanted: Wanted,
 ) -> Result<Vec<Decision<Employee>>, Rejection> {
+    let Judge { known, options, .. } = judge;
     let mut decisions = Vec::new();
     let free = options.connector.filter(|_| stored.connector_id.is_none());
     decisions.extend(free.and_then(|it| it.manage(stored, options.at)));
-    let patch =
-        Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch.clone() };
+    let patch = Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch };
     let managed_keys = stored.connector_id.and_then(|it| known.managed_keys.get(&it)).cloned().unwrap_or_default();
     let acting = options.connector.map(Resource::id);
     let found = References { managed_keys, acting, ..resolved() };

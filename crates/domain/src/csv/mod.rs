@@ -14,12 +14,14 @@ mod read;
 mod report;
 mod scan;
 mod split;
+mod steps;
 
 pub use names::Names;
-pub use plan::{Options, Plan, Step, plan};
+pub use plan::{Options, Plan, plan};
 pub use read::{File, Row, Unreadable, too_many_bytes};
 pub use report::{Action, Counts, OtherCode, Outcome, PlannedRow, Rejection, Report, RowCode, RowError, Warning};
 pub use split::{Part, Split, split};
+pub use steps::Step;
 
 use std::collections::HashMap;
 

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use ulid::Ulid;
 
 use super::columns::Column;
-use super::decide::{self, Wanted, Wish};
+use super::decide::{self, Judge, Wanted, Wish};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
-use super::report::{self, Outcome, PlannedRow, Rejection};
-use super::{File, Known, Names};
+use super::report::{Outcome, Rejection};
+use super::{File, Known, Step};
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::library::{Department, department};
@@ -29,17 +29,6 @@ pub struct Options<'a> {
     pub connector: Option<&'a Connector>,
     /// Now.
     pub at: Timestamp,
-}
-
-/// What one row does to one person.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// The place of the row in the file.
-    pub row: usize,
-    /// The place of the person among those known; `None` for somebody new.
-    pub before: Option<usize>,
-    /// What is done, in order; the last one has the final state. At least one.
-    pub decisions: Vec<Decision<Employee>>,
 }
 
 /// What becomes of a file.
@@ -77,8 +66,8 @@ pub fn plan(
         index,
         targets,
         outcomes,
-        wanted: file.rows.iter().map(|_| None).collect(),
-        decided: file.rows.iter().map(|_| None).collect(),
+        wanted: vec![None; file.rows.len()],
+        decided: vec![None; file.rows.len()],
         departments: HashMap::new(),
         providers: HashMap::new(),
         dependents: HashMap::new(),
@@ -90,6 +79,14 @@ pub fn plan(
     planner.finish()
 }
 
+/// What is kept of the decisions of a row until all rows are decided.
+#[derive(Debug, Clone)]
+struct Decided {
+    outcome: Outcome,
+    manager: Option<EmployeeId>,
+    department: Option<DepartmentId>,
+}
+
 struct Planner<'a> {
     file: &'a File,
     known: &'a Known,
@@ -98,7 +95,7 @@ struct Planner<'a> {
     targets: Vec<Option<Target>>,
     outcomes: Vec<Option<Outcome>>,
     wanted: Vec<Option<Wanted>>,
-    decided: Vec<Option<Vec<Decision<Employee>>>>,
+    decided: Vec<Option<Decided>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
     /// The rows through which an address comes to be somebody's.
     providers: HashMap<String, usize>,
@@ -131,8 +128,8 @@ impl Planner<'_> {
             let stored = self.stored(at);
             let mut problems = Problems::none();
             let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
-            let parsed = parsed.map_err(|it| problems.extend(it)).ok();
-            let status = problems.take("status", decide::status(self.file, row, stored)).flatten();
+            drop(parsed.map_err(|it| problems.extend(it)));
+            problems.take("status", decide::status(self.file, row, stored));
             let department = match self.department(at, &by_name, ids) {
                 Ok(found) => problems.take("department_name", found),
                 Err(denied) => {
@@ -140,12 +137,10 @@ impl Planner<'_> {
                     None
                 }
             };
-            match (parsed, department) {
-                (Some(parsed), Some(department)) if problems.is_empty() => {
-                    self.wanted[at] = Some(Wanted { parsed, manager: Wish::Keep, department, status });
-                }
-                _ if problems.is_empty() => {}
-                _ => self.outcomes[at] = Some(Outcome::Reject(Rejection::of(&problems))),
+            if !problems.is_empty() {
+                self.outcomes[at] = Some(Outcome::Reject(Rejection::of(&problems)));
+            } else if let Some(department) = department {
+                self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
             }
         }
     }
@@ -255,11 +250,12 @@ impl Planner<'_> {
     }
 
     fn decide(&mut self) {
+        let judge = Judge { file: self.file, known: self.known, options: self.options };
         for at in self.open() {
-            // Thousands of rows, read and decided, would take their memory twice.
-            let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at].take()) else { continue };
-            match decide::decide(self.known, self.options, id, self.stored(at), &wanted) {
-                Ok(decisions) => self.decided[at] = Some(decisions),
+            let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
+            let stored = self.stored(at);
+            match judge.decide(&self.file.rows[at], id, stored, wanted) {
+                Ok(decisions) => self.decided[at] = Some(Decided::of(stored, &decisions)),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
@@ -273,7 +269,7 @@ impl Planner<'_> {
 
     /// The manager that a row would give its person, if it changes.
     fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
-        let after = self.decided[at].as_ref()?.last()?.state.manager_id;
+        let after = self.decided[at].as_ref()?.manager;
         let before = self.stored(at).and_then(|it| it.manager_id);
         (after != before).then_some(after)
     }
@@ -311,20 +307,18 @@ impl Planner<'_> {
             }
         }
         let depths = graph::depths(&lines, open.iter().filter_map(|it| self.person(*it)));
-        let mut steps = Vec::with_capacity(open.len());
+        let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {
-            let decisions = self.decided[at].take().unwrap_or_default();
-            self.outcomes[at] = Some(outcome(self.stored(at).is_none(), &decisions));
-            if !decisions.is_empty() {
+            let Some(Decided { outcome, department, .. }) = self.decided[at].take() else { continue };
+            if let (true, Some(id), Some(wanted)) = (outcome != Outcome::Unchanged, self.person(at), self.wanted[at]) {
                 let before = if let Some(Target::Stored(it)) = self.targets[at] { Some(it) } else { None };
-                let depth = self.person(at).and_then(|it| depths.get(&it)).copied().unwrap_or_default();
-                steps.push((depth, Step { row: at, before, decisions }));
+                steps.push((depths.get(&id).copied().unwrap_or_default(), Step { row: at, before, id, wanted }));
+                joined.extend(department);
             }
+            self.outcomes[at] = Some(outcome);
         }
-        steps.sort_by_key(|(depth, step)| (*depth, step.row));
-        let steps: Vec<Step> = steps.into_iter().map(|(_, it)| it).collect();
-        let joined: HashSet<DepartmentId> =
-            steps.iter().filter_map(|it| it.decisions.last()?.state.department_id).collect();
+        steps.sort_unstable_by_key(|(depth, step)| (*depth, step.row));
+        let steps = steps.into_iter().map(|(_, it)| it).collect();
         let departments = self.departments.into_values().filter(|(id, _)| joined.contains(id)).collect();
         let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(Outcome::Unchanged)).collect();
         Plan { steps, outcomes, departments }
@@ -343,36 +337,18 @@ fn put(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
     };
 }
 
-fn outcome(is_new: bool, decisions: &[Decision<Employee>]) -> Outcome {
-    let did = |action: &str| decisions.iter().any(|it| it.audit.action == action);
-    match decisions {
-        [] => Outcome::Unchanged,
-        _ if is_new => Outcome::Create,
-        _ if did("employee.deactivate") => Outcome::Deactivate,
-        _ if did("employee.reactivate") => Outcome::Reactivate,
-        _ => Outcome::Update,
-    }
-}
-
-impl Plan {
-    /// What would become of each row, with what would change; `names` are those of whoever is stored.
-    #[must_use]
-    pub fn rows(&self, file: &File, known: &Known, mut names: Names) -> Vec<PlannedRow> {
-        names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
-        let state = |it: &Step| it.decisions.last().map(|it| it.state.clone());
-        names.people.extend(self.steps.iter().filter_map(state).map(|it| (it.id, it.email)));
-        names.departments.extend(known.departments.iter().map(|it| (it.id, it.name.clone())));
-        names.departments.extend(self.departments.iter().map(|(id, it)| (*id, it.state.name.clone())));
-        let steps: HashMap<usize, &Step> = self.steps.iter().map(|it| (it.row, it)).collect();
-        let planned = |(at, row): (usize, &super::Row)| PlannedRow {
-            row_number: row.number,
-            email: row.email.clone(),
-            action: self.outcomes.get(at).unwrap_or(&Outcome::Unchanged).action(),
-            changes: steps.get(&at).map_or_else(Default::default, |step| {
-                let before = step.before.and_then(|it| known.people.get(it));
-                step.decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names))
-            }),
+impl Decided {
+    fn of(stored: Option<&Employee>, decisions: &[Decision<Employee>]) -> Self {
+        let did = |action: &str| decisions.iter().any(|it| it.audit.action == action);
+        let outcome = match decisions {
+            [] => Outcome::Unchanged,
+            _ if stored.is_none() => Outcome::Create,
+            _ if did("employee.deactivate") => Outcome::Deactivate,
+            _ if did("employee.reactivate") => Outcome::Reactivate,
+            _ => Outcome::Update,
         };
-        file.rows.iter().enumerate().map(planned).collect()
+        let after = decisions.last().map(|it| &it.state).or(stored);
+        let (manager, department) = (after.and_then(|it| it.manager_id), after.and_then(|it| it.department_id));
+        Self { outcome, manager, department }
     }
 }

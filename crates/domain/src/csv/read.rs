@@ -145,7 +145,8 @@ impl Row {
             number: record.number,
             email: String::new(),
             email_key: String::new(),
-            cells: Vec::new(),
+            // Thousands of rows are kept: none has room for more cells than it says something in.
+            cells: Vec::with_capacity(record.cells.iter().filter(|it| !it.is_empty()).count()),
             width,
             flaw,
         };

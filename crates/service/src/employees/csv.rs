@@ -14,7 +14,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{CommitError, Version};
+use candor_port_storage::CommitError;
 use tokio::sync::MutexGuard;
 use tokio::task::spawn_blocking;
 
@@ -24,7 +24,7 @@ use crate::{Call, Error, Shell};
 use load::Loaded;
 
 /// Rows saved in one commit: few enough that no other writer waits for long behind one.
-pub const PIECE: usize = 125;
+pub const PIECE: usize = 150;
 /// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
 /// the same file sent again goes on from there.
 const STALLS: usize = 8;
@@ -43,9 +43,10 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
     }
     let request = Request::parse(params)?;
     let file = aside(move || File::read(&body)).await?.map_err(refused)?;
-    let connector = connector(shell, call, request.connector.as_deref()).await?.map(Arc::new);
-    let upload = Upload { shell, call, request, file: Arc::new(file), connector };
-    upload.carry_out().await
+    let connector = connector(shell, call, request.connector.as_deref()).await?;
+    let asked = Asked { file, connector, clear_empty: request.clear_empty, is_admin: call.caller.is_admin() };
+    let upload = Upload { shell, call, asked: Arc::new(asked) };
+    if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
 
 fn refused(it: Unreadable) -> Error {
@@ -71,13 +72,26 @@ async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Opt
     Ok(Some(found.ok_or_else(unknown)?.value))
 }
 
+/// What is asked for.
+struct Asked {
+    file: File,
+    connector: Option<Connector>,
+    clear_empty: bool,
+    is_admin: bool,
+}
+
+impl Asked {
+    fn options(&self, at: Timestamp) -> csv::Options<'_> {
+        let Self { connector, clear_empty, is_admin, .. } = self;
+        csv::Options { clear_empty: *clear_empty, is_admin: *is_admin, connector: connector.as_ref(), at }
+    }
+}
+
 /// One upload under way.
 struct Upload<'a> {
     shell: &'a Shell,
     call: &'a Call,
-    request: Request,
-    file: Arc<File>,
-    connector: Option<Arc<Connector>>,
+    asked: Arc<Asked>,
 }
 
 impl<'a> Upload<'a> {
@@ -87,11 +101,7 @@ impl<'a> Upload<'a> {
         while stalls < STALLS {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
             let at = self.shell.clock.now();
-            let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.file).await?);
-            let plan = self.plan(&loaded, ends.keys().copied().collect(), at).await?;
-            if self.request.dry_run {
-                return self.preview(&loaded, plan).await;
-            }
+            let (loaded, plan) = self.plan(ends.keys().copied().collect(), at).await?;
             let before = ends.len();
             if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
                 return Ok(reply);
@@ -105,31 +115,31 @@ impl<'a> Upload<'a> {
         self.shell.turn(self.call.caller.tenant).await
     }
 
-    async fn plan(&self, loaded: &Arc<Loaded>, applied: HashSet<usize>, at: Timestamp) -> Result<Plan, Error> {
-        let (file, loaded, connector) = (Arc::clone(&self.file), Arc::clone(loaded), self.connector.clone());
-        let (ids, clear_empty) = (Arc::clone(&self.shell.ids), self.request.clear_empty);
-        let is_admin = self.call.caller.is_admin();
-        aside(move || {
-            let options = csv::Options { clear_empty, is_admin, connector: connector.as_deref(), at };
-            csv::plan(&file, &loaded.known, &applied, &options, &mut || ids.ulid(at))
-        })
-        .await
+    /// Loads what the file names, and plans on it all rows but those that are `applied`.
+    async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<Loaded>, Plan), Error> {
+        let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.asked.file).await?);
+        let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.shell.ids));
+        let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
+        let plan = aside(plan).await?;
+        Ok((loaded, plan))
     }
 
     /// The answer of a dry run.
-    async fn preview(&self, loaded: &Arc<Loaded>, plan: Plan) -> Result<Reply, Error> {
+    async fn preview(&self) -> Result<Reply, Error> {
+        let at = self.shell.clock.now();
+        let (loaded, plan) = self.plan(HashSet::new(), at).await?;
         let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
-        let (file, loaded) = (Arc::clone(&self.file), Arc::clone(loaded));
+        let asked = Arc::clone(&self.asked);
         let report = aside(move || {
-            let rows = plan.rows(&file, &loaded.known, names);
-            Report { plan: Some(rows), ..Report::of(&file, plan.outcomes.iter()) }
+            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names);
+            Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) }
         });
         Ok(Reply::done(render(&report.await?)?, None))
     }
 
     fn answer(&self, plan: &Plan, ends: &HashMap<usize, Outcome>) -> Result<Reply, Error> {
         let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
-        Ok(Reply::done(render(&Report::of(&self.file, outcomes))?, None))
+        Ok(Reply::done(render(&Report::of(&self.asked.file, outcomes))?, None))
     }
 
     /// Saves a plan piece by piece; `None` if others came first, so that the rest has to be planned anew. The last
@@ -146,19 +156,20 @@ impl<'a> Upload<'a> {
         if plan.steps.is_empty() {
             return self.shell.kept_or(self.call, Ok(reply)).await.map(Some);
         }
-        let mut pieces = piece::Pieces::new(loaded, &plan, at);
-        let count = plan.steps.len().div_ceil(PIECE);
-        for (number, steps) in plan.steps.chunks(PIECE).enumerate() {
-            let mut change = pieces.change_set(self, steps)?;
-            if number + 1 == count {
-                change.replay = self.shell.replay_of(self.call, &reply, at)?;
+        let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
+        let mut next = pieces.next().transpose()?;
+        while let Some(mut piece) = next {
+            if piece.is_last {
+                piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
             }
-            let moves = piece::moves(&change);
             let _turn = match turn.take() {
-                None if moves => Some(self.turn().await),
+                None if piece.moves => Some(self.turn().await),
                 held => held,
             };
-            match self.shell.commit(self.call.caller.tenant, change).await {
+            let commit = self.shell.commit(self.call.caller.tenant, piece.change);
+            // One piece is made while the one before it is saved.
+            let (saved, made) = tokio::join!(commit, async { pieces.next() });
+            match saved {
                 Ok(()) => {}
                 Err(CommitError::Replayed) => {
                     return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);
@@ -168,10 +179,8 @@ impl<'a> Upload<'a> {
                     return Ok(None);
                 }
             }
-            ends.extend(steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
-            if moves {
-                pieces.tree = Version(pieces.tree.0 + 1);
-            }
+            ends.extend(piece.steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
+            next = made.transpose()?;
         }
         Ok(Some(reply))
     }

@@ -9,10 +9,14 @@ use candor_port_storage::{ChangeSet, CommitError, Committed, Storage};
 use crate::sql::Sql;
 use crate::{SqliteStore, commit, writer};
 
+/// A change set with more writes is for a file or a batch, and others go first.
+const MANY_WRITES: usize = 16;
+
 #[async_trait]
 impl Storage for SqliteStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
-        writer::ask(&self.tasks, move |db| commit::carry_out(db, tenant, &change)).await
+        let is_long = change.writes.len() > MANY_WRITES;
+        writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await
     }
 
     async fn ping(&self) -> Read<()> {

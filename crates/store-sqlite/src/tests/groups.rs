@@ -115,3 +115,19 @@ async fn a_store_that_closes_carries_out_what_waits() {
     let store = Arc::new(SqliteStore::open(&options).unwrap());
     assert_eq!(store.employee(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
 }
+
+#[tokio::test]
+async fn what_takes_long_lets_those_go_first_who_wait() {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(6));
+    let (tenant, person) = (make.tenant(), make.employee());
+    let twin = Employee { email: person.email.clone(), ..make.employee() };
+    let many: Vec<_> = (0..20).map(|_| make.employee()).chain([twin]).map(|it| new(&it)).collect();
+    let held = hold(&store);
+    let long = store.commit(tenant, make.change(many));
+    let short = store.commit(tenant, make.change(vec![new(&person)]));
+    let (long, short, ()) = tokio::join!(long, short, async { drop(held) });
+    assert!(short.is_ok(), "{short:?}");
+    assert!(matches!(long, Err(CommitError::Taken(Unique::EmployeeEmail))), "{long:?}");
+    assert_eq!(store.employee(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+    store.commit(tenant, make.change(vec![new(&make.employee())])).await.unwrap();
+}

@@ -1,6 +1,7 @@
 //! What is SQLite's own: ways through lists, plans, groups, migrations and the write-ahead log.
 
 mod groups;
+mod lines;
 mod lists;
 mod migrations;
 mod places;

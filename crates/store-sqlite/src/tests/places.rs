@@ -7,7 +7,7 @@ use candor_port_storage::store::{People, Trail};
 use candor_port_storage::{ChangeSet, Row, Storage, Write};
 use candor_store_testkit::Fixtures;
 
-use crate::checkpoint::checkpoint;
+use crate::checkpoint::{Gate, checkpoint};
 use crate::open::{Place, Source};
 use crate::sql::Sql;
 use crate::{Options, SqliteStore};
@@ -50,11 +50,11 @@ fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
     let first = fill();
     reader.batch("BEGIN; SELECT count(*) FROM filler").unwrap();
     let second = fill();
-    checkpoint(&mut other, i64::MAX).unwrap();
+    checkpoint(&mut other, i64::MAX, &Gate::default()).unwrap();
     let third = fill();
     assert!(first < second && second < third, "what a reader may need is not overwritten");
     reader.batch("COMMIT").unwrap();
-    checkpoint(&mut other, 0).unwrap();
+    checkpoint(&mut other, 0, &Gate::default()).unwrap();
     assert_eq!(fill(), third, "the log is written from its start");
 }
 

@@ -1,5 +1,6 @@
 //! What is measured, one function each.
 
+mod csv;
 mod footprint;
 mod manager;
 mod reads;
@@ -34,6 +35,17 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 12] = [
 /// On the data set with many people.
 const ON_THE_TREE: [(&str, Measure); 1] = [("manager", manager::run)];
 
+/// On a small data set, whose service has done nothing before.
+const ON_THE_SMALL_STAGE: [(&str, Measure); 1] = [("csv", csv::run)];
+
+/// The data sets on which anything is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) main: bool,
+    pub(crate) tree: bool,
+    pub(crate) small: bool,
+}
+
 /// Runs what is wanted on the main data set.
 pub(crate) fn on_the_main_stage(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
     all(&ON_THE_MAIN_STAGE, stage, options)
@@ -44,10 +56,15 @@ pub(crate) fn on_the_tree(stage: &Stage, options: &Options) -> Outcome<Vec<Line>
     all(&ON_THE_TREE, stage, options)
 }
 
-/// Whether anything is wanted on the main data set, and on the other.
-pub(crate) fn wanted(options: &Options) -> (bool, bool) {
+/// Runs what is wanted on the small data set.
+pub(crate) fn on_the_small_stage(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    all(&ON_THE_SMALL_STAGE, stage, options)
+}
+
+/// Where anything is wanted.
+pub(crate) fn wanted(options: &Options) -> Wanted {
     let any = |measures: &[(&str, Measure)]| measures.iter().any(|(name, _)| options.wants(name));
-    (any(&ON_THE_MAIN_STAGE), any(&ON_THE_TREE))
+    Wanted { main: any(&ON_THE_MAIN_STAGE), tree: any(&ON_THE_TREE), small: any(&ON_THE_SMALL_STAGE) }
 }
 
 fn all(measures: &[(&str, Measure)], stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
@@ -67,7 +84,8 @@ mod tests {
 
     #[test]
     fn every_measure_that_can_be_asked_for_is_there() {
-        let here: Vec<&str> = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).map(|(name, _)| *name).collect();
+        let all = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).chain(&ON_THE_SMALL_STAGE);
+        let here: Vec<&str> = all.map(|(name, _)| *name).collect();
         assert_eq!(here, MEASURES);
     }
 }

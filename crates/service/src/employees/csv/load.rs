@@ -34,6 +34,7 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
         tokio::try_join!(store.employees_by_email(tenant, &emails), by_external_id, departments)?;
     let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
+    known.people.reserve_exact(by_email.len() + by_external_id.len());
     for person in by_email.into_iter().chain(by_external_id) {
         if versions.insert(person.value.id, person.version).is_none() {
             known.people.push(person.value);

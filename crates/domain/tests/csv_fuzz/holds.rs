@@ -1,0 +1,67 @@
+//! What must hold for any bytes that somebody uploads.
+
+use std::collections::{HashMap, HashSet};
+
+use candor_domain::csv::{self, Counts, File, Known, MAX_BYTES, Options, Outcome, Plan, Report, Unreadable};
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use ulid::Ulid;
+
+/// The reader refuses, with a reason, or answers rows in order; and a file that it reads can be sent in parts.
+pub(crate) fn reading(bytes: &[u8]) {
+    match File::read(bytes) {
+        Ok(file) => {
+            assert!(file.rows.windows(2).all(|it| it[0].number < it[1].number), "rows are in order");
+            let _names = (file.emails(), file.external_ids(), file.departments());
+            let split = csv::split(bytes, 3, MAX_BYTES).expect("what can be read can be split");
+            let sent: usize = split.parts.iter().map(|it| it.numbers.len()).sum();
+            assert_eq!(sent + split.duplicates, file.rows.len(), "every row is in one part");
+            assert!(split.parts.iter().all(|it| File::read(&it.bytes).is_ok()), "every part can be read");
+        }
+        Err(Unreadable::Invalid(problems)) => assert!(!problems.is_empty()),
+        Err(Unreadable::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
+    }
+}
+
+/// A plan for an organization without anybody accounts for every row, names managers before their reports, and leaves
+/// nothing to be done a second time.
+pub(crate) fn planning(bytes: &[u8]) {
+    let Ok(file) = File::read(bytes) else { return };
+    let mut number = 0;
+    let mut ids = || {
+        number += 1;
+        Ulid(number)
+    };
+    for clear_empty in [false, true] {
+        let options = Options { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
+        let plan = csv::plan(&file, &Known::default(), &HashSet::new(), &options, &mut ids);
+        let Counts { created, updated, deactivated, skipped, errors } = Report::of(&file, plan.outcomes.iter()).data;
+        assert_eq!(
+            created + updated + deactivated + skipped + errors.len(),
+            file.rows.len(),
+            "counters sum to the rows"
+        );
+        assert_eq!((created, updated, deactivated), (plan.steps.len(), 0, 0), "nobody was there");
+        let known = applied(&file, &plan, &options);
+        let again = csv::plan(&file, &known, &HashSet::new(), &options, &mut ids);
+        assert_eq!(again.steps, [], "the second time changes nothing");
+        let failed = |it: &Plan| it.outcomes.iter().map(|it| matches!(it, Outcome::Reject(_))).collect::<Vec<_>>();
+        assert_eq!(failed(&plan), failed(&again), "the same rows fail");
+    }
+}
+
+/// What would be stored after a plan, piece after piece.
+fn applied(file: &File, plan: &Plan, options: &Options<'_>) -> Known {
+    let (mut people, mut lines): (Vec<Employee>, _) = (vec![], HashMap::new());
+    for step in &plan.steps {
+        let decisions = Plan::decisions(file, &Known::default(), options, step);
+        let state = decisions.into_iter().next_back().expect("a step decides something").state;
+        if let Some(manager) = state.manager_id {
+            assert!(people.iter().any(|it| it.id == manager), "a manager is there before the reports");
+            lines.insert(state.id, manager);
+        }
+        people.push(state);
+    }
+    let departments = plan.departments.values().map(|it| it.state.clone()).collect();
+    Known { people, departments, lines, ..Known::default() }
+}

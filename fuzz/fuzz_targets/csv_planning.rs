@@ -1,0 +1,9 @@
+//! Any bytes as a file of people: reading it, and planning what it does.
+
+#![no_main]
+
+#[path = "../../crates/domain/tests/csv_fuzz/holds.rs"]
+#[expect(dead_code, reason = "each program looks at one thing")]
+mod holds;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| holds::planning(bytes));

@@ -1,0 +1,103 @@
+//! The files, and how they are sent.
+
+use crate::Outcome;
+use crate::http::Connection;
+use crate::stage::Side;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::runtime::Builder;
+use tokio::time::timeout;
+
+/// As many as a file may have.
+pub(super) const PEOPLE: u32 = 10_000;
+const DEPARTMENTS: u32 = 100;
+/// Direct reports of a manager.
+const REPORTS: u32 = 8;
+/// Without a divisor in common with the number of people, so that rows stand in no order.
+const STEP: u32 = 7_919;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A file of people whose addresses and departments begin with a name.
+pub(super) fn file(name: &str, first_name: &str) -> String {
+    let mut text = "email,first_name,last_name,role,manager_email,department_name\n".to_owned();
+    for row in 0..PEOPLE {
+        let it = row * STEP % PEOPLE;
+        let manager = if it == 0 { String::new() } else { format!("{name}{}@example.com", (it - 1) / REPORTS) };
+        let role = if it < PEOPLE / REPORTS { "manager" } else { "employee" };
+        let department = it % DEPARTMENTS;
+        // Writing to a text cannot fail.
+        let _ =
+            writeln!(text, "{name}{it}@example.com,{first_name},Example {it},{role},{manager},{name}Dep {department}");
+    }
+    text
+}
+
+/// Uploads under a key of their own: their quota is six a minute.
+#[derive(Debug)]
+pub(super) struct Uploads {
+    address: SocketAddr,
+    key: String,
+}
+
+impl Uploads {
+    pub(super) fn new(side: &Side) -> Outcome<Self> {
+        let body = json!({"name": "csv", "scopes": ["employees:write"], "access_level": "admin"}).to_string();
+        let address = side.service.address;
+        let (_, answer) = post(address, "/v1/api-keys", &side.key, "application/json", &body, 201)?;
+        let key = answer["key"].as_str().ok_or("no key was made")?.to_owned();
+        Ok(Self { address, key })
+    }
+
+    /// How many seconds a file takes, all of whose rows must be counted under this word.
+    pub(super) fn send(&self, file: &str, counter: &str) -> Outcome<f64> {
+        let (seconds, answer) = post(self.address, "/v1/employees/csv", &self.key, "text/csv", file, 200)?;
+        if answer["data"][counter].as_u64() != Some(PEOPLE.into()) {
+            let shown: String = answer.to_string().chars().take(400).collect();
+            return Err(format!("not every row was {counter}: {shown}").into());
+        }
+        Ok(seconds)
+    }
+}
+
+/// Sends a request on a connection of its own; the seconds from its first byte to the last of the answer.
+fn post(address: SocketAddr, path: &str, key: &str, kind: &str, body: &str, wanted: u16) -> Outcome<(f64, Value)> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: {kind}\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let request = [head.as_bytes(), body.as_bytes()].concat();
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let exchanged = async {
+        let mut connection = Connection::open(address).await?;
+        let begun = Instant::now();
+        let (status, answer) = connection.exchange(&request).await?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let text = String::from_utf8_lossy(answer);
+        if status == wanted {
+            Ok((seconds, serde_json::from_str(&text)?))
+        } else {
+            Err(format!("{path}: {text}").into())
+        }
+    };
+    let limited = async { timeout(PATIENCE, exchanged).await };
+    runtime.block_on(limited).map_err(|_| format!("{path} was not answered in time"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn everybody_is_there_once_and_has_a_manager_from_the_file() {
+        let text = file("n-", "Ada");
+        let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|it| it.split(',').collect()).collect();
+        let people: HashSet<&str> = rows.iter().map(|it| it[0]).collect();
+        assert_eq!(people.len(), PEOPLE as usize);
+        assert_eq!(rows.iter().filter(|it| it[4].is_empty()).count(), 1);
+        assert!(rows.iter().all(|it| it[4].is_empty() || people.contains(it[4])));
+    }
+}
