@@ -11,6 +11,7 @@ use candor_port_storage::store::{Read, Storage};
 use crate::commit::Committer;
 use crate::failure::Failure;
 use crate::lanes::Lanes;
+use crate::listing::Teams;
 use crate::pool::{Held, Pool};
 use crate::session::{Session, run};
 use crate::sql::Sql;
@@ -29,6 +30,7 @@ pub struct PostgresStore {
     lanes: Arc<Lanes>,
     pool: Pool,
     committer: Committer,
+    teams: Arc<Teams>,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -49,9 +51,14 @@ impl PostgresStore {
         let lanes = wanted.min(options.pool / SHARED).max(1);
         let pool = Pool::new(&session, options.pool.saturating_sub(lanes))?;
         let committer = Committer::new(pool.clone(), session.home().clone());
-        let store = Self { lanes: Arc::new(Lanes::new(session, lanes)), pool, committer };
+        let store = Self { lanes: Arc::new(Lanes::new(session, lanes)), pool, committer, teams: Arc::default() };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
+    }
+
+    /// What is remembered of the people below somebody.
+    pub(crate) fn teams(&self) -> &Teams {
+        &self.teams
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.

@@ -56,8 +56,8 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
     let mut ways = vec![Lead::Order];
     for condition in &listing.conditions {
         match condition {
-            Condition::Within(column, manager) => {
-                let below = Below { condition, column: column.name, manager: *manager };
+            Condition::Within(column, manager) | Condition::Reach(column, manager) => {
+                let below = Below::of(condition, column.name, *manager);
                 ways.extend([Lead::Crowd(below), Lead::People(below)]);
                 if listing.sort.name == "observation_date" {
                     ways.push(Lead::Newest(below));

@@ -116,7 +116,10 @@ impl Rows<'_> {
     }
 
     fn tree(&self) -> String {
-        format!("INSERT INTO reporting_trees (tenant_id, version) VALUES ({}, 1)", self.dialect.bytes(self.tenant))
+        format!(
+            "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES ({}, 1, 1)",
+            self.dialect.bytes(self.tenant)
+        )
     }
 
     fn lines(&self) -> String {
