@@ -208,6 +208,8 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
 async fn whoever_joins_or_leaves_a_team_that_is_remembered_is_seen_and_no_longer_seen_at_once() {
     let Some(database) = support::database() else { return };
     let company = Company::of(&database).await;
+    // Enough to fill a page, so that nothing else is tried.
+    company.objectives(1_000).await;
     let latest = |owner: EmployeeId, days: i32| {
         let period_end = Date::from_epoch_days(30_000 + days);
         Objective { period_end, ..company.make.objective(owner) }
