@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
-pub(crate) const MEASURES: [&str; 8] = ["footprint", "get", "list", "depth", "expand", "create", "move", "manager"];
+pub(crate) const MEASURES: [&str; 10] =
+    ["footprint", "get", "list", "depth", "expand", "create", "move", "objectives", "sweep", "manager"];
 
 /// A store that the service runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

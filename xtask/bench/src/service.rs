@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::scratch::Guard;
+use candor_domain::id::EmployeeId;
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -17,6 +18,8 @@ const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const UNLIMITED: &str = "100000000";
 /// For PostgreSQL: as many for commits as pgbench has, and those that reads share.
 const POOL: &str = "36";
+/// How often the service looks for what is due.
+const SWEEP_INTERVAL: &str = "5s";
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -71,6 +74,13 @@ impl Candor {
         Ok(Account { organization, key })
     }
 
+    /// A key that does what a person may.
+    pub(crate) fn key_of(&self, organization: &str, person: EmployeeId) -> Outcome<String> {
+        let create = ["key", "create", "--org", organization, "--name", "person", "--scopes", "*"];
+        let rest = ["--employee", &person.to_string(), "--reads-per-minute", UNLIMITED];
+        self.member(&[&create[..], &rest].concat(), "key")
+    }
+
     /// Starts the service and waits until it is ready.
     pub(crate) fn serve(&self) -> Outcome<Service> {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
@@ -114,6 +124,7 @@ impl Candor {
             .env("CANDOR_MASTER_KEY", MASTER_KEY)
             .env("CANDOR_DATABASE_POOL", POOL)
             .env("CANDOR_LOG", "info")
+            .env("CANDOR_SWEEP_INTERVAL", SWEEP_INTERVAL)
             .current_dir(&self.folder);
     }
 }

@@ -2,6 +2,7 @@
 
 mod footprint;
 mod manager;
+mod objectives;
 mod reads;
 mod writes;
 
@@ -15,7 +16,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 7] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 9] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -23,6 +24,8 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 7] = [
     ("expand", reads::expand),
     ("create", writes::create),
     ("move", writes::new_manager),
+    ("objectives", objectives::within_sight),
+    ("sweep", objectives::sweep),
 ];
 
 /// On the data set with many people.
