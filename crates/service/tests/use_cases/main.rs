@@ -5,5 +5,6 @@
 mod access;
 mod csv;
 mod idempotency;
+mod objectives;
 mod people;
 mod support;

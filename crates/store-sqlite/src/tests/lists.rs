@@ -129,7 +129,7 @@ fn the_number_of_people_decides_the_way() {
         let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
         format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
-    assert_eq!([way_among(900), way_among(1_100), way_among(4_100)], ["Newest", "Crowd", "Order"]);
+    assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
