@@ -49,6 +49,8 @@ pub enum Condition {
     AtMost(Column, Cell),
     /// The column names a direct or indirect report of this person.
     Within(Column, EmployeeId),
+    /// The column names this person, or a direct or indirect report of theirs.
+    Reach(Column, EmployeeId),
     /// The row has any of these tags.
     Tagged(MemberTable, Vec<[u8; 16]>),
 }
@@ -164,8 +166,8 @@ impl Listing {
     /// `GET /employee-objectives` and `GET /manager-objectives` (§4.2, decision B5): the lists that, merged by
     /// [`merge`], are what the caller sees.
     ///
-    /// A person sees what the people below them own, what they own themselves, and what the whole organization has;
-    /// no objective is in two of these lists.
+    /// A person sees what they and the people below them own, and what the whole organization has; no objective is in
+    /// both of these lists.
     #[must_use]
     pub fn objectives(filter: &objective::Filter, sight: Sight, sort: Sort, page: &PageRequest) -> Vec<Self> {
         let owner = Column::new("owner_id", Type::Id);
@@ -184,22 +186,27 @@ impl Listing {
         let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);
         let mut lists = vec![];
         if !personal.is_empty() {
-            let mut below = list(&personal);
+            let mut theirs = list(&personal);
             // Met one after the other and looked up, they are better in one run, past those of the organization.
             if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
-                below.runs = Some(shelves);
-                below.words(Column::new("scope", Type::Text), personal.iter().map(|it| it.word()).collect());
+                theirs.runs = Some(shelves);
+                if !everyones.is_empty() {
+                    theirs.words(Column::new("scope", Type::Text), personal.iter().map(|it| it.word()).collect());
+                }
             }
-            below.conditions.push(Condition::Within(owner, person));
-            let mut own = list(&personal);
-            own.runs = Some(objective_runs(filter, &personal, true));
-            own.conditions.push(Condition::Is(owner, Cell::Id(person.to_bytes())));
-            lists = vec![below, own];
+            theirs.conditions.push(Condition::Reach(owner, person));
+            lists.push(theirs);
         }
         if !everyones.is_empty() {
             lists.push(list(&everyones));
         }
         lists
+    }
+
+    /// Whether it is put together from several runs.
+    #[must_use]
+    pub fn is_several_runs(&self) -> bool {
+        self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 
     /// `GET /notifications` (decisions G).

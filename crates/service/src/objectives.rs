@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use candor_domain::access::Scope;
 use candor_domain::audit;
 use candor_domain::decision::Decision;
-use candor_domain::id::{EmployeeId, ObjectiveId};
+use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
 use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Move, Objective, OwnerFound, Patch, Sight};
 use candor_domain::organization::Review;
@@ -28,18 +28,19 @@ struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Option<&'a Employee>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    linked_summaries: Option<Vec<serde_json::Value>>,
+    linked_summaries: Option<Vec<&'a serde_json::Value>>,
 }
 
 /// What the objectives of a page refer to, as far as it is to be inlined.
 struct Inlined {
     owners: Option<BTreeMap<EmployeeId, Employee>>,
-    summaries: bool,
+    summaries: Option<BTreeMap<SummaryId, serde_json::Value>>,
 }
 
 impl Inlined {
     async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Objective]) -> Result<Self, Error> {
-        let summaries = expand.contains(&Expand::LinkedSummaries);
+        // Nothing keeps summaries yet, so none of the linked ones is found.
+        let summaries = expand.contains(&Expand::LinkedSummaries).then(BTreeMap::new);
         if !expand.contains(&Expand::Owner) {
             return Ok(Self { owners: None, summaries });
         }
@@ -48,9 +49,12 @@ impl Inlined {
         Ok(Self { owners: Some(owners.into_iter().map(|it| (it.value.id, it.value)).collect()), summaries })
     }
 
+    /// An objective with what was found of it. A summary that is linked and not there is left out.
     fn view<'a>(&'a self, objective: &'a Objective) -> View<'a> {
         let owner = self.owners.as_ref().map(|all| all.get(&objective.owner_id));
-        View { objective, owner, linked_summaries: self.summaries.then(Vec::new) }
+        let linked =
+            |all: &'a BTreeMap<_, _>| objective.linked_summary_ids.iter().filter_map(|id| all.get(id)).collect();
+        View { objective, owner, linked_summaries: self.summaries.as_ref().map(linked) }
     }
 }
 

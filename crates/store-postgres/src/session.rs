@@ -122,12 +122,13 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
     }
 }
 
-/// Runs a statement and reads its rows.
+/// Runs a statement and reads its rows. The log can show each statement, without its values.
 pub(crate) async fn run<T>(
     mut connection: &AsyncPgConnection,
     sql: &Sql,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
+    tracing::trace!(statement = sql.text());
     let mut stream = connection.load(sql).await?;
     let mut rows = vec![];
     while let Some(row) = stream.try_next().await? {

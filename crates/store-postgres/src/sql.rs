@@ -34,6 +34,11 @@ impl Sql {
         Self { planned_anew: true, ..self }
     }
 
+    /// The text, with a placeholder for each value.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Adds to the text.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);

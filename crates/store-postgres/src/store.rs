@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use crate::commit::Committer;
 use crate::failure::Failure;
 use crate::lanes::Lanes;
+use crate::listing::Teams;
 use crate::pool::{Held, Pool};
 use crate::queue::{Turns, Warned};
 use crate::session::{Session, run};
@@ -34,6 +35,7 @@ pub struct PostgresStore {
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
     committer: Committer,
+    teams: Arc<Teams>,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -56,9 +58,15 @@ impl PostgresStore {
         let pool = Pool::new(&session, pooled)?;
         let committer = Committer::new(pool.clone(), home.clone());
         let lanes = Arc::new(Lanes::new(session, lanes));
-        let store = Self { lanes, pool, home, turns: Turns::of(pooled), warned: Warned::default(), committer };
+        let (turns, warned) = (Turns::of(pooled), Warned::default());
+        let store = Self { lanes, pool, home, turns, warned, committer, teams: Arc::default() };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
+    }
+
+    /// What is remembered of the people below somebody.
+    pub(crate) fn teams(&self) -> &Teams {
+        &self.teams
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.

@@ -13,8 +13,9 @@ use crate::text::Draft;
 
 /// The order in which each person's rows have an index of their own: table, person, order.
 const BY_PERSON: (&str, &str, &str) = ("observations", "employee_id", "observation_date");
-/// At most so many people lead where each person's first row is found by an index,
-const FEW_BY_INDEX: i64 = 1_000;
+/// At most so many people lead where each person's first row is found by an index: at 1.5 µs each, they then cost as much
+/// as the walk past everybody's rows,
+const FEW_BY_INDEX: i64 = 600;
 /// and so many where each of their rows has to be looked at.
 const FEW_PEOPLE: i64 = 300;
 /// So many people are put into a list before the walk; among more, the walk ends sooner than the list is made.
@@ -45,6 +46,8 @@ pub(crate) struct Below<'l> {
     pub(crate) condition: &'l Condition,
     pub(crate) column: &'static str,
     pub(crate) manager: EmployeeId,
+    /// Whether the manager counts as one of them.
+    pub(crate) itself: bool,
 }
 
 /// A condition that names the rows with a tag.
@@ -60,8 +63,8 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
     let mut best = (1.0, Lead::Order);
     for condition in &listing.conditions {
         let (part, lead) = match condition {
-            Condition::Within(column, manager) => {
-                let below = Below { condition, column: column.name, manager: *manager };
+            Condition::Within(column, manager) | Condition::Reach(column, manager) => {
+                let below = Below::of(condition, column.name, *manager);
                 let crowd = if listing.table.name == "objectives" { CROWD_OF_OBJECTIVES } else { CROWD };
                 let count = people_below(db, tenant, *manager, crowd + 1)?;
                 among(count, below, crowd, BY_PERSON == (listing.table.name, column.name, listing.sort.name))
@@ -109,19 +112,18 @@ fn tagged(db: &mut Db, tenant: Tenant, side: MemberTable, tags: &[[u8; 16]], mos
 /// The column names someone below a manager: looked up for every row, or in a list that is made once.
 ///
 /// The plus keeps SQLite from turning the question round and walking through the people instead.
-pub(crate) fn is_below<'d>(
-    draft: &'d mut Draft,
-    tenant: Tenant,
-    column: &str,
-    manager: EmployeeId,
-    listed: bool,
-) -> &'d mut Draft {
-    if listed {
-        draft.add(&format!(" AND +t.{column} IN (SELECT l.descendant_id FROM reporting_lines l"));
-        return draft.with(" WHERE l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", manager).add(")");
+pub(crate) fn is_below<'d>(draft: &'d mut Draft, tenant: Tenant, below: Below<'_>, listed: bool) -> &'d mut Draft {
+    let Below { column, manager, itself, .. } = below;
+    draft.add(" AND (");
+    if itself {
+        draft.with(&format!("+t.{column} = "), manager).add(" OR ");
     }
-    draft.with(" AND EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
-    draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
+    if listed {
+        draft.add(&format!("+t.{column} IN (SELECT l.descendant_id FROM reporting_lines l"));
+        return draft.with(" WHERE l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", manager).add("))");
+    }
+    draft.with("EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
+    draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column}))"))
 }
 
 /// The row has one of the tags.
@@ -153,11 +155,25 @@ impl Lead<'_> {
     }
 }
 
-impl Below<'_> {
+impl<'l> Below<'l> {
+    /// The people that a condition names.
+    pub(crate) const fn of(condition: &'l Condition, column: &'static str, manager: EmployeeId) -> Self {
+        Self { condition, column, manager, itself: matches!(condition, Condition::Reach(..)) }
+    }
+
+    /// The people, as `l.person`.
+    pub(crate) fn people(&self, draft: &mut Draft, tenant: Tenant) {
+        draft.with("(SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = ", tenant);
+        draft.with(" AND ancestor_id = ", self.manager);
+        if self.itself {
+            draft.with(" UNION ALL SELECT ", self.manager);
+        }
+        draft.add(") l");
+    }
+
     /// Ties the rows to the people, behind other conditions.
-    pub(crate) fn tie(&self, draft: &mut Draft, tenant: Tenant) {
-        draft.with(" AND l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", self.manager);
-        draft.add(&format!(" AND t.{} = l.descendant_id", self.column));
+    pub(crate) fn tie(&self, draft: &mut Draft) {
+        draft.add(&format!(" AND t.{} = l.person", self.column));
     }
 }
 

@@ -13,8 +13,12 @@ use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
 
 /// The version of the tenant's tree; it counts up with every change set that moves someone.
-const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version) VALUES (?, 1) \
+const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES (?, 1, 0) \
     ON CONFLICT (tenant_id) DO UPDATE SET version = version + 1 RETURNING version";
+
+/// Counts a change of lines, whether or not somebody moved.
+const COUNT: &str = "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES (?, 0, 1) \
+    ON CONFLICT (tenant_id) DO UPDATE SET changes = changes + 1";
 
 const MANAGER: &str = "SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ? AND descendant_id = ? AND depth = 1";
 
@@ -56,6 +60,7 @@ pub(crate) fn start(
 /// Gives several new people their lines, in one statement for many: a statement of many rows costs the more the more
 /// was written before it within the savepoint.
 pub(crate) fn start_all(db: &mut Db, tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) -> Result<(), CommitError> {
+    run(db, Sql::new(COUNT).bind(tenant))?;
     if let [(person, manager)] = people {
         return start(db, tenant, *person, Some(*manager));
     }
@@ -92,6 +97,7 @@ pub(crate) fn change(
     if before == manager.map(|it| it.to_bytes()) {
         return Ok(());
     }
+    run(db, Sql::new(COUNT).bind(tenant))?;
     if before.is_some() {
         run(db, Sql::new(LEAVE).bind(tenant).bind(person))?;
     }

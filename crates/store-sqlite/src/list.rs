@@ -90,9 +90,11 @@ impl List<'_> {
                 return;
             }
             Lead::People(below) => {
-                draft.add(&format!("(SELECT t.rowid AS place FROM reporting_lines l CROSS JOIN {} t", table.name));
+                draft.add("(SELECT t.rowid AS place FROM ");
+                below.people(draft, self.tenant);
+                draft.add(&format!(" CROSS JOIN {} t", table.name));
                 self.conditions(draft, run);
-                below.tie(draft, self.tenant);
+                below.tie(draft);
             }
             Lead::Tagged(tags) => {
                 draft.add("(SELECT t.rowid AS place FROM ");
@@ -112,16 +114,14 @@ impl List<'_> {
     /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
     fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, below: Below<'_>) {
-        let Below { column, manager, .. } = below;
+        let Below { column, .. } = below;
         let (name, sort, way) = (self.listing.table.name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
-        draft.add(&format!(
-            "(WITH firsts AS MATERIALIZED (SELECT l.descendant_id AS person, (SELECT t.{sort} FROM {name} t"
-        ));
+        draft.add(&format!("(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT t.{sort} FROM {name} t"));
         self.conditions(draft, run);
-        draft.add(&format!(" AND t.{column} = l.descendant_id"));
-        self.order(draft).add(" LIMIT 1) AS first FROM reporting_lines l");
-        draft.with(" WHERE l.tenant_id = ", self.tenant).with(" AND l.ancestor_id = ", manager);
+        draft.add(&format!(" AND t.{column} = l.person"));
+        self.order(draft).add(" LIMIT 1) AS first FROM ");
+        below.people(draft, self.tenant);
         draft.add("), cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL");
         draft.with(&format!(" ORDER BY first {way} LIMIT 1 OFFSET "), self.most() - 1).with("), ", beyond);
         draft.add(&format!(") AS last) SELECT t.rowid AS place FROM cut CROSS JOIN firsts CROSS JOIN {name} t"));
@@ -144,8 +144,9 @@ impl List<'_> {
                 Condition::OneOf(column, values) => draft.any_of(&format!(" AND t.{}", column.name), values),
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
-                Condition::Within(column, manager) => {
-                    lead::is_below(draft, self.tenant, column.name, *manager, self.lead.is_crowd(condition))
+                Condition::Within(column, manager) | Condition::Reach(column, manager) => {
+                    let below = Below::of(condition, column.name, *manager);
+                    lead::is_below(draft, self.tenant, below, self.lead.is_crowd(condition))
                 }
                 Condition::Tagged(side, tags) => lead::is_tagged(draft, self.tenant, *side, tags),
             };

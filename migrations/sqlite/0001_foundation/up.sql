@@ -111,10 +111,12 @@ CREATE TABLE employee_custom_values (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX employee_custom_values_by_employee ON employee_custom_values (tenant_id, employee_id, digest);
 
--- Counts the changes of a tenant's reporting lines; whoever changes one holds this row.
+-- Counts what changes a tenant's reporting lines: `version` the moves of people, `changes` whatever else adds or takes a
+-- line as well. Whoever changes a line holds this row.
 CREATE TABLE reporting_trees (
     tenant_id BLOB NOT NULL,
     version INTEGER NOT NULL,
+    changes INTEGER NOT NULL,
     PRIMARY KEY (tenant_id)
 ) STRICT, WITHOUT ROWID;
 

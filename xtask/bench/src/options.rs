@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 14] = [
+pub(crate) const MEASURES: [&str; 16] = [
     "footprint",
     "get",
     "list",
@@ -16,6 +16,8 @@ pub(crate) const MEASURES: [&str; 14] = [
     "expand",
     "create",
     "move",
+    "objectives",
+    "sweep",
     "webhooks-memory",
     "webhooks-rate",
     "webhooks-latency",

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::scratch::Guard;
+use candor_domain::id::EmployeeId;
 use std::env;
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -19,6 +20,8 @@ const MASTER_KEY: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const UNLIMITED: &str = "100000000";
 /// Where the receivers of webhooks are.
 const RECEIVERS: &str = "127.0.0.0/8";
+/// How often the service looks for what is due.
+const SWEEP_INTERVAL: &str = "5s";
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -73,6 +76,13 @@ impl Candor {
         Ok(Account { organization, key })
     }
 
+    /// A key that does what a person may.
+    pub(crate) fn key_of(&self, organization: &str, person: EmployeeId) -> Outcome<String> {
+        let create = ["key", "create", "--org", organization, "--name", "person", "--scopes", "*"];
+        let rest = ["--employee", &person.to_string(), "--reads-per-minute", UNLIMITED];
+        self.member(&[&create[..], &rest].concat(), "key")
+    }
+
     /// Starts the service and waits until it is ready.
     pub(crate) fn serve(&self) -> Outcome<Service> {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
@@ -113,7 +123,7 @@ impl Candor {
         }
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
         command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
-        command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS);
+        command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS).env("CANDOR_SWEEP_INTERVAL", SWEEP_INTERVAL);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 use crate::service::{Candor, Service};
 use crate::traffic;
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeId, OrganizationId};
+use candor_domain::id::{AttributeId, EmployeeId, OrganizationId};
 use candor_test_postgres::Cluster;
 use std::path::Path;
 use std::rc::Rc;
@@ -76,6 +76,8 @@ pub(crate) struct Side {
     pub(crate) tenant: [u8; 16],
     /// The URL of its database.
     pub(crate) database: String,
+    organization: String,
+    candor: Candor,
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     /// Memory after a start and a few requests, in bytes.
@@ -184,7 +186,44 @@ impl Side {
         burst(service.address, &traffic::first_page(&account.key, ""), few)?;
         let idle_bytes = service.resident_bytes()?;
         let (key, database, ready_seconds) = (account.key, candor.database().to_owned(), median(times));
-        Ok(Self { store, key, tenant, database, attributes, service, idle_bytes, ready_seconds })
+        let (organization, candor) = (account.organization, candor.clone());
+        Ok(Self { store, key, tenant, database, organization, candor, attributes, service, idle_bytes, ready_seconds })
+    }
+
+    /// A key that does what a person may.
+    pub(crate) fn key_of(&self, person: EmployeeId) -> Outcome<String> {
+        self.candor.key_of(&self.organization, person)
+    }
+
+    /// How the store spells values.
+    pub(crate) const fn dialect(&self) -> Dialect {
+        match self.store {
+            Store::Postgres => Dialect::Postgres,
+            Store::Sqlite => Dialect::Sqlite,
+        }
+    }
+
+    /// Runs statements on the store, beside the service.
+    pub(crate) fn run(&self, statements: &str) -> Outcome {
+        match self.store {
+            Store::Postgres => Admin::connect(&self.database)?.run(statements),
+            Store::Sqlite => data::run_in_sqlite(self.file(), statements),
+        }
+    }
+
+    /// The value of an expression on the store.
+    pub(crate) fn number(&self, expression: &str) -> Outcome<i64> {
+        match self.store {
+            Store::Postgres => {
+                let number = Admin::connect(&self.database)?.number(&format!("SELECT {expression}"))?;
+                Ok(i64::try_from(number)?)
+            }
+            Store::Sqlite => data::number_in_sqlite(self.file(), expression),
+        }
+    }
+
+    fn file(&self) -> &str {
+        self.database.trim_start_matches("sqlite://")
     }
 
     /// This traffic as a contender.

@@ -51,6 +51,17 @@ pub(crate) fn first_page(key: &str, more: &str) -> Rc<Traffic> {
     get(key, move |_| path.clone())
 }
 
+/// The first page of 50 objectives.
+pub(crate) fn first_objectives(key: &str) -> Rc<Traffic> {
+    get(key, |_| "/v1/employee-objectives?limit=50".to_owned())
+}
+
+/// One person reports to another from now on.
+pub(crate) fn reports_to(key: &str, person: u32, manager: u32) -> Rc<Traffic> {
+    let line = move |_: &mut Random| format!("PATCH /v1/employees/{}", data::person(person));
+    with_body(key, 200, line, move |_| format!(r#"{{"manager_id":"{}"}}"#, data::person(manager)))
+}
+
 /// The page of 50 behind this observation.
 pub(crate) fn page_behind(key: &str, size: Size, index: u32) -> Rc<Traffic> {
     let path = format!("/v1/observations?limit=50&cursor={}", cursor_behind(size, index));

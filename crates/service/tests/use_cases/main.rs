@@ -6,6 +6,7 @@ mod access;
 mod csv;
 mod delivery;
 mod idempotency;
+mod objectives;
 mod people;
 mod support;
 mod webhooks;

@@ -171,21 +171,22 @@ fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines]) -> Sql {
     first.finish(false)
 }
 
-/// Holds the row of the tenant's reporting tree until the end. A move counts its version up, and must have seen it; who
-/// saw none has seen a tree that is not there.
+/// Holds the row of the tenant's reporting tree until the end, and counts the change. A move counts its version up as
+/// well, and must have seen it; who saw none has seen a tree that is not there.
 fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     let (tenant, from) = (first.tenant.clone(), first.from(""));
-    let insert = "INSERT INTO reporting_trees AS t (tenant_id, version) SELECT";
+    let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes) SELECT";
     let Some(seen) = lines.iter().find_map(|it| it.seen) else {
-        // The row is locked even where the condition keeps it as it is.
-        let lock = "ON CONFLICT (tenant_id) DO UPDATE SET version = t.version WHERE false";
-        first.part("", &format!("{insert} {tenant}, 0 {from} {lock}"));
+        let count = "ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1";
+        first.part("", &format!("{insert} {tenant}, 0, 1 {from} {count}"));
         return;
     };
     let all_saw_it = lines.iter().filter_map(|it| it.seen).all(|it| it == seen);
     let (seen, all_saw_it) = (first.sql.bind(Cell::Int(seen.0)), first.sql.bind(Cell::Flag(all_saw_it)));
-    let count = format!("ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1 WHERE t.version = {seen}");
-    let tree = first.part("", &format!("{insert} {tenant}, 1 {from} {count} RETURNING t.version"));
+    let count = format!(
+        "ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, changes = t.changes + 1 WHERE t.version = {seen}"
+    );
+    let tree = first.part("", &format!("{insert} {tenant}, 1, 1 {from} {count} RETURNING t.version"));
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
 }
 

@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::{Condition, Listing};
 
-use super::{Look, Way, needs_choice};
+use super::ways::{Look, Way, is_by_person, needs_choice};
 use crate::select::columns;
 use crate::sql::Sql;
 
@@ -12,108 +12,126 @@ use crate::sql::Sql;
 /// bound it would prepare to read a tenth of the table.
 const BOUNDS: [u32; 4] = [101, 1001, 10_001, 65_537];
 
-/// Writes the statement for a page.
-pub(super) fn sql(tenant: Tenant, listing: &Listing, way: Way) -> Sql {
+/// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
+/// common. With a sieve in use, a last column says whether it was up to date.
+pub(super) fn sql(tenant: Tenant, parts: &[(&Listing, &Way)]) -> Sql {
+    let Some((listing, _)) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
     let tenant = sql.id(tenant.to_bytes());
     let rows = u32::from(listing.limit) + 1;
     let limit = sql.bind(Cell::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
-    let mut page = PageSql { sql, listing, tenant, limit, after, bound };
-    page.write(way);
+    let ids_first = parts.iter().any(|(listing, way)| finds_ids(listing, way));
+    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first, fresh: None };
+    page.write(listing, parts);
     page.sql
 }
 
-struct PageSql<'a> {
+/// Whether what a way looks at stands in an index, or comes from elsewhere than the table: then only ids are found at
+/// first, and the rows are fetched for the page alone.
+fn finds_ids(listing: &Listing, way: &Way) -> bool {
+    match way {
+        Way::Gather(_) => true,
+        Way::Walk(..) => listing.table.name == "observations" && listing.conditions.iter().any(needs_choice),
+    }
+}
+
+struct PageSql {
     sql: Sql,
-    listing: &'a Listing,
     tenant: String,
     limit: String,
     after: Option<(String, String)>,
     bound: u32,
+    ids_first: bool,
+    /// Whether the sieve is up to date, as an expression.
+    fresh: Option<String>,
 }
 
-impl PageSql<'_> {
-    fn write(&mut self, way: Way) {
-        let ids_first = self.listing.conditions.iter().any(needs_choice);
-        let values = match &self.listing.runs {
-            Some((column, values)) => values.iter().map(|it| Some((*column, it.clone()))).collect(),
-            None => vec![None],
-        };
-        let runs: Vec<_> = values
-            .into_iter()
-            .map(|run| {
+impl PageSql {
+    fn write(&mut self, first: &Listing, parts: &[(&Listing, &Way)]) {
+        let mut runs = vec![];
+        for (listing, way) in parts {
+            let values = match &listing.runs {
+                Some((column, values)) => values.iter().map(|it| Some((*column, it.clone()))).collect(),
+                None => vec![None],
+            };
+            for run in values {
                 let run = run.map(|(column, value)| format!("r.{} = {}", column.name, self.sql.bind(value)));
-                self.run(run, way, ids_first)
-            })
-            .collect();
-        let (table, limit, tenant) = (self.listing.table, &self.limit, &self.tenant);
-        let columns = columns(table, "r.");
-        let runs = runs.join(" UNION ALL ");
-        let text = if ids_first {
-            // The rows themselves are fetched for the page alone, one by one by their keys (OFFSET 0 keeps the planner
-            // from joining in any other way).
+                runs.push(self.run(listing, run, way));
+            }
+        }
+        let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table.name);
+        let fresh = self.fresh.as_ref().map_or_else(String::new, |it| format!(", {it}"));
+        let columns = columns(first.table, "r.");
+        let text = if self.ids_first {
+            // One by one by their keys: OFFSET 0 keeps the planner from joining in any other way.
+            let order = order(first, "p.place", "p.id");
             format!(
-                "WITH page AS MATERIALIZED (SELECT * FROM ({runs}) AS p ORDER BY {order} LIMIT {limit}) \
-                 SELECT {columns} FROM page AS p CROSS JOIN LATERAL \
-                 (SELECT * FROM {name} WHERE tenant_id = {tenant} AND id = p.id OFFSET 0) AS r ORDER BY {order}",
-                order = self.order("p.place", "p.id"),
-                name = table.name,
+                "SELECT {columns}{fresh} FROM (SELECT * FROM ({runs}) AS p ORDER BY {order} LIMIT {limit}) AS p \
+                 CROSS JOIN LATERAL (SELECT * FROM {name} WHERE tenant_id = {tenant} AND id = p.id OFFSET 0) AS r \
+                 ORDER BY {order}"
             )
         } else {
-            let order = self.order(&format!("r.{}", self.listing.sort.name), "r.id");
-            format!("SELECT {columns} FROM ({runs}) AS r ORDER BY {order} LIMIT {limit}")
+            let order = order(first, &format!("r.{}", first.sort.name), "r.id");
+            format!("SELECT {columns}{fresh} FROM ({runs}) AS r ORDER BY {order} LIMIT {limit}")
         };
         self.sql.push(&text);
     }
 
-    fn order(&self, place: &str, id: &str) -> String {
-        let direction = if self.listing.descending { " DESC" } else { "" };
-        format!("{place}{direction}, {id}{direction}")
-    }
-
     /// One ordered, bounded run.
-    fn run(&mut self, run: Option<String>, way: Way, ids_first: bool) -> String {
-        let (bound, name) = (self.bound, self.listing.table.name);
-        let place = format!("r.{}", self.listing.sort.name);
-        let order = self.order(&place, "r.id");
-        let wanted = if ids_first { format!("r.id, {place} AS place") } else { "r.*".to_owned() };
-        let plain = self.plain(run);
+    fn run(&mut self, listing: &Listing, run: Option<String>, way: &Way) -> String {
+        let (bound, name) = (self.bound, listing.table.name);
+        let place = format!("r.{}", listing.sort.name);
+        let order = order(listing, &place, "r.id");
+        let wanted = if self.ids_first { format!("r.id, {place} AS place") } else { "r.*".to_owned() };
+        let plain = self.plain(listing, run);
         match way {
             Way::Walk(look, None) => {
-                let all = [plain, self.looks(look, None)].concat().join(" AND ");
+                let all = [plain, self.looks(listing, look, None)].concat().join(" AND ");
                 format!("(SELECT {wanted} FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})")
             }
             Way::Walk(look, Some(stride)) => {
-                let (met, looks) = (plain.join(" AND "), self.looks(look, None).join(" AND "));
+                let (met, looks) = (plain.join(" AND "), self.looks(listing, look, None).join(" AND "));
+                if !self.ids_first {
+                    return format!(
+                        "(SELECT r.* FROM (SELECT * FROM {name} AS r WHERE {met} ORDER BY {order} LIMIT {stride}) AS r \
+                         WHERE {looks} ORDER BY {order} LIMIT {bound})"
+                    );
+                }
+                // Looked up where the row is met, which spares a step for each of them.
+                let outer = self::order(listing, "r.place", "r.id");
                 format!(
-                    "(SELECT {wanted} FROM (SELECT * FROM {name} AS r WHERE {met} ORDER BY {order} LIMIT {stride}) AS r \
-                     WHERE {looks} ORDER BY {order} LIMIT {bound})"
+                    "(SELECT r.id, r.place FROM (SELECT {wanted}, {looks} AS hit FROM {name} AS r WHERE {met} \
+                     ORDER BY {order} LIMIT {stride}) AS r WHERE r.hit ORDER BY {outer} LIMIT {bound})"
                 )
             }
-            Way::Gather(from) => self.gather(from, plain, &order),
+            Way::Gather(from) => self.gather(listing, *from, plain, &order),
         }
     }
 
-    fn gather(&mut self, from: usize, plain: Vec<String>, order: &str) -> String {
-        let (bound, name, tenant) = (self.bound, self.listing.table.name, self.tenant.clone());
-        let place = format!("r.{}", self.listing.sort.name);
-        let all = [plain, self.looks(Look::Index, Some(from))].concat().join(" AND ");
-        let outer = self.order("g.place", "g.id");
-        match self.listing.conditions.get(from) {
-            Some(Condition::Within(column, manager)) => {
+    fn gather(&mut self, listing: &Listing, from: usize, plain: Vec<String>, order: &str) -> String {
+        let (bound, name) = (self.bound, listing.table.name);
+        let place = format!("r.{}", listing.sort.name);
+        let all = [plain, self.looks(listing, &Look::Index, Some(from))].concat().join(" AND ");
+        let outer = self::order(listing, "g.place", "g.id");
+        match listing.conditions.get(from) {
+            Some(Condition::Within(column, manager) | Condition::Reach(column, manager)) => {
                 let manager = self.sql.id(manager.to_bytes());
+                let itself = matches!(listing.conditions.get(from), Some(Condition::Reach(..)));
+                let people = self.people(&manager, itself);
+                if is_by_person(listing) {
+                    return self.newest(listing, &people, column.name, &all);
+                }
                 format!(
-                    "(SELECT g.id, g.place FROM reporting_lines AS l CROSS JOIN LATERAL \
-                     (SELECT r.id, {place} AS place FROM {name} AS r WHERE r.{} = l.descendant_id AND {all} \
-                     ORDER BY {order} LIMIT {bound}) AS g \
-                     WHERE l.tenant_id = {tenant} AND l.ancestor_id = {manager} ORDER BY {outer} LIMIT {bound})",
+                    "(SELECT g.id, g.place FROM ({people}) AS l CROSS JOIN LATERAL \
+                     (SELECT r.id, {place} AS place FROM {name} AS r WHERE r.{} = l.person AND {all} \
+                     ORDER BY {order} LIMIT {bound}) AS g ORDER BY {outer} LIMIT {bound})",
                     column.name
                 )
             }
             Some(Condition::Tagged(members, tags)) => {
-                let tags = self.sql.ids(tags.iter().copied());
+                let (tags, tenant) = (self.sql.ids(tags.iter().copied()), &self.tenant);
                 format!(
                     "(SELECT g.id, g.place FROM (SELECT DISTINCT {owner} AS id FROM {} WHERE tenant_id = {tenant} \
                      AND {} = ANY({tags})) AS m CROSS JOIN LATERAL \
@@ -128,14 +146,44 @@ impl PageSql<'_> {
         }
     }
 
+    /// The people below somebody, who may be counted among them.
+    fn people(&self, manager: &str, itself: bool) -> String {
+        let tenant = &self.tenant;
+        let and = if itself { format!(" UNION ALL SELECT {manager}::uuid") } else { String::new() };
+        format!(
+            "SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}{and}"
+        )
+    }
+
+    /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
+    /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
+    fn newest(&self, listing: &Listing, people: &str, column: &str, all: &str) -> String {
+        let (bound, limit, name) = (self.bound, &self.limit, listing.table.name);
+        let place = format!("r.{}", listing.sort.name);
+        let order = order(listing, &place, "r.id");
+        let outer = self::order(listing, "g.place", "g.id");
+        let (than, beyond, way) =
+            if listing.descending { (">=", "-infinity", " DESC") } else { ("<=", "infinity", "") };
+        format!(
+            "(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT {place} FROM {name} AS r WHERE r.{column} = l.person \
+             AND {all} ORDER BY {order} LIMIT 1) AS first FROM ({people}) AS l), \
+             cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL \
+             ORDER BY first{way} LIMIT 1 OFFSET {limit} - 1), '{beyond}') AS last) \
+             SELECT g.id, g.place FROM firsts AS f CROSS JOIN LATERAL (SELECT r.id, {place} AS place FROM {name} AS r \
+             WHERE r.{column} = f.person AND {all} AND {place} {than} (SELECT last FROM cut) \
+             ORDER BY {order} LIMIT {bound}) AS g WHERE f.first {than} (SELECT last FROM cut) \
+             ORDER BY {outer} LIMIT {bound})"
+        )
+    }
+
     /// The conditions that a row answers by itself.
-    fn plain(&mut self, run: Option<String>) -> Vec<String> {
+    fn plain(&mut self, listing: &Listing, run: Option<String>) -> Vec<String> {
         let mut all = vec![format!("r.tenant_id = {}", self.tenant)];
         all.extend(run);
         let compared = |sql: &mut Sql, column: &Column, sign: &str, cell: &Cell| {
             format!("r.{} {sign} {}", column.name, sql.bind(cell.clone()))
         };
-        for condition in &self.listing.conditions {
+        for condition in &listing.conditions {
             all.push(match condition {
                 Condition::Is(column, cell) => compared(&mut self.sql, column, "=", cell),
                 Condition::AtLeast(column, cell) => compared(&mut self.sql, column, ">=", cell),
@@ -143,12 +191,12 @@ impl PageSql<'_> {
                 Condition::OneOf(column, cells) => {
                     format!("r.{} = ANY({})", column.name, self.sql.many(column.kind, cells.iter().cloned()))
                 }
-                Condition::Within(..) | Condition::Tagged(..) => continue,
+                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => continue,
             });
         }
         if let Some((place, id)) = &self.after {
-            let sign = if self.listing.descending { "<" } else { ">" };
-            all.push(match self.listing.sort.name {
+            let sign = if listing.descending { "<" } else { ">" };
+            all.push(match listing.sort.name {
                 "id" => format!("r.id {sign} {id}"),
                 sort => format!("(r.{sort}, r.id) {sign} ({place}, {id})"),
             });
@@ -157,34 +205,53 @@ impl PageSql<'_> {
     }
 
     /// The conditions that another table answers, but for the one the rows come from. Their forms keep the planner from
-    /// joining, whose cost it cannot know: a scalar sub-select is one look by the index, and an IN that is compared is
-    /// hashed.
-    fn looks(&mut self, look: Look, without: Option<usize>) -> Vec<String> {
+    /// joining, whose cost it cannot know: an EXISTS with an OFFSET is one look by the index, and an IN that is compared
+    /// is hashed when it is first needed.
+    fn looks(&mut self, listing: &Listing, look: &Look, without: Option<usize>) -> Vec<String> {
         let (tenant, mut looks) = (self.tenant.clone(), vec![]);
-        for (at, condition) in self.listing.conditions.iter().enumerate() {
+        for (at, condition) in listing.conditions.iter().enumerate() {
             if Some(at) == without {
                 continue;
             }
-            let (rows, owner, of) = match condition {
-                Condition::Within(column, manager) => {
+            let (rows, owner, of, itself) = match condition {
+                Condition::Within(column, manager) | Condition::Reach(column, manager) => {
                     let manager = self.sql.id(manager.to_bytes());
                     let rows =
                         format!("reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.ancestor_id = {manager}");
-                    (rows, "descendant_id", column.name)
+                    let itself = matches!(condition, Condition::Reach(..)).then_some(manager);
+                    (rows, "descendant_id", column.name, itself)
                 }
                 Condition::Tagged(members, tags) => {
                     let (tags, member) = (self.sql.ids(tags.iter().copied()), members.member);
                     let rows =
                         format!("{} AS l WHERE l.tenant_id = {tenant} AND l.{member} = ANY({tags})", members.name);
-                    (rows, members.owner, "id")
+                    (rows, members.owner, "id", None)
                 }
                 Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
             };
-            looks.push(match look {
-                Look::Index => format!("(SELECT true FROM {rows} AND l.{owner} = r.{of} LIMIT 1)"),
-                Look::Hash => format!("(r.{of} IN (SELECT l.{owner} FROM {rows})) IS TRUE"),
+            let by_index = format!("EXISTS (SELECT 1 FROM {rows} AND l.{owner} = r.{of} OFFSET 0)");
+            let hashed = format!("(r.{of} IN (SELECT l.{owner} FROM {rows})) IS TRUE");
+            let looked = match look {
+                Look::Sieve(condition, sieve) if *condition == at => {
+                    let fresh = sieve.is_fresh(&mut self.sql, &tenant);
+                    let passes = sieve.passes(&mut self.sql, &format!("r.{of}"));
+                    let looked = format!("CASE WHEN {fresh} THEN {passes} AND {by_index} ELSE {hashed} END");
+                    self.fresh = Some(fresh);
+                    looked
+                }
+                Look::Index | Look::Sieve(..) => by_index,
+                Look::Hash => hashed,
+            };
+            looks.push(match itself {
+                Some(person) => format!("(r.{of} = {person} OR {looked})"),
+                None => looked,
             });
         }
         looks
     }
+}
+
+fn order(listing: &Listing, place: &str, id: &str) -> String {
+    let direction = if listing.descending { " DESC" } else { "" };
+    format!("{place}{direction}, {id}{direction}")
 }

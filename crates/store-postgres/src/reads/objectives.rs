@@ -1,7 +1,6 @@
 //! Objectives and notifications.
 
 use async_trait::async_trait;
-use futures_util::future::try_join_all;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, NotificationId, ObjectiveId};
@@ -12,7 +11,7 @@ use candor_domain::people::Employee;
 use candor_domain::time::Date;
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Stored};
-use candor_port_storage::listing::{Listing, merge};
+use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{Objectives, Read};
 
 use crate::PostgresStore;
@@ -34,8 +33,8 @@ impl Objectives for PostgresStore {
         page: &PageRequest,
     ) -> Read<Page<Objective>> {
         let listings = Listing::objectives(filter, sight, sort, page);
-        let pages = try_join_all(listings.into_iter().map(|it| self.list(tenant, it))).await?;
-        Ok(merge(pages, sort, page.limit))
+        let rows = self.rows(tenant, &listings).await?;
+        Ok(Page::of(rows.into_iter().map(|it| it.value).collect(), page.limit))
     }
 
     async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {

@@ -164,7 +164,7 @@ impl People for PostgresStore {
         after: Option<EmployeeId>,
         limit: u16,
     ) -> Read<Vec<Versioned<Employee>>> {
-        let mut found = self.rows(tenant, &Listing::managed_by(connector, after, limit)).await?;
+        let mut found = self.rows(tenant, &[Listing::managed_by(connector, after, limit)]).await?;
         found.truncate(usize::from(limit));
         Ok(found)
     }

@@ -56,8 +56,8 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
     let mut ways = vec![Lead::Order];
     for condition in &listing.conditions {
         match condition {
-            Condition::Within(column, manager) => {
-                let below = Below { condition, column: column.name, manager: *manager };
+            Condition::Within(column, manager) | Condition::Reach(column, manager) => {
+                let below = Below::of(condition, column.name, *manager);
                 ways.extend([Lead::Crowd(below), Lead::People(below)]);
                 if listing.sort.name == "observation_date" {
                     ways.push(Lead::Newest(below));
@@ -129,7 +129,7 @@ fn the_number_of_people_decides_the_way() {
         let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
         format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
-    assert_eq!([way_among(900), way_among(1_100), way_among(4_100)], ["Newest", "Crowd", "Order"]);
+    assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {

@@ -7,7 +7,7 @@ use crate::admin::Admin;
 use candor_domain::id::AttributeId;
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::deserialize::QueryableByName;
-use diesel::sql_types::Binary;
+use diesel::sql_types::{BigInt, Binary};
 use diesel::sqlite::SqliteConnection;
 use diesel::{RunQueryDsl, sql_query};
 use std::fs::File;
@@ -57,4 +57,27 @@ pub(crate) fn into_sqlite(path: &str, tenant: [u8; 16], size: Size) -> Outcome<V
     // What is still on its way to the disk would disturb what is measured.
     File::open(path)?.sync_all()?;
     Ok(attributes)
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// Runs statements beside the service.
+pub(crate) fn run_in_sqlite(path: &str, statements: &str) -> Outcome {
+    Ok(beside(path)?.batch_execute(statements)?)
+}
+
+/// The value that an expression has, read beside the service.
+pub(crate) fn number_in_sqlite(path: &str, expression: &str) -> Outcome<i64> {
+    let row: Number = sql_query(format!("SELECT {expression} AS number")).get_result(&mut beside(path)?)?;
+    Ok(row.number)
+}
+
+fn beside(path: &str) -> Outcome<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(path)?;
+    connection.batch_execute("PRAGMA busy_timeout = 5000")?;
+    Ok(connection)
 }

@@ -3,7 +3,7 @@
 mod load;
 mod sql;
 
-pub(crate) use load::{into_postgres, into_sqlite};
+pub(crate) use load::{into_postgres, into_sqlite, number_in_sqlite, run_in_sqlite};
 pub(crate) use sql::{Dialect, numbers};
 
 use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
@@ -17,6 +17,9 @@ pub(crate) const DAYS: u32 = 1_000;
 const BRANCHES: u32 = 10;
 /// The last people report to one another in a line, so that there are managers at every depth.
 pub(crate) const LINE: u32 = 60;
+
+/// Every so many objectives one is approved and begins on a day that is far away.
+pub(crate) const APPROVED: u32 = 10;
 
 /// How much is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,7 @@ pub(crate) struct Series {
 }
 
 pub(crate) const PEOPLE: Series = Series { before: "017", behind: "00a3c15e0b7d4429f86e1b" };
+pub(crate) const OBJECTIVES: Series = Series { before: "019", behind: "005e21f7b80c4d93a6711f" };
 pub(crate) const OBSERVATIONS: Series = Series { before: "018", behind: "00c9074d21e86fb35a90d2" };
 
 pub(crate) const EVENTS: Series = Series { before: "019", behind: "00e7203d11a84fc66b29d8" };
@@ -58,6 +62,11 @@ pub(crate) fn observation(index: u32) -> ObservationId {
 }
 
 impl Size {
+    /// How many objectives there are.
+    pub(crate) const fn objectives(self) -> u32 {
+        self.observations / 10
+    }
+
     /// The day that an observation is about, in days since 1970-01-01: later ones are mostly about later days.
     pub(crate) fn day(self, index: u32) -> u32 {
         FIRST_DAY + index / self.per_day() - index % 7

@@ -1,6 +1,9 @@
 //! The statements that make the rows, the same for both databases but for the spelling of values.
 
-use super::{BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, NUMBER_STEP, OBSERVATIONS, PEOPLE, Series, Size};
+use super::{
+    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, NUMBER_STEP, OBJECTIVES, OBSERVATIONS, PEOPLE, Series,
+    Size,
+};
 use candor_domain::id::AttributeId;
 
 const MILLIS_PER_DAY: u64 = 86_400_000;
@@ -56,7 +59,7 @@ impl Dialect {
         }
     }
 
-    fn date(self, days: &str) -> String {
+    pub(crate) fn date(self, days: &str) -> String {
         match self {
             Self::Postgres => format!("(date '1970-01-01' + ({days})::int)"),
             Self::Sqlite => format!("({days})"),
@@ -100,7 +103,7 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     /// Everything, in the order in which it is to be run.
     pub(super) fn statements(&self) -> Vec<String> {
-        vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags()]
+        vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags(), self.objectives()]
     }
 
     /// The index of the manager of the person with index `k`.
@@ -125,7 +128,10 @@ impl Rows<'_> {
     }
 
     fn tree(&self) -> String {
-        format!("INSERT INTO reporting_trees (tenant_id, version) VALUES ({}, 1)", self.dialect.bytes(self.tenant))
+        format!(
+            "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES ({}, 1, 1)",
+            self.dialect.bytes(self.tenant)
+        )
     }
 
     fn lines(&self) -> String {
@@ -176,6 +182,35 @@ impl Rows<'_> {
             self.by_combination(|it| dialect.ids(it)),
             dialect.date(&day),
             dialect.no(),
+        )
+    }
+
+    /// Objectives of employees: some approved, the others proposed, ending on one of the days of the observations.
+    fn objectives(&self) -> String {
+        let Self { dialect, size, tenant, .. } = self;
+        let at = dialect.time(&format!("{} + k", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
+        let far = dialect.date(&format!("{FIRST_DAY} * 4"));
+        let ends = format!("{FIRST_DAY} + (k * 7919) % {DAYS}");
+        let approved = |yes: &str, no: &str| format!("CASE WHEN k % {APPROVED} = 0 THEN {yes} ELSE {no} END");
+        let none = match dialect {
+            Dialect::Postgres => "'{}'",
+            Dialect::Sqlite => "X''",
+        };
+        format!(
+            "INSERT INTO objectives (tenant_id, id, scope, owner_id, title, description, status, period_start, period_end, \
+             linked_summary_ids, created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
+             SELECT {}, {}, 'employee', {}, 'Objective ' || k, substr('{WORDS}', 1 + k % 90, 300), {}, {}, {}, \
+             {none}, {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
+            numbers(size.objectives()),
+            dialect.bytes(*tenant),
+            dialect.id(OBJECTIVES, "k"),
+            dialect.id(PEOPLE, &self.about()),
+            approved("'approved'", "'proposed'"),
+            approved(&far, &dialect.date(&format!("{ends} - 90"))),
+            approved(&far, &dialect.date(&ends)),
+            dialect.no(),
+            approved("'employee/approved'", "'employee/proposed'"),
+            approved(&far, "NULL"),
         )
     }
 

@@ -3,6 +3,7 @@
 mod csv;
 mod footprint;
 mod manager;
+mod objectives;
 mod reads;
 mod webhooks;
 mod writes;
@@ -17,7 +18,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 12] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 14] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -25,6 +26,8 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 12] = [
     ("expand", reads::expand),
     ("create", writes::create),
     ("move", writes::new_manager),
+    ("objectives", objectives::within_sight),
+    ("sweep", objectives::sweep),
     ("webhooks-memory", webhooks::memory),
     ("webhooks-rate", webhooks::rate),
     ("webhooks-latency", webhooks::latency),

@@ -1,0 +1,235 @@
+//! Lists of what concerns the people below somebody, where these are many: how many statements they take, and that what
+//! is remembered of a team never decides what is on a page.
+
+#![cfg(test)]
+
+mod support;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
+use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{Listed, PageRequest};
+use candor_domain::params::{Archived, Params};
+use candor_domain::people::Employee;
+use candor_domain::time::Date;
+use candor_port_storage::store::{Objectives, Observations, Storage};
+use candor_port_storage::{Lines, Row, Version, Write};
+use candor_store_postgres::PostgresStore;
+use candor_store_testkit::fixtures::joins;
+use candor_store_testkit::{Fixtures, Random, sorted, walk};
+use candor_test_postgres::TestDatabase;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::set_default;
+use tracing::{Event, Metadata, Subscriber};
+
+/// People who report to somebody who reports to the boss, and people who do not report to the boss at all.
+const INDIRECT: usize = 2_000;
+const LEADS: usize = 20;
+const OTHERS: usize = 600;
+
+/// Counts the statements that the store sends.
+#[derive(Debug, Clone, Default)]
+struct Statements(Arc<AtomicUsize>);
+
+impl Statements {
+    fn take(&self) -> usize {
+        self.0.swap(0, Ordering::SeqCst)
+    }
+}
+
+impl Subscriber for Statements {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "candor_store_postgres::session"
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if event.metadata().fields().field("statement").is_some() {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// A boss with a team of thousands, and what is stored about everybody.
+struct Company {
+    store: PostgresStore,
+    make: Fixtures,
+    random: Random,
+    tenant: Tenant,
+    boss: EmployeeId,
+    leads: Vec<Employee>,
+    team: HashSet<EmployeeId>,
+    everybody: Vec<EmployeeId>,
+}
+
+impl Company {
+    async fn of(database: &TestDatabase) -> Self {
+        let store = support::store(database).await;
+        let (make, random) = (Fixtures::new(1), Random::new(1));
+        let tenant = make.tenant();
+        let boss = make.employee();
+        let under = |manager: EmployeeId| Employee { manager_id: Some(manager), ..make.employee() };
+        let leads: Vec<_> = (0..LEADS).map(|_| under(boss.id)).collect();
+        let members: Vec<_> = (0..INDIRECT).map(|it| under(leads[it % LEADS].id)).collect();
+        let others: Vec<_> = (0..OTHERS).map(|_| make.employee()).collect();
+        let team = leads.iter().chain(&members).map(|it| it.id).collect();
+        let people = || std::iter::once(&boss).chain(&leads).chain(&members).chain(&others);
+        let (id, everybody, all) = (boss.id, people().map(|it| it.id).collect(), people().cloned().collect::<Vec<_>>());
+        let company = Self { store, make, random, tenant, boss: id, leads, team, everybody };
+        company.save(all.into_iter().map(joins).collect()).await;
+        // What the server does by itself after a while.
+        support::client(database.url()).await.batch_execute("ANALYZE").await.unwrap();
+        company
+    }
+
+    async fn save(&self, writes: Vec<Write>) {
+        for some in writes.chunks(500) {
+            self.store.commit(self.tenant, self.make.change(some.to_vec())).await.unwrap();
+        }
+    }
+
+    fn day(&self) -> Date {
+        Date::from_epoch_days(20_000 + i32::try_from(self.random.below(40)).unwrap())
+    }
+
+    async fn objectives(&self, count: usize) -> Vec<Objective> {
+        let one = |_| Objective {
+            scope: *self.random.pick(&[Scope::Employee, Scope::Employee, Scope::Manager, Scope::Org]),
+            status: *self.random.pick(&[Status::Proposed, Status::Approved, Status::Archived]),
+            period_end: self.day(),
+            ..self.make.objective(*self.random.pick(&self.everybody))
+        };
+        let objectives: Vec<_> = (0..count).map(one).collect();
+        self.save(objectives.iter().map(|it| Write::Objective(Row::new(it.clone()))).collect()).await;
+        objectives
+    }
+
+    async fn observations(&self, count: usize) -> Vec<Observation> {
+        let one = |_| {
+            let at = self.make.tick();
+            Observation {
+                observation_date: self.day(),
+                archived_at: self.random.chance(20).then_some(at),
+                ..self.make.observation(*self.random.pick(&self.everybody))
+            }
+        };
+        let observations: Vec<_> = (0..count).map(one).collect();
+        self.save(observations.iter().map(|it| Write::Observation(Row::new(it.clone()))).collect()).await;
+        observations
+    }
+
+    async fn first_page(&self, family: Family) -> Vec<Objective> {
+        let request = Filter::parse(family, Params::new(vec![])).unwrap();
+        let page = PageRequest { limit: 50, after: None };
+        let sight = Sight::Of(self.boss);
+        self.store.objectives(self.tenant, &request.filter, sight, request.sort, &page).await.unwrap().items
+    }
+}
+
+#[tokio::test]
+async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements_and_later_one() {
+    let Some(database) = support::database() else { return };
+    let company = Company::of(&database).await;
+    company.objectives(1_000).await;
+    let statements = Statements::default();
+    let _counting = set_default(statements.clone());
+    for (family, most) in [(Family::Employees, 2), (Family::Employees, 1), (Family::Managers, 1)] {
+        assert_eq!(company.first_page(family).await.len(), 50);
+        assert_eq!(statements.take(), most, "{family:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_order() {
+    let Some(database) = support::database() else { return };
+    let company = Company::of(&database).await;
+    let objectives = company.objectives(900).await;
+    let every: Vec<_> = [Status::Proposed, Status::Approved, Status::Archived].to_vec();
+    for (family, statuses) in [(Family::Employees, None), (Family::Managers, None), (Family::Managers, Some(every))] {
+        for (_, sort) in Objective::SORTS {
+            let mut filter = Filter::parse(family, Params::new(vec![])).unwrap().filter;
+            filter.statuses = statuses.clone().unwrap_or(filter.statuses);
+            let shown = |it: &&Objective| {
+                family.scopes().contains(&it.scope)
+                    && filter.statuses.contains(&it.status)
+                    && (it.scope == Scope::Org || it.owner_id == company.boss || company.team.contains(&it.owner_id))
+            };
+            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), *sort, |it| it.id.to_bytes());
+            let page = async |page: PageRequest| {
+                let sight = Sight::Of(company.boss);
+                company.store.objectives(company.tenant, &filter, sight, *sort, &page).await
+            };
+            assert_eq!(walk(*sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_them_in_order() {
+    let Some(database) = support::database() else { return };
+    let company = Company::of(&database).await;
+    let observations = company.observations(900).await;
+    let lead = company.leads[0].id;
+    // Those who report to the first of the leads stand at every so many places behind the boss and the leads.
+    let of_lead: HashSet<_> = company.everybody[1 + LEADS..][..INDIRECT].iter().step_by(LEADS).copied().collect();
+    for (manager, team) in [(company.boss, &company.team), (lead, &of_lead)] {
+        for archived in [Archived::No, Archived::All] {
+            let filter = observation::Filter { manager_id: Some(manager), archived, ..Default::default() };
+            for (_, sort) in Observation::SORTS {
+                let shown = |it: &&Observation| {
+                    team.contains(&it.employee_id) && (archived == Archived::All || it.archived_at.is_none())
+                };
+                let wanted = sorted(observations.iter().filter(shown).cloned().collect(), *sort, |it| it.id.to_bytes());
+                let page =
+                    async |page: PageRequest| company.store.observations(company.tenant, &filter, *sort, &page).await;
+                assert_eq!(walk(*sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_joins_or_leaves_a_team_that_is_remembered_is_seen_and_no_longer_seen_at_once() {
+    let Some(database) = support::database() else { return };
+    let company = Company::of(&database).await;
+    // Enough to fill a page, so that nothing else is tried.
+    company.objectives(1_000).await;
+    let latest = |owner: EmployeeId, days: i32| {
+        let period_end = Date::from_epoch_days(30_000 + days);
+        Objective { period_end, ..company.make.objective(owner) }
+    };
+    let first = async || company.first_page(Family::Employees).await.first().map(|it| it.id);
+    let lead = &company.leads[0];
+    let of_lead = latest(lead.id, 1);
+    company.save(vec![Write::Objective(Row::new(of_lead.clone()))]).await;
+    assert_eq!(first().await, Some(of_lead.id));
+
+    let hired = Employee { manager_id: Some(company.leads[1].id), ..company.make.employee() };
+    let of_hired = latest(hired.id, 2);
+    company.save(vec![joins(hired), Write::Objective(Row::new(of_hired.clone()))]).await;
+    assert_eq!(first().await, Some(of_hired.id));
+
+    let of_other = latest(*company.everybody.last().unwrap(), 3);
+    company.save(vec![Write::Objective(Row::new(of_other.clone()))]).await;
+    assert_eq!(first().await, Some(of_hired.id), "somebody else's");
+
+    let gone = Employee { manager_id: None, ..company.leads[1].clone() };
+    company.save(vec![Write::Employee(Row::seen(gone, Version::FIRST), Some(Lines { seen: None }))]).await;
+    assert_eq!(first().await, Some(of_lead.id), "the lead of the one who was hired has left the team");
+}
