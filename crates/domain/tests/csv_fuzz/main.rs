@@ -1,4 +1,4 @@
-//! Files of people, mutated: the programs in `fuzz/` look further, this looks each time.
+//! Files of people, mutated: the programs in `fuzz` beside look further, this looks each time.
 
 #![cfg(test)]
 
