@@ -110,7 +110,7 @@ fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &
 
 /// Every acknowledged write has its row, its event and its audit entry, once, and there is nothing besides.
 fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
-    let rows: Vec<Value> = pages(client, "/v1/observations?sort=created_at");
+    let rows: Vec<Value> = client.all("/v1/observations?sort=created_at");
     let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
     assert_eq!(stored.len(), rows.len());
     assert_eq!(&stored, acknowledged);
@@ -118,31 +118,16 @@ fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, Stri
     // On PostgreSQL the feed does not pass a transaction that is open anywhere on the server, also in another database.
     let mut told: Vec<String> = vec![];
     wait_until(PATIENCE, || {
-        let events = pages(client, "/v1/events?filter[event]=observation.created");
+        let events = client.all("/v1/events?filter[event]=observation.created");
         told = events.iter().map(|it| text(&it["data"]["id"])).collect();
         told.len() >= ids.len()
     });
     assert_eq!((told.iter().collect(), told.len()), (ids.clone(), ids.len()));
-    let entries = pages(client, "/v1/audit-log?filter[action]=observation.create");
+    let entries = client.all("/v1/audit-log?filter[action]=observation.create");
     let noted: Vec<String> = entries.iter().map(|it| text(&it["target"]["id"])).collect();
     assert_eq!((noted.iter().collect(), noted.len()), (ids.clone(), ids.len()));
 }
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
-}
-
-fn pages(client: &mut Client, path: &str) -> Vec<Value> {
-    let join = if path.contains('?') { '&' } else { '?' };
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let answer = client.get(&format!("{path}{join}limit=100{cursor}")).unwrap();
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let page = answer.json();
-        all.extend(page["data"].as_array().unwrap().clone());
-        if page["has_more"] != json!(true) {
-            return all;
-        }
-        cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
-    }
 }

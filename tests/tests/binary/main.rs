@@ -22,3 +22,5 @@ mod revocation;
 mod stop;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod webhooks;

@@ -1,10 +1,12 @@
 //! A small HTTP/1.1 client: one connection, kept open, and every byte in the test's hands.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
+
+use super::wire::{self, Headers};
 
 /// Longer than any answer may take.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -13,13 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(40);
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
 }
 
 impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+        wire::header(&self.headers, name)
     }
 
     pub(crate) fn text(&self) -> String {
@@ -88,47 +90,29 @@ impl Client {
 
     /// Reads one answer.
     pub(crate) fn receive(&mut self) -> io::Result<Response> {
-        let status = self.line()?;
+        let status = wire::line(&mut self.reader)?;
         let code = status.split(' ').nth(1).and_then(|it| it.parse().ok());
         let status = code.ok_or_else(|| io::Error::other(format!("no status in {status:?}")))?;
-        let mut headers = Vec::new();
+        let headers = wire::headers(&mut self.reader)?;
+        // These statuses never have a body.
+        let body =
+            if matches!(status, 100..=199 | 204 | 304) { vec![] } else { wire::body(&mut self.reader, &headers)? };
+        Ok(Response { status, headers, body })
+    }
+
+    /// Everything that a list holds, page after page.
+    pub(crate) fn all(&mut self, path: &str) -> Vec<Value> {
+        let join = if path.contains('?') { '&' } else { '?' };
+        let (mut all, mut cursor) = (Vec::new(), String::new());
         loop {
-            let line = self.line()?;
-            let Some((name, value)) = line.split_once(':') else { break };
-            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
-        }
-        let mut response = Response { status, headers, body: Vec::new() };
-        if response.header("transfer-encoding") == Some("chunked") {
-            response.body = self.chunks()?;
-        } else if let Some(length) = response.header("content-length").and_then(|it| it.parse().ok()) {
-            response.body = self.exactly(length)?;
-        }
-        Ok(response)
-    }
-
-    fn line(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        if self.reader.read_line(&mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(line.trim_end().to_owned())
-    }
-
-    fn exactly(&mut self, length: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.reader.read_exact(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn chunks(&mut self) -> io::Result<Vec<u8>> {
-        let mut body = Vec::new();
-        loop {
-            let size = usize::from_str_radix(&self.line()?, 16).map_err(io::Error::other)?;
-            body.extend(self.exactly(size)?);
-            self.line()?;
-            if size == 0 {
-                return Ok(body);
+            let answer = self.get(&format!("{path}{join}limit=100{cursor}")).unwrap();
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let page = answer.json();
+            all.extend(page["data"].as_array().unwrap().clone());
+            if page["has_more"] != Value::Bool(true) {
+                return all;
             }
+            cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
         }
     }
 }

@@ -4,14 +4,17 @@ mod client;
 mod place;
 mod process;
 mod proxy;
+mod receiver;
+mod wire;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use client::Client;
+pub(crate) use client::{Client, Response};
 pub(crate) use place::Place;
-pub(crate) use process::{Service, candor, signal};
+pub(crate) use process::{Service, candor, freeze, signal};
 pub(crate) use proxy::Proxy;
+pub(crate) use receiver::{Answer, Arrival, Receiver};
 
 /// Between two looks at a condition.
 const POLL: Duration = Duration::from_millis(10);

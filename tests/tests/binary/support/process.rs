@@ -1,7 +1,7 @@
 //! The process under test: commands that end, and services that run.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -59,6 +59,18 @@ fn command(place: &Place) -> Command {
 pub(crate) fn signal(process: u32, name: &str) {
     let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
     assert!(status.success());
+}
+
+/// Stops every thread of a process where it is, until it is told to go on (`CONT`) or killed.
+pub(crate) fn freeze(process: u32) {
+    signal(process, "STOP");
+    let stands = |task: io::Result<DirEntry>| {
+        // The state stands behind the name, which is in brackets. A thread that is gone stands as well.
+        let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_none_or(|it| it.is_empty() || it.starts_with(" T"))
+    };
+    let tasks = || fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    assert!(wait_until(START, || tasks().all(stands)).is_some(), "it cannot be stopped");
 }
 
 /// A service that runs until it is stopped, killed or dropped.

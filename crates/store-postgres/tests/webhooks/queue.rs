@@ -1,0 +1,155 @@
+//! Claims and records beside a long queue, and beside the change sets.
+
+use std::time::Duration;
+
+use candor_domain::webhook::{Outcome, Pulse, Status};
+use candor_port_storage::queue::{Claim, Fate, Queue, Walk, Webhooks};
+use candor_port_storage::store::{People, Storage};
+use candor_port_storage::{Row, Write};
+use candor_store_postgres::{Options, PostgresStore};
+use tokio_postgres::Client;
+
+use crate::receiver::Receiver;
+use crate::support;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Asks until the answer is yes.
+async fn until(client: &Client, question: &str) {
+    let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
+    tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
+}
+
+const WAITING: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
+    AND application_name = 'candor' AND wait_event_type = 'Lock')";
+const IDLE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
+    AND application_name = 'candor' AND state <> 'idle')";
+const GONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
+    AND application_name = 'candor')";
+
+/// Queues deliveries: 20,000 of one subscription, and some of each of 100 others, of which every second one has its own
+/// parked.
+const FILL: &str = "INSERT INTO delivery_jobs \
+    SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, lpad(to_hex(e), 32, '0')::uuid, \
+    'employee.created', 1, '2026-03-01', 'event', NULL, CASE WHEN w % 2 = 0 THEN timestamptz '2026-03-01' + e * interval '1 ms' END \
+    FROM (SELECT 50 AS w, e FROM generate_series(1, 20000) AS e \
+    UNION ALL SELECT w, e FROM generate_series(1, 100) AS w, generate_series(1, 20) AS e WHERE w <> 50) AS q";
+
+fn walk(lanes: u16, each: u16) -> Walk {
+    Walk { after: None, lanes, each, busy: vec![] }
+}
+
+async fn read(client: &Client, what: &str) -> i64 {
+    client.query_one(what, &[]).await.unwrap().get(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
+    let Some(database) = support::database() else { return };
+    let other = support::client(database.url()).await;
+    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let it = Receiver::new(&store, 1).await;
+    let claims = [Claim::Oldest { most: 50 }, Claim::Lanes(walk(8, 5)), Claim::Parked(walk(8, 5))];
+    let now = it.make.tick();
+    for claim in &claims {
+        assert_eq!(store.claim(it.lease(now), now, claim).await.unwrap().jobs, []);
+    }
+    it.attempt(now).await;
+
+    other.batch_execute(FILL).await.unwrap();
+    let now = it.make.tick();
+    let mut claimed = vec![];
+    for (claim, count) in claims.iter().zip([50, 40, 40]) {
+        let found = store.claim(it.lease(now), now, claim).await.unwrap();
+        assert_eq!((found.jobs.len(), found.next.is_some()), (count, !matches!(claim, Claim::Oldest { .. })));
+        claimed.extend(found.jobs);
+    }
+    let fates = claimed.iter().map(|job| (*job, Fate::Back(now))).collect();
+    assert_eq!(store.record(it.worker, fates, vec![]).await.unwrap().lost, 0);
+
+    // What a connection has read is known when it has ended.
+    drop((it, store));
+    until(&other, GONE).await;
+    let indexes = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'delivery_jobs'";
+    until(&other, &format!("SELECT ({indexes}) >= 130")).await;
+    let read = (
+        read(&other, indexes).await,
+        read(
+            &other,
+            "SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname IN ('delivery_jobs', 'webhooks')",
+        )
+        .await,
+    );
+    assert!(read.0 < 1_000 && read.1 == 0, "{read:?} rows were read");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_is_just_changing_is_passed_over() {
+    let Some(database) = support::database() else { return };
+    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let it = Receiver::new(&store, 2).await;
+    let jobs = [it.leased().await, it.leased().await, it.leased().await];
+    let now = it.make.tick().plus_seconds(60);
+    let lock = format!(
+        "BEGIN; SELECT * FROM delivery_jobs WHERE event_id = '{:032x}' FOR UPDATE",
+        u128::from_be_bytes(jobs[0].event_id.to_bytes())
+    );
+    other.batch_execute(&lock).await.unwrap();
+    let claimed = store.claim(it.lease(now), now, &Claim::Oldest { most: 9 }).await.unwrap();
+    assert_eq!(claimed.jobs, jobs[1..]);
+    for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9, 9))] {
+        assert_eq!(store.claim(it.lease(now), now, &claim).await.unwrap().jobs, []);
+    }
+    other.batch_execute("COMMIT").await.unwrap();
+    let claimed = store.claim(it.lease(now), now, &Claim::Lanes(walk(9, 9))).await.unwrap();
+    assert_eq!(claimed.jobs, jobs[..1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_that_wait_hold_no_change_set_up() {
+    let Some(database) = support::database() else { return };
+    let (other, watcher) = (support::client(database.url()).await, support::client(database.url()).await);
+    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let it = Receiver::new(&store, 3).await;
+    other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
+    let failed = Outcome::Failed(candor_domain::webhook::FailureReason::Timeout);
+    let pulse = Pulse::of(failed, Status::Failed, true, it.make.tick());
+    let lane = (it.tenant, it.to.id);
+    let records: Vec<_> = (0..4)
+        .map(|_| {
+            let (store, worker) = (store.clone(), it.worker);
+            tokio::spawn(async move { store.record(worker, vec![], vec![(lane, pulse)]).await })
+        })
+        .collect();
+    until(&watcher, WAITING).await;
+
+    let person = it.make.employee();
+    let change = it.make.change(vec![Write::Employee(Row::new(person.clone()), None)]);
+    tokio::time::timeout(DEADLINE, store.commit(it.tenant, change)).await.expect("in time").unwrap();
+    assert!(store.employee(it.tenant, person.id).await.unwrap().is_some());
+    assert!(records.iter().all(|it| !it.is_finished()));
+    other.batch_execute("COMMIT").await.unwrap();
+    for record in records {
+        assert_eq!(record.await.unwrap().unwrap().streaks.len(), 1);
+    }
+    let streak = store.webhook(it.tenant, it.to.id).await.unwrap().unwrap().value.streak;
+    assert_eq!((streak.failures, streak.since), (4, pulse.streak.since));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
+    let Some(database) = support::database() else { return };
+    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let it = Receiver::new(&store, 4).await;
+    let job = it.leased().await;
+    other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();
+    let settled = it.acknowledged(&job, it.make.tick());
+    let record = store.record(it.worker, vec![(job, Fate::Settled(Box::new(settled.clone())))], vec![]);
+    assert!(tokio::time::timeout(Duration::from_millis(50), record).await.is_err(), "it waits for the lock");
+    let watcher = support::client(database.url()).await;
+    until(&watcher, WAITING).await;
+    other.batch_execute("COMMIT").await.unwrap();
+    until(&watcher, "SELECT NOT EXISTS (SELECT 1 FROM delivery_jobs)").await;
+    until(&watcher, IDLE).await;
+    assert_eq!(store.delivery(it.tenant, it.to.id, settled.entry.id).await.unwrap(), Some(settled.entry));
+}

@@ -1,0 +1,68 @@
+//! A subscription for a test, and deliveries to it.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::id::{DeliveryKind, Id};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Answered, Job, Origin, Outcome, Schedule, Settled, Subscription};
+use candor_port_storage::queue::{Fate, Lease, Queue, WorkerId};
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, Write};
+use candor_store_postgres::PostgresStore;
+use candor_store_testkit::Fixtures;
+
+/// Long enough for any test.
+const LEASE_SECONDS: i64 = 30;
+
+/// A tenant's subscription to everything, and a worker on the queue.
+pub(crate) struct Receiver {
+    pub(crate) store: PostgresStore,
+    pub(crate) make: Fixtures,
+    pub(crate) tenant: Tenant,
+    pub(crate) to: Subscription,
+    pub(crate) worker: WorkerId,
+}
+
+impl Receiver {
+    /// One of a tenant of its own.
+    pub(crate) async fn new(store: &PostgresStore, seed: u64) -> Self {
+        let make = Fixtures::new(seed);
+        let (tenant, to, worker) = (make.tenant(), make.subscription(), make.worker());
+        store.commit(tenant, make.change(vec![Write::Webhook(Row::new(to.clone()))])).await.unwrap();
+        Self { store: store.clone(), make, tenant, to, worker }
+    }
+
+    /// The worker's lease from now on.
+    pub(crate) fn lease(&self, now: Timestamp) -> Lease {
+        Lease { worker: self.worker, until: now.plus_seconds(LEASE_SECONDS) }
+    }
+
+    /// A delivery that is leased to the worker.
+    pub(crate) async fn leased(&self) -> Job {
+        let (now, event) = (self.make.tick(), self.make.id());
+        let job = Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, Origin::Replay);
+        let mut change = self.make.change(vec![Write::Enqueue(vec![job])]);
+        change.lease = Some(self.lease(now));
+        let committed = self.store.commit(self.tenant, change).await.unwrap();
+        assert_eq!(committed.leased, [(self.to.id, event)]);
+        job
+    }
+
+    /// What a successful attempt, begun at this time, makes of a delivery.
+    pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> Settled {
+        let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
+        let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
+        let answered = Answered { status: 204, duration_ms: 7, outcome: Outcome::Acknowledged };
+        job.settle(id, self.to.url.clone(), answered, &Schedule::default(), begun)
+    }
+
+    /// Attempts a delivery at this time, with success, and records that.
+    pub(crate) async fn attempt(&self, begun: Timestamp) -> Settled {
+        let job = self.leased().await;
+        let settled = self.acknowledged(&job, begun);
+        let fate = Fate::Settled(Box::new(settled.clone()));
+        let recorded = self.store.record(self.worker, vec![(job, fate)], vec![]).await.unwrap();
+        assert_eq!(recorded.lost, 0);
+        settled
+    }
+}

@@ -1,0 +1,238 @@
+//! Receives webhooks: keeps every request, answers it as the test says, and tells the test what has happened.
+
+use std::io::{self, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::wire::{self, Headers};
+
+/// Longer than anything takes that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request that has arrived, whole.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrival {
+    /// Its place in the order of arrival.
+    pub(crate) number: usize,
+    /// How many processes had ended before the one that sent it.
+    pub(crate) generation: usize,
+    /// Whether it is the first on its connection.
+    pub(crate) first: bool,
+    pub(crate) at: Instant,
+    pub(crate) path: String,
+    pub(crate) headers: Headers,
+    pub(crate) body: Vec<u8>,
+    /// The status that was written, once it is.
+    pub(crate) answered: Option<u16>,
+}
+
+impl Arrival {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        wire::header(&self.headers, name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        wire::header(&self.headers, name).is_some()
+    }
+
+    pub(crate) fn event(&self) -> &str {
+        self.header("x-service-event-id")
+    }
+
+    pub(crate) fn delivery(&self) -> &str {
+        self.header("x-service-delivery-id")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.answered.is_some_and(|it| (200..300).contains(&it))
+    }
+}
+
+/// What a request gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Status(u16),
+    /// Nothing, until the test says something else.
+    Hold,
+    /// The end of its connection.
+    Reset,
+}
+
+type Decide = Arc<dyn Fn(&Arrival) -> Answer + Send + Sync>;
+
+/// A receiver on this machine.
+pub(crate) struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    arrivals: Vec<Arrival>,
+    decide: Decide,
+    /// Counts what the test has said.
+    decided: usize,
+    generation: usize,
+    /// Whoever waits for an answer is gone.
+    abandoned: bool,
+    /// The other ends of all connections that ever were.
+    accepted: Vec<SocketAddr>,
+    open: usize,
+}
+
+impl Receiver {
+    /// A receiver that acknowledges.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = State {
+            arrivals: Vec::new(),
+            decide: Arc::new(|_| Answer::Status(200)),
+            decided: 0,
+            generation: 0,
+            abandoned: false,
+            accepted: Vec::new(),
+            open: 0,
+        };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let accepting = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                accepting.accept(stream);
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// How requests are answered from now on, those included that wait for an answer.
+    pub(crate) fn answers(&self, decide: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) {
+        let mut state = self.shared.lock();
+        state.decide = Arc::new(decide);
+        state.decided += 1;
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+
+    /// What has arrived so far.
+    pub(crate) fn arrivals(&self) -> Vec<Arrival> {
+        self.shared.lock().arrivals.clone()
+    }
+
+    /// What has arrived at this path so far.
+    pub(crate) fn at(&self, path: &str) -> Vec<Arrival> {
+        self.arrivals().into_iter().filter(|it| it.path == path).collect()
+    }
+
+    /// Waits until what has arrived, or was answered, is as described.
+    pub(crate) fn until(&self, what: &str, holds: impl Fn(&[Arrival]) -> bool) {
+        self.until_state(what, |it| holds(&it.arrivals));
+    }
+
+    /// To be called when all that sent has ended: what arrives from here on is of the next generation.
+    pub(crate) fn next_generation(&self) {
+        self.shared.lock().abandoned = true;
+        self.shared.changed.notify_all();
+        // Connections are taken in the order in which they were made, and this one is the last.
+        let last = TcpStream::connect(self.address).unwrap();
+        let last_address = last.local_addr().unwrap();
+        self.until_state("everything was taken", |it| it.accepted.contains(&last_address));
+        drop(last);
+        self.until_state("every connection has ended", |it| it.open == 0);
+        let mut state = self.shared.lock();
+        state.generation += 1;
+        state.abandoned = false;
+    }
+
+    fn until_state(&self, what: &str, holds: impl Fn(&State) -> bool) {
+        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |it| !holds(it));
+        let (state, ended) = waited.unwrap();
+        assert!(!ended.timed_out(), "not after {PATIENCE:?}: {what}; {} arrived", state.arrivals.len());
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn accept(self: &Arc<Self>, stream: TcpStream) {
+        let Ok(peer) = stream.peer_addr() else { return };
+        let mut state = self.lock();
+        state.accepted.push(peer);
+        state.open += 1;
+        drop(state);
+        self.changed.notify_all();
+        let shared = Arc::clone(self);
+        thread::spawn(move || {
+            // A connection that breaks is what some tests are for.
+            let _ = shared.serve(stream);
+            shared.lock().open -= 1;
+            shared.changed.notify_all();
+        });
+    }
+
+    fn serve(&self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let mut reader = BufReader::new(stream);
+        let mut first = true;
+        loop {
+            let line = wire::line(&mut reader)?;
+            let headers = wire::headers(&mut reader)?;
+            let body = wire::body(&mut reader, &headers)?;
+            let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            let number = self.note(path, headers, body, first);
+            let Some(status) = self.answer(number) else { return Ok(()) };
+            let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
+            // Under the lock, so that nobody sees the effects of an answer that is not noted yet.
+            let mut state = self.lock();
+            reader.get_mut().write_all(answer.as_bytes())?;
+            state.arrivals[number].answered = Some(status);
+            drop(state);
+            self.changed.notify_all();
+            first = false;
+        }
+    }
+
+    fn note(&self, path: String, headers: Headers, body: Vec<u8>, first: bool) -> usize {
+        let mut state = self.lock();
+        let (number, generation) = (state.arrivals.len(), state.generation);
+        let at = Instant::now();
+        state.arrivals.push(Arrival { number, generation, first, at, path, headers, body, answered: None });
+        drop(state);
+        self.changed.notify_all();
+        number
+    }
+
+    /// The status to answer with; none if the connection ends instead.
+    fn answer(&self, number: usize) -> Option<u16> {
+        let mut state = self.lock();
+        while !state.abandoned {
+            let (decide, decided, arrival) = (Arc::clone(&state.decide), state.decided, state.arrivals[number].clone());
+            drop(state);
+            match decide(&arrival) {
+                Answer::Status(status) => return Some(status),
+                Answer::Reset => return None,
+                Answer::Hold => {}
+            }
+            state = self.changed.wait_while(self.lock(), |it| it.decided == decided && !it.abandoned).unwrap();
+        }
+        None
+    }
+}

@@ -1,0 +1,56 @@
+//! HTTP/1.1 as it is on the wire, for the client and for the receiver.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::TcpStream;
+
+/// Names, in small letters, and values.
+pub(crate) type Headers = Vec<(String, String)>;
+
+pub(crate) fn line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = String::new();
+    if reader.read_line(&mut line)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.trim_end().to_owned())
+}
+
+/// The headers up to the empty line behind them.
+pub(crate) fn headers(reader: &mut BufReader<TcpStream>) -> io::Result<Headers> {
+    let mut headers = Vec::new();
+    loop {
+        let line = line(reader)?;
+        let Some((name, value)) = line.split_once(':') else { return Ok(headers) };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+}
+
+pub(crate) fn header<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
+    headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+}
+
+pub(crate) fn exactly(reader: &mut BufReader<TcpStream>, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The body of a message that says how long it is.
+pub(crate) fn body(reader: &mut BufReader<TcpStream>, headers: &Headers) -> io::Result<Vec<u8>> {
+    if header(headers, "transfer-encoding") == Some("chunked") {
+        return chunks(reader);
+    }
+    let length = header(headers, "content-length").and_then(|it| it.parse().ok());
+    length.map_or(Ok(Vec::new()), |it| exactly(reader, it))
+}
+
+fn chunks(reader: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let size = usize::from_str_radix(&line(reader)?, 16).map_err(io::Error::other)?;
+        body.extend(exactly(reader, size)?);
+        line(reader)?;
+        if size == 0 {
+            return Ok(body);
+        }
+    }
+}

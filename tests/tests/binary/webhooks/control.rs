@@ -1,0 +1,196 @@
+//! What the owner of a subscription does takes effect on what is sent: pause, resume, delete, test, once more.
+
+use serde_json::{Value, json};
+
+use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
+use crate::support::{Answer, Arrival, Client, Place, Receiver, Response, Service, wait_until};
+
+/// Paths that answer with a failure until the test says otherwise.
+const FAILING: &str = "/failing";
+
+/// A service, a client of it, and somebody to observe.
+struct Stage {
+    _place: Place,
+    service: Service,
+    client: Client,
+    employee: String,
+    receiver: Receiver,
+}
+
+impl Stage {
+    fn set(place: Place) -> Self {
+        let place = impatient(place, 5, 50);
+        let key = place.key("*", &["--admin"]).secret;
+        let (service, receiver) = (Service::serve(&place), Receiver::start());
+        receiver.answers(|it| if it.path.starts_with(FAILING) { Answer::Status(500) } else { Answer::Status(200) });
+        let mut client = service.client(&key);
+        let employee = employee(&mut client);
+        Self { _place: place, service, client, employee, receiver }
+    }
+
+    fn subscribe(&mut self, path: &str) -> Subscription {
+        subscribe(&mut self.client, &self.receiver, path, &[KIND])
+    }
+
+    fn patch(&mut self, subscription: &Subscription, body: &Value) -> Response {
+        let path = format!("/v1/webhooks/{}", subscription.id);
+        self.client.request("PATCH", &path, &[], Some(body)).unwrap()
+    }
+
+    /// Records an observation; answers its id.
+    fn observe(&mut self) -> String {
+        observe(&mut self.client, &self.employee).unwrap()
+    }
+
+    fn log(&mut self, subscription: &Subscription) -> Vec<Value> {
+        self.client.all(&format!("/v1/webhooks/{}/deliveries", subscription.id))
+    }
+
+    /// Waits until so many requests have arrived at a path.
+    fn until(&self, path: &str, count: usize) -> Vec<Arrival> {
+        self.receiver.until(path, |all| all.iter().filter(|it| it.path == path).count() >= count);
+        self.receiver.at(path)
+    }
+
+    /// Waits until what was due at another path before now has been attempted: a subscription that keeps failing is
+    /// asked two more times, the second of which falls due after everything that waits already.
+    fn until_all_due_is_attempted(&self, witness: &str) {
+        let count = self.receiver.at(witness).len();
+        self.until(witness, count + 2);
+    }
+}
+
+fn observed(arrival: &Arrival) -> String {
+    text(&arrival.json()["data"]["id"])
+}
+
+#[test]
+fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_sqlite() {
+    a_pause_stops_and_resumes(Place::sqlite());
+}
+
+#[test]
+fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        a_pause_stops_and_resumes(place);
+    }
+}
+
+fn a_pause_stops_and_resumes(place: Place) {
+    let mut stage = Stage::set(place);
+    let (paused, _) = (stage.subscribe("/failing/paused"), stage.subscribe("/failing/witness"));
+    let before = stage.observe();
+    stage.until("/failing/paused", 1);
+    assert_eq!(stage.patch(&paused, &json!({"active": false})).json()["active"], json!(false));
+    let count = settled_count(&mut stage, &paused);
+    let meanwhile = stage.observe();
+    stage.until_all_due_is_attempted("/failing/witness");
+    assert_eq!(stage.receiver.at("/failing/paused").len(), count, "a delivery while it was paused");
+    stage.receiver.answers(|_| Answer::Status(200));
+    assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
+    let last = stage.until("/failing/paused", count + 1).pop().unwrap();
+    assert_eq!(observed(&last), before);
+    // What happened meanwhile was not queued; a replay sends it, and only on request what was acknowledged as well.
+    let told = |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|it| observed(it) == id);
+    assert!(!told(&stage, &meanwhile));
+    let path = format!("/v1/webhooks/{}/replay", paused.id);
+    let since = text(&stage.client.get("/v1/organization").unwrap().json()["created_at"]);
+    let order = |only: &str| json!({"since": since, "only": only});
+    assert!(wait_until(PATIENCE, || stage.log(&paused).iter().any(|it| it["status"] == "success")).is_some());
+    let replayed = stage.client.post(&path, &order("failed")).unwrap();
+    assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(0)), "{}", replayed.text());
+    let replayed = stage.client.post(&path, &order("all")).unwrap();
+    assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
+    let arrivals = stage.until("/failing/paused", count + 3);
+    let replays: Vec<&Arrival> = arrivals.iter().filter(|it| it.has("x-service-replay")).collect();
+    let mut ids: Vec<String> = replays.iter().map(|it| observed(it)).collect();
+    ids.sort();
+    assert_eq!(ids, [before, meanwhile]);
+    assert!(replays.iter().all(|it| it.header("x-service-replay") == "true"));
+    stage.service.stop();
+}
+
+/// How many requests have arrived when all of them are in the log: then none is under way.
+fn settled_count(stage: &mut Stage, subscription: &Subscription) -> usize {
+    let mut count = 0;
+    let is_settled = wait_until(PATIENCE, || {
+        count = stage.receiver.at("/failing/paused").len();
+        stage.log(subscription).len() == count
+    });
+    assert!(is_settled.is_some(), "an attempt is not recorded");
+    count
+}
+
+#[test]
+fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_sqlite() {
+    a_deleted_subscription_gets_nothing_more(Place::sqlite());
+}
+
+#[test]
+fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        a_deleted_subscription_gets_nothing_more(place);
+    }
+}
+
+fn a_deleted_subscription_gets_nothing_more(place: Place) {
+    let mut stage = Stage::set(place);
+    let (deleted, _) = (stage.subscribe("/failing/deleted"), stage.subscribe("/failing/witness"));
+    stage.observe();
+    stage.until("/failing/deleted", 1);
+    let path = format!("/v1/webhooks/{}", deleted.id);
+    let answer = stage.client.request("DELETE", &path, &[], None).unwrap();
+    assert_eq!((answer.status, answer.body.len()), (204, 0));
+    stage.observe();
+    stage.until_all_due_is_attempted("/failing/witness");
+    // One attempt may have been under way when it was deleted.
+    let arrivals = stage.receiver.at("/failing/deleted");
+    assert!(arrivals.len() <= 2 && arrivals.iter().all(|it| it.event() == arrivals[0].event()), "{arrivals:?}");
+    for path in [path.clone(), format!("{path}/deliveries")] {
+        assert_eq!(stage.client.get(&path).unwrap().status, 404, "{path}");
+    }
+    stage.service.stop();
+}
+
+#[test]
+fn a_delivery_is_sent_once_more_under_the_promised_id() {
+    let mut stage = Stage::set(Place::sqlite());
+    let subscription = stage.subscribe("/hooks");
+    let id = stage.observe();
+    let original = stage.until("/hooks", 1).pop().unwrap();
+    assert_eq!(observed(&original), id);
+    assert!(!original.has("x-service-replay"));
+    assert!(wait_until(PATIENCE, || stage.log(&subscription).len() == 1).is_some());
+    let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());
+    let answer = stage.client.request("POST", &path, &[], None).unwrap();
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let again = stage.until("/hooks", 2).pop().unwrap();
+    assert_eq!(answer.json(), json!({"delivery_id": again.delivery(), "event_id": original.event()}));
+    assert_eq!((again.event(), &again.body), (original.event(), &original.body));
+    assert_eq!(again.header("x-service-replay"), "true");
+    assert!(wait_until(PATIENCE, || stage.log(&subscription).len() == 2).is_some());
+    let mut logged: Vec<(String, Value)> =
+        stage.log(&subscription).iter().map(|it| (text(&it["id"]), it["attempt"].clone())).collect();
+    logged.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(logged, [(original.delivery().to_owned(), json!(1)), (again.delivery().to_owned(), json!(1))]);
+    stage.service.stop();
+}
+
+#[test]
+fn a_test_is_sent_also_while_the_subscription_is_paused_and_only_once() {
+    let mut stage = Stage::set(Place::sqlite());
+    let (subscription, _) = (stage.subscribe("/failing/tested"), stage.subscribe("/failing/witness"));
+    stage.patch(&subscription, &json!({"active": false}));
+    let answer = stage.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let ping = stage.until("/failing/tested", 1).pop().unwrap();
+    assert_eq!(answer.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));
+    assert_eq!((ping.header("x-service-event"), ping.event().starts_with("evt_test_")), ("test.ping", true));
+    assert!(ping.json()["data"]["message"].is_string());
+    stage.observe();
+    stage.until_all_due_is_attempted("/failing/witness");
+    assert_eq!(stage.receiver.at("/failing/tested").len(), 1, "a test was repeated");
+    let log = stage.log(&subscription);
+    assert_eq!((log.len(), &log[0]["status"], &log[0]["response_status"]), (1, &json!("failed"), &json!(500)));
+    stage.service.stop();
+}

@@ -1,0 +1,178 @@
+//! Power cuts: whenever the process dies, every event that was committed is delivered, and repeated only where what
+//! became of an attempt could not be written down any more.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::ledger::settled;
+use super::load::Load;
+use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
+use crate::support::{Answer, Arrival, Place, Receiver, Service, freeze, wait_until};
+
+/// Together more than a hundred on both stores.
+const KILLS: usize = 52;
+/// Much longer than it takes to kill a process whose delivery has arrived.
+const TIMEOUT_SECONDS: u64 = 5;
+/// A delivery is not dropped, however often it meets an answer that is not good.
+const RETRIES: usize = 50;
+
+#[test]
+fn a_kill_at_any_point_loses_no_delivery_on_sqlite() {
+    kills(Place::sqlite());
+}
+
+#[test]
+fn a_kill_at_any_point_loses_no_delivery_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        kills(place);
+    }
+}
+
+/// Where the process is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// What was committed is queued, and nobody has claimed it.
+    BeforeTheClaim,
+    /// It has arrived, and is not answered.
+    AfterTheClaim,
+    /// The answer is written, and what became of the attempt is not recorded.
+    AfterTheAnswer,
+    /// After so many writes and deliveries of this process.
+    UnderLoad(usize),
+}
+
+impl Point {
+    fn of(round: usize) -> Self {
+        match round % 5 {
+            0 => Self::BeforeTheClaim,
+            1 => Self::AfterTheClaim,
+            2 => Self::AfterTheAnswer,
+            // Some die almost at once, some in the middle of much.
+            _ => Self::UnderLoad(1 + round * 37 % 90),
+        }
+    }
+}
+
+/// What is killed again and again.
+struct Victim {
+    place: Place,
+    key: String,
+    employee: String,
+    subscription: Subscription,
+    receiver: Receiver,
+    acknowledged: BTreeSet<String>,
+}
+
+fn kills(place: Place) {
+    let mut victim = Victim::new(impatient(place, TIMEOUT_SECONDS, RETRIES));
+    for round in 0..KILLS {
+        match Point::of(round) {
+            Point::BeforeTheClaim => victim.dies_before_the_claim(),
+            Point::AfterTheClaim => victim.dies_after_the_claim(round),
+            Point::AfterTheAnswer => victim.dies_after_the_answer(round),
+            Point::UnderLoad(count) => victim.dies_under_load(round, count),
+        }
+    }
+    victim.receiver.answers(|_| Answer::Status(200));
+    let service = Service::serve(&victim.place);
+    let mut client = service.client(&victim.key);
+    let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
+    ledger.check(&victim.subscription.secret, KILLS);
+    // The points were met: what had arrived there is not in the log.
+    for arrival in victim.receiver.arrivals().into_iter().filter(|it| it.generation < KILLS) {
+        let frozen = Point::of(arrival.generation) == Point::AfterTheAnswer && arrival.is_acknowledged();
+        assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
+    }
+    for round in (0..KILLS).filter(|it| matches!(Point::of(*it), Point::AfterTheClaim | Point::AfterTheAnswer)) {
+        let cut_off = |it: &Arrival| it.generation == round && !ledger.is_recorded(it);
+        assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
+    }
+    println!("{KILLS} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
+    service.stop();
+}
+
+impl Victim {
+    fn new(place: Place) -> Self {
+        let key = place.key("*", &["--admin"]).secret;
+        let (service, receiver) = (Service::serve(&place), Receiver::start());
+        let mut client = service.client(&key);
+        let employee = employee(&mut client);
+        let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+        service.stop();
+        Self { place, key, employee, subscription, receiver, acknowledged: BTreeSet::new() }
+    }
+
+    fn observe(&mut self, service: &Service) {
+        let observed = observe(&mut service.client(&self.key), &self.employee).unwrap();
+        self.acknowledged.insert(observed);
+    }
+
+    fn kill(&self, service: Service) {
+        service.kill();
+        self.receiver.next_generation();
+    }
+
+    fn dies_before_the_claim(&mut self) {
+        let service = Service::start(&self.place, &["serve", "--role", "api"]);
+        self.observe(&service);
+        self.observe(&service);
+        self.kill(service);
+    }
+
+    fn dies_after_the_claim(&mut self, round: usize) {
+        self.receiver.answers(|_| Answer::Hold);
+        let service = Service::serve(&self.place);
+        self.observe(&service);
+        self.receiver.until("a delivery", |all| all.iter().any(|it| it.generation == round));
+        self.kill(service);
+    }
+
+    fn dies_after_the_answer(&mut self, round: usize) {
+        self.receiver.answers(|_| Answer::Hold);
+        let service = Service::serve(&self.place);
+        let (process, is_frozen) = (service.process_id(), AtomicBool::new(false));
+        self.receiver.answers(move |_| {
+            if is_frozen.swap(true, Ordering::SeqCst) {
+                return Answer::Hold;
+            }
+            freeze(process);
+            Answer::Status(200)
+        });
+        let known = thread::scope(|scope| {
+            // The writer may be stopped before it is answered.
+            let (mut client, employee) = (service.client(&self.key), &self.employee);
+            let writer = scope.spawn(move || observe(&mut client, employee));
+            self.receiver
+                .until("an answer", |all| all.iter().any(|it| it.generation == round && it.answered.is_some()));
+            self.kill(service);
+            writer.join().unwrap().ok()
+        });
+        self.acknowledged.extend(known);
+    }
+
+    fn dies_under_load(&mut self, round: usize, count: usize) {
+        self.receiver.answers(moody);
+        let service = Service::serve(&self.place);
+        let written = AtomicUsize::new(0);
+        let known = thread::scope(|scope| {
+            let load = Load::start(scope, service.address, &self.key, &self.employee, &written);
+            let delivered = || self.receiver.arrivals().iter().filter(|it| it.generation == round).count();
+            let enough = wait_until(PATIENCE, || written.load(Ordering::SeqCst) + delivered() >= count);
+            self.kill(service);
+            assert!(enough.is_some(), "hardly any load");
+            load.ended()
+        });
+        self.acknowledged.extend(known);
+    }
+}
+
+/// A receiver that is not always well. It breaks connections only where the sender cannot think that nobody has read
+/// what it sent.
+fn moody(arrival: &Arrival) -> Answer {
+    match arrival.number % 12 {
+        3 => Answer::Status(503),
+        7 if arrival.first => Answer::Reset,
+        _ => Answer::Status(200),
+    }
+}

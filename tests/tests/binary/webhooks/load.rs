@@ -1,0 +1,42 @@
+//! Clients that write without pause.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+
+use super::stage::observe;
+use crate::support::Client;
+
+const WRITERS: usize = 3;
+
+/// Writers at work, until the service that they write to is gone.
+pub(super) struct Load<'scope> {
+    writers: Vec<ScopedJoinHandle<'scope, BTreeSet<String>>>,
+}
+
+impl<'scope> Load<'scope> {
+    pub(super) fn start<'env>(
+        scope: &'scope thread::Scope<'scope, 'env>,
+        address: SocketAddr,
+        key: &'env str,
+        employee: &'env str,
+        acknowledged: &'env AtomicUsize,
+    ) -> Self {
+        let write = move || {
+            let mut known = BTreeSet::new();
+            let Ok(mut client) = Client::connect(address, key) else { return known };
+            while let Ok(id) = observe(&mut client, employee) {
+                known.insert(id);
+                acknowledged.fetch_add(1, Ordering::SeqCst);
+            }
+            known
+        };
+        Self { writers: (0..WRITERS).map(|_| scope.spawn(write)).collect() }
+    }
+
+    /// The observations whose creation was acknowledged.
+    pub(super) fn ended(self) -> BTreeSet<String> {
+        self.writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! Webhooks as receivers meet them: real deliveries of the built binary, on both stores.
+
+mod control;
+mod kills;
+mod ledger;
+mod load;
+mod signatures;
+mod stage;
+mod stop;
+mod workers;

@@ -1,0 +1,43 @@
+//! Deliveries of the running service pass the check that the page for receivers shows in Rust.
+
+use candor_domain::signature::Rejected;
+use candor_domain::time::Timestamp;
+use serde_json::json;
+
+use super::stage::{KIND, employee, impatient, observe, subscribe, text};
+use crate::support::{Arrival, Place, Receiver, Service};
+
+/// The example of the page, as `documented`.
+mod page {
+    include!(concat!(env!("OUT_DIR"), "/documented.rs"));
+}
+
+fn check(secret: &str, arrival: &Arrival) -> Result<(), Rejected> {
+    let seconds: i64 = arrival.header("x-service-timestamp").parse().unwrap();
+    let now = Timestamp::from_millis(seconds * 1000);
+    page::documented((secret, arrival.header("x-service-signature"), &arrival.body, now))
+}
+
+#[test]
+fn live_deliveries_pass_the_documented_check_also_during_a_rotation() {
+    let place = impatient(Place::sqlite(), 5, 1);
+    let key = place.key("*", &["--admin"]).secret;
+    let (service, receiver) = (Service::serve(&place), Receiver::start());
+    let mut client = service.client(&key);
+    let employee = employee(&mut client);
+    let made = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+    observe(&mut client, &employee).unwrap();
+    receiver.until("a delivery", |all| all.len() == 1);
+    let path = format!("/v1/webhooks/{}", made.id);
+    let rotated = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap().json();
+    let rotated = text(&rotated["secret"]);
+    observe(&mut client, &employee).unwrap();
+    receiver.until("a delivery after the rotation", |all| all.len() == 2);
+    let [before, after] = receiver.arrivals().try_into().unwrap();
+    assert_eq!(check(&made.secret, &before), Ok(()));
+    assert_eq!(check(&rotated, &before), Err(Rejected::Forged));
+    assert_eq!((check(&made.secret, &after), check(&rotated, &after)), (Ok(()), Ok(())));
+    let forged = Arrival { body: [&after.body[..], b" "].concat(), ..after };
+    assert_eq!(check(&rotated, &forged), Err(Rejected::Forged));
+    service.stop();
+}

@@ -1,0 +1,81 @@
+//! The orderly end while deliveries are under way.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::ledger::settled;
+use super::load::Load;
+use super::stage::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
+use crate::support::{Answer, Place, Receiver, Service, signal, wait_until};
+
+/// Writes and deliveries before the signal comes, in the middle of others.
+const ENOUGH: usize = 100;
+/// Longer than an operator is promised that a stop takes.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_sqlite() {
+    a_stop_under_load(Place::sqlite());
+}
+
+#[test]
+fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        a_stop_under_load(place);
+    }
+}
+
+fn a_stop_under_load(place: Place) {
+    let place = impatient(place, 10, 20);
+    let key = place.key("*", &["--admin"]).secret;
+    let (mut service, receiver) = (Service::serve(&place), Receiver::start());
+    let mut client = service.client(&key);
+    let employee = employee(&mut client);
+    let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+    let written = AtomicUsize::new(0);
+    let acknowledged = thread::scope(|scope| {
+        let load = Load::start(scope, service.address, &key, &employee, &written);
+        let enough = || written.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
+        assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
+        receiver.answers(|_| Answer::Hold);
+        receiver.until("deliveries under way", |all| all.iter().any(|it| it.answered.is_none()));
+        signal(service.process_id(), "TERM");
+        let refuses = || service.anonymous().and_then(|mut it| it.get("/livez")).is_err();
+        assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
+        receiver.answers(|_| Answer::Status(200));
+        assert!(service.ended().success(), "{}", service.log());
+        load.ended()
+    });
+    receiver.next_generation();
+    let service = Service::serve(&place);
+    let ledger = settled(&mut service.client(&key), &receiver, &subscription, &acknowledged);
+    ledger.check(&subscription.secret, 0);
+    service.stop();
+}
+
+#[test]
+fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_start() {
+    let place = trusting(Place::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
+    let key = place.key("*", &["--admin"]).secret;
+    let (mut service, receiver) = (Service::serve(&place), Receiver::start());
+    let mut client = service.client(&key);
+    let employee = employee(&mut client);
+    let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+    receiver.answers(|_| Answer::Hold);
+    let leased = Instant::now();
+    let observed = observe(&mut client, &employee).unwrap();
+    receiver.until("a delivery", |all| all.len() == 1);
+    signal(service.process_id(), "TERM");
+    assert!(service.ended().success(), "{}", service.log());
+    receiver.next_generation();
+    receiver.answers(|_| Answer::Status(200));
+    let service = Service::serve(&place);
+    receiver.until("another delivery", |all| all.len() == 2);
+    // A lease is longer than what a receiver has to answer.
+    assert!(leased.elapsed() < TIMEOUT, "its lease ran out instead of being given back");
+    let ledger = settled(&mut service.client(&key), &receiver, &subscription, &BTreeSet::from([observed]));
+    assert_eq!(ledger.len(), 1);
+    service.stop();
+}

@@ -1,0 +1,115 @@
+//! Several processes on one database: each delivery is one process's, until that process is dead.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::ledger::{Ledger, settled};
+use super::stage::{KIND, Subscription, employee, impatient, observe, subscribe};
+use crate::support::{Answer, Client, Place, Receiver, Service, freeze, signal};
+
+const TIMEOUT_SECONDS: u64 = 5;
+/// A delivery is leased for the time that a receiver has, and 15 seconds to wait for its turn and to be recorded.
+const LEASE: Duration = Duration::from_secs(TIMEOUT_SECONDS + 15);
+/// What an operator is promised: another worker goes on within this time.
+const TAKEN_OVER: Duration = Duration::from_secs(30);
+const RETRIES: usize = 20;
+
+/// One process for the API, and a receiver that a subscription leads to.
+struct Stage {
+    place: Place,
+    api: Service,
+    client: Client,
+    employee: String,
+    receiver: Receiver,
+    subscription: Subscription,
+}
+
+impl Stage {
+    fn set() -> Option<Self> {
+        let place = impatient(Place::postgres()?, TIMEOUT_SECONDS, RETRIES);
+        let key = place.key("*", &["--admin"]).secret;
+        let (api, receiver) = (Service::start(&place, &["serve", "--role", "api"]), Receiver::start());
+        let mut client = api.client(&key);
+        let employee = employee(&mut client);
+        let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+        Some(Self { place, api, client, employee, receiver, subscription })
+    }
+
+    fn worker(&self) -> Service {
+        Service::start(&self.place, &["serve", "--role", "worker"])
+    }
+
+    fn observe(&mut self, count: usize) -> BTreeSet<String> {
+        (0..count).map(|_| observe(&mut self.client, &self.employee).unwrap()).collect()
+    }
+
+    fn settled(&mut self, observations: &BTreeSet<String>) -> Ledger {
+        settled(&mut self.client, &self.receiver, &self.subscription, observations)
+    }
+}
+
+#[test]
+fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
+    let Some(mut stage) = Stage::set() else { return };
+    let workers = [stage.worker(), stage.worker()];
+    // Some are under way for a long time while both workers look for more, and some fail and come round again.
+    stage.receiver.answers(|it| match it.number % 40 {
+        5 => Answer::Hold,
+        it if it % 8 == 2 => Answer::Status(500),
+        _ => Answer::Status(200),
+    });
+    let mut observations = stage.observe(150);
+    stage.receiver.until("most deliveries", |all| all.iter().filter(|it| it.is_acknowledged()).count() > 75);
+    observations.extend(stage.observe(150));
+    stage.receiver.until("most deliveries", |all| all.iter().filter(|it| it.is_acknowledged()).count() > 150);
+    stage.receiver.answers(|_| Answer::Status(200));
+    stage.settled(&observations).check(&stage.subscription.secret, 0);
+    workers.into_iter().for_each(Service::stop);
+    stage.api.stop();
+}
+
+#[test]
+fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.receiver.answers(|_| Answer::Hold);
+    let worker = stage.worker();
+    let leased = Instant::now();
+    let observations = stage.observe(5);
+    stage.receiver.until("a delivery", |all| !all.is_empty());
+    let killed = Instant::now();
+    worker.kill();
+    stage.receiver.next_generation();
+    stage.receiver.answers(|_| Answer::Status(200));
+    let heir = stage.worker();
+    let first = stage.receiver.arrivals()[0].clone();
+    stage.receiver.until("every delivery", |all| all.iter().filter(|it| it.is_acknowledged()).count() == 5);
+    assert!(killed.elapsed() < TAKEN_OVER, "it took {:?}", killed.elapsed());
+    let again = stage.receiver.arrivals().into_iter().find(|it| it.generation == 1 && it.event() == first.event());
+    assert!(again.unwrap().at - leased >= LEASE, "taken over while another had it");
+    stage.settled(&observations).check(&stage.subscription.secret, 1);
+    heir.stop();
+    stage.api.stop();
+}
+
+#[test]
+fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.receiver.answers(|_| Answer::Hold);
+    let sleeper = stage.worker();
+    let observations = stage.observe(1);
+    stage.receiver.until("a delivery", |all| all.len() == 1);
+    freeze(sleeper.process_id());
+    stage.receiver.answers(|_| Answer::Status(200));
+    let heir = stage.worker();
+    stage.receiver.until("another delivery", |all| all.len() == 2 && all.iter().all(|it| it.is_acknowledged()));
+    let ledger = stage.settled(&observations);
+    signal(sleeper.process_id(), "CONT");
+    // It ends only when it has tried to record what it had.
+    sleeper.stop();
+    let [slept, delivered] = stage.receiver.arrivals().try_into().unwrap();
+    assert!(ledger.is_recorded(&delivered) && !ledger.is_recorded(&slept));
+    let afterwards = stage.settled(&observations);
+    assert!(afterwards.is_recorded(&delivered) && !afterwards.is_recorded(&slept));
+    heir.stop();
+    stage.api.stop();
+}
