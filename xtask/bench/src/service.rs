@@ -144,15 +144,24 @@ impl Service {
         self.state("VmRSS:")
     }
 
-    /// The most that it has had in memory since [`Service::forget_peak`], in bytes.
-    pub(crate) fn peak_bytes(&self) -> Outcome<u64> {
-        self.state("VmHWM:")
-    }
-
-    /// What is in memory now becomes the most that has been.
-    pub(crate) fn forget_peak(&self) -> Outcome {
-        const PEAK: &str = "5";
-        Ok(fs::write(format!("/proc/{}/clear_refs", self.process), PEAK)?)
+    /// The most memory of its own that the process has while something else is done, in bytes: without the files that
+    /// it maps, whose pages anybody may have back.
+    pub(crate) fn peak_bytes<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<u64> {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                let mut most = self.state("RssAnon:")?;
+                while !over.load(Ordering::Relaxed) {
+                    pause();
+                    most = most.max(self.state("RssAnon:")?);
+                }
+                Outcome::Ok(most)
+            });
+            let done = work();
+            over.store(true, Ordering::Relaxed);
+            let most = watcher.join().map_err(|_| "the memory could not be watched")?;
+            done.and(most)
+        })
     }
 
     /// The time that the process has spent on the processors so far.

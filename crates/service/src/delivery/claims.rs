@@ -24,7 +24,7 @@ pub(super) const LEAST_ROOM: usize = 64;
 const MOST: usize = 128;
 /// A claim walks past so many lanes, most of which may have nothing due.
 const LANES: u16 = 512;
-/// The most of one lane, which is what a new one may have waiting.
+/// The most of one lane that may be a new one: half of what it may have waiting.
 const EACH: usize = 32;
 /// So many lanes are expected to have something due while it is not known.
 const LANES_EXPECTED: usize = 32;
@@ -37,6 +37,10 @@ pub(super) struct Claims {
     due: Search,
     parked: Search,
     parked_had_its_turn: bool,
+    /// The lanes that the newest claim of what is due took something of.
+    recent: Vec<Lane>,
+    /// The most of one lane, unless it is parked.
+    each: usize,
 }
 
 /// A walk along the lanes, again and again.
@@ -76,9 +80,9 @@ impl Search {
         self.hungry || now >= self.look_at || !self.passed_over.is_empty()
     }
 
-    fn walk(&self, room: usize, full: Vec<Lane>) -> Walk {
+    fn walk(&self, room: usize, most: usize, full: Vec<Lane>) -> Walk {
         // If as many lanes have something as before, half of the room remains for what comes meanwhile.
-        let each = (room / (2 * self.lanes.max(self.lanes_before))).clamp(1, EACH);
+        let each = (room / (2 * self.lanes.max(self.lanes_before))).clamp(1, most);
         Walk { after: self.after, lanes: LANES, each: to_u16(each), busy: full }
     }
 
@@ -86,7 +90,7 @@ impl Search {
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Instant, pause: Duration) {
         let count = claimed.jobs.len();
         self.took += count;
-        self.lanes += lanes_of(claimed);
+        self.lanes += lanes_of(claimed).len();
         self.passed_over.clone_from(&walk.busy);
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
@@ -109,12 +113,29 @@ impl Search {
 
 impl Claims {
     pub(super) const fn new(now: Instant) -> Self {
-        Self { walking: false, due: Search::new(now), parked: Search::new(now), parked_had_its_turn: false }
+        Self {
+            walking: false,
+            due: Search::new(now),
+            parked: Search::new(now),
+            parked_had_its_turn: false,
+            recent: vec![],
+            each: EACH,
+        }
     }
 
     /// Whether there may be something to claim now, whatever room there is.
     pub(super) fn may_want(&self, now: Instant) -> bool {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
+    }
+
+    /// The lanes that something was claimed of just now, and which are likely to have more.
+    pub(super) fn recent(&self) -> &[Lane] {
+        &self.recent
+    }
+
+    /// Each of these lanes takes so many more. Taking less of a long queue would only mean more claims.
+    pub(super) fn each_takes(&mut self, count: Option<usize>) {
+        self.each = count.map_or(EACH, |it| it.max(EACH));
     }
 
     /// What to claim now, if anything. `full` are the lanes that nothing should be claimed for, in their order.
@@ -126,23 +147,26 @@ impl Claims {
         let parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
         self.parked_had_its_turn = parked;
         if parked {
-            return Some(Claim::Parked(self.parked.walk(room, full)));
+            return Some(Claim::Parked(self.parked.walk(room, EACH, full)));
         }
         if !due {
             return None;
         }
         if self.walking || !full.is_empty() {
-            return Some(Claim::Lanes(self.due.walk(room, full)));
+            return Some(Claim::Lanes(self.due.walk(room, self.each, full)));
         }
         Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
     }
 
     /// What a claim found.
     pub(super) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Instant) {
+        if !claimed.jobs.is_empty() && !matches!(claim, Claim::Parked(_)) {
+            self.recent = lanes_of(claimed).into_iter().collect();
+        }
         match claim {
             Claim::Oldest { most } => {
                 self.due.begin_again();
-                self.due.lanes_before = lanes_of(claimed).max(LANES_EXPECTED);
+                self.due.lanes_before = lanes_of(claimed).len().max(LANES_EXPECTED);
                 self.walking = claimed.jobs.len() >= usize::from(*most);
                 self.due.hungry = self.walking;
                 self.due.passed_over.clear();
@@ -182,8 +206,8 @@ impl Claims {
     }
 }
 
-fn lanes_of(claimed: &Claimed) -> usize {
-    claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect::<HashSet<Lane>>().len()
+fn lanes_of(claimed: &Claimed) -> HashSet<Lane> {
+    claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect()
 }
 
 fn to_u16(it: usize) -> u16 {

@@ -24,9 +24,11 @@ use crate::{Error, Shell};
 /// Attempts under way at once: each has a socket.
 const ATTEMPTS: usize = 256;
 /// Deliveries that wait in memory at once.
-const WAITING: usize = 512;
+const WAITING: usize = 768;
 /// How often the length of the queue is measured.
 const MEASURE: Duration = Duration::from_secs(10);
+/// Without room, or after news that came to nothing, the queue rests at least so long.
+const REST: Duration = Duration::from_millis(20);
 /// When the store does not take what is to be recorded, it is tried again after this time, and more slowly from then on …
 const TRY_AGAIN: Duration = Duration::from_millis(50);
 /// … up to this.
@@ -170,7 +172,11 @@ impl Engine {
 
     fn start(&self) -> Option<Begun<Waiting>> {
         let now = self.now();
-        self.lanes().start(now)
+        let begun = self.lanes().start(now);
+        if begun.as_ref().is_some_and(|it| it.makes_room) {
+            self.wake.notify_one();
+        }
+        begun
     }
 
     pub(super) fn start_what_may(self: &Arc<Self>) {
@@ -211,7 +217,7 @@ impl Engine {
             }
             // Attempts begin where others end; this is for what none of them has begun.
             self.start_what_may();
-            let look_at = self.claims().look_at();
+            let look_at = self.claims().look_at().max(Instant::now() + REST);
             tokio::select! {
                 _ = phase.wait_for(|it| *it > Phase::Open) => return,
                 () = self.wake.notified() => {}

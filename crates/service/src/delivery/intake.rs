@@ -16,10 +16,33 @@ use super::lease::{Ends, Now};
 use super::message::Message;
 use super::record::Finished;
 
+/// A claim under way: the engine does not end before what it answers is dealt with.
+struct Asking<'a>(&'a Engine);
+
+impl<'a> Asking<'a> {
+    /// None if there is no room, or the engine ends.
+    fn begin(engine: &'a Engine) -> Option<Self> {
+        engine.lanes().reserve(1).then_some(Self(engine))
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut lanes = self.0.lanes();
+        lanes.release(1);
+        let open = lanes.is_open();
+        drop(lanes);
+        if !open {
+            self.0.outcomes.tell();
+        }
+    }
+}
+
 impl Engine {
     /// Claims once, if something is to be claimed; says whether it did.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
         let now = self.now();
+        let Some(_asking) = Asking::begin(self) else { return Ok(false) };
         let Some(claim) = self.next_claim(now) else { return Ok(false) };
         let ends = now.plus(self.settings.lease());
         let lease = Lease { worker: self.worker, until: ends.stored() };
@@ -53,7 +76,11 @@ impl Engine {
         let (room, full) = (lanes.room(), lanes.full());
         drop(lanes);
         self.forgot(forgotten);
-        self.claims().next(now.steady, room, full)
+        let recent = self.claims().recent().to_vec();
+        let free = self.lanes().least_free(&recent);
+        let mut claims = self.claims();
+        claims.each_takes(free);
+        claims.next(now.steady, room, full)
     }
 
     pub(super) fn forgot(&self, count: usize) {

@@ -41,6 +41,8 @@ pub(super) struct Begun<T> {
     pub(super) ends: Ends,
     /// The lane's round, to be handed back with the answer.
     pub(super) round: u32,
+    /// Whether its lane was full before, and is not any more.
+    pub(super) makes_room: bool,
 }
 
 /// What is held, lane by lane.
@@ -188,6 +190,7 @@ impl<T> Lanes<T> {
         if crowded || state.attempts >= width {
             return None;
         }
+        let was_full = state.is_full();
         while let Some((item, ends)) = state.waiting.pop_front() {
             all.waiting -= 1;
             slow.waiting -= usize::from(!quick);
@@ -195,7 +198,8 @@ impl<T> Lanes<T> {
                 state.attempts += 1;
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
-                return Some(Begun { lane, item, ends, round: state.pace.round() });
+                let makes_room = was_full && !state.is_full();
+                return Some(Begun { lane, item, ends, round: state.pace.round(), makes_room });
             }
         }
         None
@@ -254,13 +258,20 @@ impl<T> Lanes<T> {
     /// The lanes that hold so much that nothing should be claimed for them.
     pub(super) fn full(&self) -> Vec<Lane> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
-        let is_full = |state: &State<T>| {
-            let (waiting, depth, quick) = state.measures();
-            (waiting > 0 && waiting >= depth / 2) || (crowded && !quick)
-        };
+        let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
         let mut full: Vec<_> = self.lanes.iter().filter(|(_, it)| is_full(it)).map(|(lane, _)| *lane).collect();
         full.sort_unstable();
         full
+    }
+
+    /// How many more may wait in each of these lanes.
+    pub(super) fn least_free(&self, lanes: &[Lane]) -> Option<usize> {
+        let free = |lane| {
+            let (waiting, depth, _) =
+                self.lanes.get(lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+            depth.saturating_sub(waiting)
+        };
+        lanes.iter().map(free).min()
     }
 
     /// Begins nothing any more, and hands out what waits.
@@ -293,6 +304,11 @@ impl<T> State<T> {
     /// How much waits, how much may, and whether it answers quickly.
     fn measures(&self) -> (usize, usize, bool) {
         (self.waiting.len(), self.pace.depth(), self.pace.is_quick())
+    }
+
+    /// Whether nothing should be claimed for it.
+    fn is_full(&self) -> bool {
+        !self.waiting.is_empty() && self.waiting.len() >= self.pace.depth() / 2
     }
 }
 

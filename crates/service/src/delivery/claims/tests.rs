@@ -87,6 +87,24 @@ fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() 
 }
 
 #[test]
+fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_takes() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    let oldest = claims.next(now, ROOM, vec![]).unwrap();
+    claims.took(&oldest, &found(128, [1], None), now);
+    let first = walk(claims.next(now, ROOM, vec![]));
+    claims.took(&Claim::Lanes(first), &found(12, [1], None), now);
+    assert_eq!(claims.recent(), [lane(1)]);
+    for (takes, each) in [(Some(200), 200), (Some(3), 32), (None, 32), (Some(1000), 384)] {
+        claims.each_takes(takes);
+        let next = walk(claims.next(now, ROOM, vec![]));
+        assert_eq!(next.each, each, "{takes:?}");
+        claims.took(&Claim::Lanes(next), &found(12, [1], None), now);
+    }
+}
+
+#[test]
 fn full_lanes_are_passed_over_until_they_are_not() {
     let now = Instant::now();
     let mut claims = settled(now);

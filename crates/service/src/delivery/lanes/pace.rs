@@ -7,7 +7,7 @@ const START: usize = 8;
 /// One that answers quickly; as many connections are kept for it.
 const MOST: usize = 32;
 /// So many wait here for each that may be under way, so that a quick receiver need not wait for the next claim.
-const DEPTH: usize = 4;
+const DEPTH: usize = 8;
 /// Whoever takes longer than this could take up all the room with little work.
 const QUICK: Duration = Duration::from_secs(1);
 
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(after(&mut pace, &[REFUSED]), (9, true));
         assert_eq!(after(&mut pace, &[SLOW]), (9, false));
         assert_eq!(after(&mut pace, &[GOOD; 100]), (32, true));
-        assert_eq!(pace.depth(), 128);
+        assert_eq!(pace.depth(), 256);
     }
 
     #[test]

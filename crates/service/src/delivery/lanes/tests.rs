@@ -67,13 +67,27 @@ fn count(begun: &[(Lane, u32)], wanted: Lane) -> usize {
 #[test]
 fn a_lane_has_no_more_attempts_under_way_than_it_is_wide() {
     let mut desk = Desk::new(LIMITS);
-    assert_eq!(desk.offer(lane(1, 1), 40), 32, "four wait for each that may begin");
+    assert_eq!(desk.offer(lane(1, 1), 70), 64, "eight wait for each that may begin");
     let first = desk.start();
     assert_eq!(first.len(), 8);
     desk.end(&first, QUICK);
     let second = desk.start();
     assert_eq!(second.len(), 16, "each acknowledgement makes it wider");
-    assert_eq!((desk.lanes.attempts(), desk.lanes.held()), (16, 24));
+    assert_eq!((desk.lanes.attempts(), desk.lanes.held()), (16, 56));
+}
+
+#[test]
+fn a_full_lane_says_when_it_is_not_any_more() {
+    let mut desk = Desk::new(LIMITS);
+    desk.warm(lane(1, 1));
+    let (_, depth, _) = desk.lanes.lanes[&lane(1, 1)].measures();
+    assert_eq!(desk.offer(lane(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
+    assert_eq!(desk.lanes.full(), [lane(1, 1)]);
+    let starts: Vec<_> = (0..4).filter_map(|_| desk.lanes.start(desk.now)).map(|it| it.makes_room).collect();
+    assert_eq!(starts, [false, true, false, false]);
+    let free = depth - (depth / 2 + 1 - 4);
+    assert_eq!(desk.lanes.least_free(&[lane(1, 1), lane(9, 9)]), Some(free), "a new one takes more");
+    assert_eq!(desk.lanes.least_free(&[]), None);
 }
 
 #[test]

@@ -25,7 +25,7 @@ const RATE_AT_LEAST: f64 = 0.4;
 /// As many attempts as the service has under way for one receiver.
 const AT_ONCE: usize = 32;
 /// So many are sent in a turn for every second that it is meant to take.
-const EACH_SECOND: u32 = 3_000;
+const EACH_SECOND: u32 = 10_000;
 
 /// A queue that is worked off, every attempt recorded, against the same requests without a queue.
 pub(super) fn rate(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {

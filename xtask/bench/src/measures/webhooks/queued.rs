@@ -86,7 +86,7 @@ pub(in crate::measures) fn memory(stage: &Stage, options: &Options) -> Outcome<V
 /// The most memory that was in use under a few requests, in megabytes.
 fn peak(stage: &Stage, side: &Side, seed: u64) -> Outcome<f64> {
     let traffic = traffic::create(&side.key, stage.size, side.attributes.clone());
-    side.service.forget_peak()?;
-    burst(side.service.address, &traffic, Shape::of_time(WATCHED_CLIENTS, WATCHED, seed))?;
-    Ok(side.service.peak_bytes()? as f64 / MEGABYTE)
+    let shape = Shape::of_time(WATCHED_CLIENTS, WATCHED, seed);
+    let peak = side.service.peak_bytes(|| burst(side.service.address, &traffic, shape))?;
+    Ok(peak as f64 / MEGABYTE)
 }
