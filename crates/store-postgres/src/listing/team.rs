@@ -47,15 +47,21 @@ pub(super) struct Sieve {
 /// The teams remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Teams {
-    known: Mutex<HashMap<(Tenant, EmployeeId), (Arc<Team>, u32)>>,
+    known: Mutex<HashMap<(Tenant, EmployeeId), Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    team: Arc<Team>,
+    uses_left: u32,
 }
 
 impl Teams {
     fn recall(&self, tenant: Tenant, manager: EmployeeId) -> Option<Arc<Team>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (team, uses) = known.get_mut(&(tenant, manager))?;
-        *uses = uses.checked_sub(1)?;
-        Some(Arc::clone(team))
+        let it = known.get_mut(&(tenant, manager))?;
+        it.uses_left = it.uses_left.checked_sub(1)?;
+        Some(Arc::clone(&it.team))
     }
 
     fn remember(&self, tenant: Tenant, manager: EmployeeId, team: &Arc<Team>) {
@@ -63,7 +69,7 @@ impl Teams {
         if known.len() >= MOST_TEAMS {
             known.clear();
         }
-        known.insert((tenant, manager), (Arc::clone(team), USES));
+        known.insert((tenant, manager), Known { team: Arc::clone(team), uses_left: USES });
     }
 
     /// Forgets a team whose lines, or those of others, have changed.
