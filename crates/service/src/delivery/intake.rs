@@ -22,7 +22,8 @@ struct Asking<'a>(&'a Engine);
 impl<'a> Asking<'a> {
     /// None if there is no room, or the engine ends.
     fn begin(engine: &'a Engine) -> Option<Self> {
-        engine.lanes().reserve(1).then_some(Self(engine))
+        let reserved = engine.lanes().reserve(1);
+        reserved.then(|| Self(engine))
     }
 }
 
