@@ -44,15 +44,18 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<Tone>(3);
     one_to_one::<connector::Type>(1);
     one_to_one::<invitation::State>(4);
-    one_to_one::<notification::Type>(3);
+    one_to_one::<notification::Type>(4);
     one_to_one::<objective::Expand>(2);
     one_to_one::<objective::Scope>(3);
     one_to_one::<objective::Status>(6);
     one_to_one::<observation::Expand>(2);
     one_to_one::<observation::Type>(2);
     one_to_one::<people::Expand>(3);
-    one_to_one::<webhook::FailureReason>(11);
+    one_to_one::<webhook::FailureReason>(12);
+    one_to_one::<webhook::Only>(2);
+    one_to_one::<webhook::Origin>(3);
     one_to_one::<webhook::Status>(3);
+    one_to_one::<webhook::Whereabouts>(3);
 }
 
 #[test]
