@@ -1,18 +1,19 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program, succeeds};
-use crate::{openapi, schemathesis, test, tidy};
+use crate::{openapi, schemathesis, signatures, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
     ("OpenAPI document", openapi::check),
     ("tests", || test::run(&[])),
     ("licences and bans", deny),
+    ("signatures of webhooks", signatures::run),
     ("generated requests", schemathesis::run),
 ];
 

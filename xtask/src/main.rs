@@ -8,6 +8,8 @@ mod openapi;
 mod postgres;
 mod process;
 mod schemathesis;
+mod service;
+mod signatures;
 mod test;
 mod tidy;
 mod workspace;
@@ -22,7 +24,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -46,6 +48,12 @@ const COMMANDS: [Command; 6] = [
         arguments: "",
         does: "send generated requests to the built binary and hold its answers against the OpenAPI document",
         run: |_| schemathesis::run(),
+    },
+    Command {
+        name: "signatures",
+        arguments: "",
+        does: "check deliveries of the built binary with the examples of docs/webhooks.md and with Standard Webhooks",
+        run: |_| signatures::run(),
     },
     Command {
         name: "bench",
