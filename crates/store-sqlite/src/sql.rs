@@ -194,15 +194,6 @@ impl Db {
         }
     }
 
-    #[cfg(test)]
-    fn note(&mut self, sql: &Sql) {
-        self.asked.push(sql.clone());
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "tests note the statement")]
-    const fn note(&self, _: &Sql) {}
-
     /// The connection itself, for what goes beyond statements.
     pub(crate) const fn connection(&mut self) -> &mut SqliteConnection {
         &mut self.connection
@@ -220,7 +211,8 @@ impl Db {
 
     /// Runs a statement and says how many rows it changed.
     pub(crate) fn execute(&mut self, sql: &Sql) -> QueryResult<usize> {
-        self.note(sql);
+        #[cfg(test)]
+        self.asked.push(sql.clone());
         self.connection.execute_returning_count(sql)
     }
 
@@ -230,7 +222,8 @@ impl Db {
         mut sql: Sql,
         mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
     ) -> Result<Vec<T>, StorageError> {
-        self.note(&sql);
+        #[cfg(test)]
+        self.asked.push(sql.clone());
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
         let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
@@ -247,7 +240,8 @@ impl Db {
         sql: Sql,
         mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StorageError> {
-        self.note(&sql);
+        #[cfg(test)]
+        self.asked.push(sql.clone());
         let mut rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         let Some(row) = rows.next() else { return Ok(None) };
         read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)
