@@ -31,6 +31,8 @@ const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text F
 
 /// How the server says that only somebody else may do this.
 const FORBIDDEN: [&str; 2] = ["permission denied", "must be owner"];
+/// How it says that another instance has just done it, or that the default partition has got the first entries of a day.
+const OVERTAKEN: [&str; 4] = ["already exists", "already a partition", "does not exist", "would be violated"];
 
 /// Whether it was said that partitions cannot be made.
 #[derive(Clone, Default)]
@@ -74,17 +76,21 @@ async fn partition(pool: &Pool, now: Timestamp, before: Timestamp) -> Result<(),
     Ok(())
 }
 
-/// What another instance has just done, or what the log's readers and writers were in the way of, is no failure.
+/// A partition that was not changed is changed the next time, and meanwhile the log does without.
 fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
-    match changed {
-        Err(Failure::Lost(text)) => Err(Failure::Lost(text)),
-        Err(failure) if failure.says(&FORBIDDEN) => Err(failure),
-        Err(failure) => {
-            tracing::debug!(reason = failure.text(), "a partition of the log was not changed");
-            Ok(())
+    let Err(failure) = changed else { return Ok(()) };
+    match failure {
+        Failure::Lost(_) => return Err(failure),
+        _ if failure.says(&FORBIDDEN) => return Err(failure),
+        Failure::Busy(_) | Failure::Collided(_) | Failure::Unique { .. } => {
+            tracing::debug!(reason = failure.text(), "a partition of the log was in use");
         }
-        Ok(()) => Ok(()),
+        _ if failure.says(&OVERTAKEN) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
+        Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
+            tracing::warn!(reason = failure.text(), "a partition of the log could not be changed");
+        }
     }
+    Ok(())
 }
 
 /// Attaching a table locks the log less than making it a partition at once does: its writers go on.

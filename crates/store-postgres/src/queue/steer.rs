@@ -18,8 +18,9 @@ use crate::sql::Sql;
 /// deliveries may have been queued. So only plans that do well with a long queue are left to choose from: along an
 /// index, in its order, one row after the other.
 const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
-    set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
-    set_config('enable_mergejoin', 'off', true), set_config('enable_hashagg', 'off', true)";
+    set_config('enable_incremental_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), \
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), \
+    set_config('enable_hashagg', 'off', true)";
 
 /// The queue has at most one of so many pooled connections, so that change sets need not wait behind deliveries.
 const SHARE: usize = 3;
