@@ -74,6 +74,9 @@ pub(super) enum Phase {
 }
 
 impl Engine {
+    /// The most deliveries that an engine has in memory, but for what one claim finds no room for.
+    pub const ROOM: usize = ATTEMPTS + WAITING;
+
     /// An engine of this process, which the shell hands deliveries over to as long as it is there.
     #[must_use]
     pub fn new(shell: &Arc<Shell>, settings: Settings) -> Arc<Self> {

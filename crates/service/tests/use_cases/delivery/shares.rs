@@ -1,5 +1,7 @@
 //! Room and turns: nobody waits for a receiver that hangs, and a long queue stays where it is.
 
+use candor_service::delivery::Engine;
+
 use super::{Desk, Manner, start, until};
 
 const HANGING: &str = "https://hanging.example/";
@@ -41,7 +43,7 @@ async fn what_waits_in_memory_is_bounded_however_long_the_queue_is() {
         desk.script.sent() == 10_000
     })
     .await;
-    assert!(most.get() <= 768, "{}", most.get());
+    assert!(most.get() <= Engine::ROOM, "{}", most.get());
     until(async || desk.engine.held() == 0).await;
     engine.abort();
 }
