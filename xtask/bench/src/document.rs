@@ -44,7 +44,11 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          the store has sent, for creates the same rows as one statement. It makes its random ids inside the statement.\n\
          - PostgreSQL flushes every commit (`fsync` and `synchronous_commit` are on), SQLite too (`synchronous=FULL`). \
          PostgreSQL has 2 GB of shared buffers, and neither checkpoints nor autovacuum run during a turn. The service has its \
-         default number of connections.\n\n\
+         default number of connections.\n\
+         - Webhooks go to receivers on this machine that answer at once, or not at all. They are compared with the service's \
+         own sender, which posts the same bodies with the same headers and signatures from a process without a database: \
+         as many at once where the rate counts, and at the answer of each create where the delay does. Memory is what the \
+         process has of its own, without the pages of files that it maps.\n\n\
          ## On what\n\n{}\n\
          ## Again\n\n\
          ```\n\
