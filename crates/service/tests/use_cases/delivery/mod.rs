@@ -26,7 +26,7 @@ use candor_port_storage::{ChangeSet, Storage};
 use candor_service::delivery::{Engine, Settings};
 use candor_service::{Shell, webhooks};
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::support::{World, body, json as json_of, member, params, process};
@@ -64,7 +64,6 @@ pub(super) struct Script {
     clock: Arc<ManualClock>,
     manners: Mutex<HashMap<String, Manner>>,
     sent: Mutex<Vec<Sent>>,
-    told: Mutex<Option<mpsc::UnboundedSender<String>>>,
     gate: Semaphore,
 }
 
@@ -88,13 +87,6 @@ impl Script {
         self.sent.lock().unwrap().iter().filter(|it| it.url == url).count()
     }
 
-    /// The URL of every attempt from now on, as it begins.
-    pub(super) fn watch(&self) -> mpsc::UnboundedReceiver<String> {
-        let (told, watched) = mpsc::unbounded_channel();
-        *self.told.lock().unwrap() = Some(told);
-        watched
-    }
-
     /// Lets those go that hang, now and from now on.
     pub(super) fn let_go(&self) {
         self.gate.add_permits(Semaphore::MAX_PERMITS / 2);
@@ -112,15 +104,12 @@ impl WebhookTransport for Script {
         let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(Manner::Status(200));
         let sent = Sent {
             at: self.clock.now(),
-            url: url.clone(),
+            url,
             headers: headers.into_iter().collect(),
             body: serde_json::from_slice(&body).unwrap(),
             raw: body.to_vec(),
         };
         self.sent.lock().unwrap().push(sent);
-        if let Some(told) = &*self.told.lock().unwrap() {
-            let _ = told.send(url);
-        }
         let (response_status, outcome, millis) = match manner {
             Manner::Status(status) => (status, Outcome::of_status(status), 3),
             Manner::Silent => (0, Outcome::Failed(FailureReason::Timeout), 15_000),
@@ -153,7 +142,6 @@ impl Desk {
                 clock: Arc::clone(clock),
                 manners: Mutex::default(),
                 sent: Mutex::default(),
-                told: Mutex::default(),
                 gate: Semaphore::new(0),
             });
             script = Some(Arc::clone(&made));

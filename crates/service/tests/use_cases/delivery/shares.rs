@@ -26,6 +26,14 @@ async fn a_receiver_that_hangs_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
+async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
+    let desk = Desk::new().await;
+    desk.subscribe(GOOD).await;
+    desk.queue(100).await;
+    assert_eq!((desk.turn().await, desk.engine.held()), (100, 0));
+}
+
+#[tokio::test]
 async fn what_waits_in_memory_is_bounded_however_long_the_queue_is() {
     let desk = Desk::new().await;
     for number in 0..40 {
