@@ -2,9 +2,13 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use candor_domain::secret::Secret;
+use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
+use candor_port_events::{Attempt, FailureReason, Outcome, Request, WebhookTransport};
 use candor_service::vault::{self, Vault};
 use candor_service::{Settings, Shell};
 use candor_webhooks::Sender;
@@ -16,28 +20,49 @@ use crate::{private_file, store};
 /// The generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
 
-/// Everything that use cases need, on the configured store.
+/// Everything that the use cases of a command need, on the configured store. It sends nothing.
 ///
 /// # Errors
-/// See [`shell_and_sender`].
+/// A database that does not answer or whose schema is old; a master key that is missing or unreadable.
 pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
-    Ok(shell_and_sender(config, public_url).await?.0)
+    shell_with(config, public_url, Arc::new(Nobody)).await
 }
 
-/// The same together with what it sends webhooks through.
+/// Everything that use cases need, together with what it sends webhooks through.
 ///
 /// # Errors
-/// A database that does not answer or whose schema is old; a master key that is missing or unreadable; a system without
-/// name servers.
+/// Those of [`shell`]; a system without name servers.
 pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Result<(Arc<Shell>, Sender), Error> {
+    let trusted = config.webhooks_trusted_targets.clone();
+    let sender = Sender::new(candor_webhooks::Settings { trusted, ..candor_webhooks::Settings::default() })?;
+    Ok((shell_with(config, public_url, Arc::new(sender.clone())).await?, sender))
+}
+
+async fn shell_with(
+    config: &Config,
+    public_url: String,
+    receivers: Arc<dyn WebhookTransport>,
+) -> Result<Arc<Shell>, Error> {
     let ids = Arc::new(SystemIds::default());
     let ring = master_key(config, &*ids)?;
     let vault = Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
     let store = store::open(config).await?;
-    let trusted = config.webhooks_trusted_targets.clone();
-    let sender = Sender::new(candor_webhooks::Settings { trusted, ..candor_webhooks::Settings::default() })?;
-    let (receivers, settings) = (Arc::new(sender.clone()), Settings { public_url });
-    Ok((Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)), sender))
+    Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, Settings { public_url })))
+}
+
+/// Stands where webhooks would go for commands, which need neither name servers nor certificates.
+struct Nobody;
+
+#[async_trait]
+impl WebhookTransport for Nobody {
+    async fn judge(&self, _: &Target) -> Verdict {
+        Verdict::Unresolvable
+    }
+
+    async fn send(&self, _: Request) -> Attempt {
+        let outcome = Outcome::Failed(FailureReason::Unresolvable);
+        Attempt { response_status: 0, duration: Duration::ZERO, outcome }
+    }
 }
 
 /// The base of links: what the operator says, else where this process listens.

@@ -17,6 +17,8 @@ mod newcomer;
 #[cfg(test)]
 mod outage;
 #[cfg(test)]
+mod rekey;
+#[cfg(test)]
 mod revocation;
 #[cfg(test)]
 mod stop;
