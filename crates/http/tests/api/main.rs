@@ -20,6 +20,7 @@ mod receivers;
 mod records;
 mod resources;
 mod snapshots;
+mod stores;
 mod support;
 mod webhooks;
 mod wire;

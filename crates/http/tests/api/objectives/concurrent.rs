@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::contract::leads;
-use super::stores::every_store;
 use super::{Feed, KINDS, ask, objective, person};
+use crate::stores::every_store;
 use crate::support::World;
 
 /// Follows a history from the creation through the contract's table to the state it ends in.

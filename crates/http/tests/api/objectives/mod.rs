@@ -9,7 +9,6 @@ mod model;
 mod notices;
 mod sight;
 mod starts;
-mod stores;
 
 use candor_service::operator::{self, KeyOrder};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use candor_domain::access::{AccessLevel, Environment, Scopes};
 use serde_json::json;
 
-use super::stores::{Shared, every_store};
 use super::{KINDS, body, ids, key_for, objective, person, walk};
+use crate::stores::{Shared, every_store};
 use crate::support::{Answered, World};
 
 const ABSENT: &str = "obj_00000000000000000000000001";

@@ -6,8 +6,8 @@ use candor_domain::access::{AccessLevel, Environment, Scopes};
 use candor_service::{operator, start};
 use serde_json::{Value, json};
 
-use super::stores::every_store;
 use super::{Feed, KINDS, ask, body, created, person};
+use crate::stores::every_store;
 use crate::support::World;
 
 const DAY: i64 = 86_400;

@@ -4,6 +4,7 @@ mod again;
 mod log;
 mod replays;
 mod rotation;
+mod stores;
 mod subscriptions;
 mod urls;
 

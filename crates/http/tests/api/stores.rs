@@ -16,9 +16,9 @@ use candor_test_postgres::TestDatabase;
 use crate::support::{PUBLIC_URL, World};
 
 /// A service whose store others can use too.
-pub(super) struct Shared {
-    pub(super) name: &'static str,
-    pub(super) world: World,
+pub(crate) struct Shared {
+    pub(crate) name: &'static str,
+    pub(crate) world: World,
     store: Arc<dyn Storage>,
     _database: Option<TestDatabase>,
 }
@@ -30,7 +30,7 @@ impl Shared {
     }
 
     /// Another instance on the same store, with the same clock.
-    pub(super) fn instance(&self, seed: u64) -> Shell {
+    pub(crate) fn instance(&self, seed: u64) -> Shell {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let settings = ShellSettings { public_url: PUBLIC_URL.to_owned() };
@@ -40,7 +40,7 @@ impl Shared {
 }
 
 /// One service on each store that there is.
-pub(super) async fn every_store() -> Vec<Shared> {
+pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![Shared::on("sqlite", Arc::new(SqliteStore::in_memory().unwrap()), None).await];
     let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template(), migrated).unwrap()).await.unwrap();
     if let Some(database) = database {

@@ -1,0 +1,71 @@
+//! The life of a subscription on every store that there is.
+
+use candor_service::sweep;
+use serde_json::{Value, json};
+
+use super::{conflict, path, subscribed, text};
+use crate::stores::every_store;
+use crate::support::World;
+
+async fn log(world: &World, webhook: &Value) -> Vec<(String, String, i64)> {
+    let entries = world.get(&format!("{}/deliveries", path(webhook))).await.json();
+    let shown = |it: &Value| (text(it, "event_type"), text(it, "status"), it["attempt"].as_i64().unwrap());
+    entries["data"].as_array().unwrap().iter().map(shown).collect()
+}
+
+#[tokio::test]
+async fn a_subscription_lives_alike_on_every_store() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        sweep::keep_log(&world.shell).await.unwrap();
+        let webhook = subscribed(world, &["employee.created"]).await;
+        let change = async |body: Value| world.patch(&path(&webhook), body).await.json();
+        let act = async |action: &str, body: Value| world.post(&format!("{}/{action}", path(&webhook)), body).await;
+        world.employee("ada@example.com").await;
+        let failed = world.attempt_all(500).await[0].id;
+        let before = world.get(&path(&webhook)).await;
+        assert_eq!(before.json()["last_delivery_status"], "failed", "{store}");
+        let again = format!("deliveries/{failed}/redeliver");
+        let refused = act(&again, json!({})).await;
+        assert_eq!(refused.json()["error"]["details"], conflict("event", "queued", "redeliver"), "{store}");
+        world.clock.advance_seconds(30);
+        assert_eq!(world.attempt_all(200).await.len(), 1, "{store}");
+        let known = world.ask("GET", &path(&webhook)).header("if-none-match", before.header("etag").unwrap());
+        assert_eq!(known.send().await.status, 200, "{store}: last_delivery_at has changed");
+        world.clock.advance_seconds(1);
+        let promised = act(&again, json!({})).await;
+        assert_eq!(promised.status, 202, "{store}: {}", promised.text());
+        let made = world.attempt_all(200).await;
+        assert_eq!(json!(made[0].id), promised.json()["delivery_id"], "{store}");
+        world.clock.advance_seconds(1);
+        assert_eq!(act("test", json!({})).await.status, 200, "{store}");
+        assert_eq!(world.attempt_all(200).await.len(), 1, "{store}");
+        let since = "2026-03-02T09:00:00Z";
+        for (body, wanted) in [
+            (json!({"since": since}), 0),
+            (json!({"since": since, "only": "all", "until": since}), 0),
+            (json!({"since": since, "only": "all"}), 1),
+            (json!({"since": since, "only": "all"}), 0),
+        ] {
+            let replayed = act("replay", body.clone()).await;
+            let answer = json!({"enqueued": wanted, "continue_since": null});
+            assert_eq!((replayed.status, replayed.json()), (202, answer), "{store}: {body}");
+        }
+        world.clock.advance_seconds(1);
+        assert_eq!(world.attempt_all(200).await.len(), 1, "{store}");
+        let entry = |kind: &str, status: &str, attempt| (kind.to_owned(), status.to_owned(), attempt);
+        let wanted = [
+            entry("employee.created", "success", 1),
+            entry("test.ping", "success", 1),
+            entry("employee.created", "success", 1),
+            entry("employee.created", "success", 2),
+            entry("employee.created", "failed", 1),
+        ];
+        assert_eq!(log(world, &webhook).await, wanted, "{store}");
+        let rotated = change(json!({"rotate_secret": true, "active": false})).await;
+        assert_ne!(rotated["secret"], webhook["secret"], "{store}");
+        assert_eq!(change(json!({"active": true})).await["active"], true, "{store}");
+        let deleted = world.ask("DELETE", &path(&webhook)).send().await;
+        assert_eq!((deleted.status, world.get(&path(&webhook)).await.status), (204, 404), "{store}");
+    }
+}
