@@ -196,6 +196,7 @@ impl Shell {
         };
         let (version, location, body) = parts().ok_or_else(|| Error::Bug("a kept answer is incomplete".to_owned()))?;
         let version = (version > 0).then_some(Version(version));
+        // Only answers to a POST are kept, and what a POST makes has nothing beside its version yet.
         Ok(Reply { outcome: Outcome::of_kept(kept.status, location), body, version, beside: 0, replayed: true })
     }
 

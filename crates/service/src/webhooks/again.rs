@@ -17,7 +17,10 @@ use crate::shell::{Plan, found, render};
 use crate::{Call, Error, Shell};
 
 /// Events queued in one commit: few enough that no other writer waits for long behind one.
-const PIECE: u16 = 500;
+const PIECE: usize = 500;
+/// The store is asked about so much time at once: what it has to look through for one answer stays within bounds, also
+/// where little of it is wanted.
+const SLICE_SECONDS: i64 = 6 * 3_600;
 /// A replay that has worked for so long ends and says where to go on, well before its request is given up.
 const WORK_SECONDS: i64 = 15;
 
@@ -133,7 +136,8 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
     stored.value.sends("replay")?;
     let which = Again {
         since: order.since,
-        until: order.until,
+        // Nothing has happened later, but for clocks that are ahead.
+        until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
         types: order.types(&stored.value),
         only_failed: order.only == Only::Failed,
     };
@@ -149,40 +153,61 @@ struct Rerun<'a> {
     begun: Timestamp,
 }
 
+/// How far a replay has come: everything before this time is queued, and of what follows everything up to this event.
+#[derive(Clone, Copy)]
+struct Place {
+    since: Timestamp,
+    last: Option<EventId>,
+}
+
 type Found = Vec<(EventId, EventType)>;
 
 impl Rerun<'_> {
     async fn carry_out(&self) -> Result<Reply, Error> {
-        let (mut enqueued, mut last) = (0, None);
-        let (rest, more) = loop {
-            let events = self.next(last, PIECE).await?;
-            let more = events.len() == usize::from(PIECE);
-            let late = self.shell.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
+        let mut place = Place { since: self.which.since, last: None };
+        let (mut enqueued, mut piece) = (0, Found::new());
+        let continue_since = loop {
+            let room = PIECE - piece.len();
+            let events = self.next(place, room).await?;
             enqueued += events.len();
-            last = events.last().map(|(id, _)| *id).or(last);
-            if !more || late || enqueued + usize::from(PIECE) > MAX_REPLAYED {
-                break (events, more);
+            let full = events.len() == room;
+            place = match events.last() {
+                Some((last, _)) if full => Place { last: Some(*last), ..place },
+                _ => Place { since: self.end_of(place), last: None },
+            };
+            piece.extend(events);
+            if place.since >= self.which.until {
+                break None;
             }
-            let change = self.change_set(&events, self.shell.clock.now());
-            let saved = self.shell.commit(self.call.caller.tenant, change).await;
-            saved.map_err(failed)?;
+            let late = self.shell.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
+            if late || full && enqueued + PIECE > MAX_REPLAYED {
+                break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |(id, _)| time_of(*id)));
+            }
+            if full {
+                let change = self.change_set(&piece, self.shell.clock.now());
+                self.shell.commit(self.call.caller.tenant, change).await.map_err(failed)?;
+                piece.clear();
+            }
         };
-        let continue_since = match last {
-            Some(last) if more => self.next(Some(last), 1).await?.first().map(|(id, _)| time_of(*id)),
-            _ => None,
+        let body = render(&Replayed { enqueued, continue_since: continue_since.filter(|it| *it < self.which.until) })?;
+        let plan = async |at: Timestamp| {
+            Ok(Plan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
         };
-        let body = render(&Replayed { enqueued, continue_since })?;
-        let plan =
-            async |at: Timestamp| Ok(Plan::Commit(Box::new(self.change_set(&rest, at)), Reply::accepted(body.clone())));
         self.shell.change(self.call, plan).await
     }
 
-    async fn next(&self, after: Option<EventId>, most: u16) -> Result<Found, Error> {
-        if self.which.types.is_empty() {
+    /// The end of the slice of time that a place is in.
+    fn end_of(&self, place: Place) -> Timestamp {
+        place.since.plus_seconds(SLICE_SECONDS).min(self.which.until)
+    }
+
+    async fn next(&self, place: Place, most: usize) -> Result<Found, Error> {
+        let slice = Again { since: place.since, until: self.end_of(place), ..self.which.clone() };
+        if slice.types.is_empty() {
             return Ok(vec![]);
         }
-        let tenant = self.call.caller.tenant;
-        Ok(self.shell.store.to_deliver_again(tenant, self.subscription.id, &self.which, after, most).await?)
+        let (tenant, most) = (self.call.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
+        Ok(self.shell.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
     fn change_set(&self, events: &[(EventId, EventType)], at: Timestamp) -> ChangeSet {

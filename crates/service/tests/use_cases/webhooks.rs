@@ -182,10 +182,10 @@ impl Clock for Hasty {
     }
 }
 
-/// Events that happened a millisecond apart.
-async fn happened(world: &World, tenant: Tenant, count: i64) {
+/// Events that happened one after the other, so many milliseconds apart.
+async fn happened(world: &World, tenant: Tenant, count: i64, apart: i64) {
     let event = |number: i64| {
-        let at = Timestamp::from_millis(NOON.millis() + number);
+        let at = Timestamp::from_millis(NOON.millis() + number * apart);
         let id = EventId::from_ulid(Ulid::from_parts(at.millis().cast_unsigned(), 1));
         Event { id, kind: EventType::EmployeeCreated, created_at: at, data: "{}".to_owned() }
     };
@@ -209,7 +209,7 @@ async fn a_replay_that_takes_too_long_says_where_to_go_on() {
     const EVENTS: i64 = 6_000;
     let world = World::new().await;
     let call = world.admin();
-    happened(&world, call.caller.tenant, EVENTS).await;
+    happened(&world, call.caller.tenant, EVENTS, 1).await;
     let (id, _) = subscribe(&world.shell, &call).await;
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
@@ -222,4 +222,29 @@ async fn a_replay_that_takes_too_long_says_where_to_go_on() {
     let rest = webhooks::replay(&world.shell, &call, id, order(&next)).await.unwrap();
     assert_eq!(rest.outcome, Outcome::Accepted);
     assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued, "continue_since": null}));
+}
+
+#[tokio::test]
+async fn a_replay_of_much_time_with_little_in_it_goes_on_where_it_stopped() {
+    const HOUR: i64 = 3_600;
+    let world = World::new().await;
+    let call = world.admin();
+    happened(&world, call.caller.tenant, 48, 10 * HOUR * 1_000).await;
+    let (id, _) = subscribe(&world.shell, &call).await;
+    world.clock.advance_seconds(29 * 24 * HOUR);
+    let clock = Arc::new(Hasty(AtomicI64::new(world.shell.clock.now().millis())));
+    let hasty = process(&world, OLD, clock);
+    let (mut since, mut counts) = (NOON.to_string(), vec![]);
+    loop {
+        let order = body(&format!(r#"{{"since": "{since}", "until": "9999-12-31T23:59:59Z", "only": "all"}}"#));
+        let answer = json(&webhooks::replay(&hasty, &call, id, order).await.unwrap());
+        counts.push(answer["enqueued"].as_u64().unwrap());
+        match answer["continue_since"].as_str() {
+            Some(next) if next > since.as_str() => since = next.to_owned(),
+            Some(next) => panic!("{next} is no progress from {since}"),
+            None => break,
+        }
+    }
+    assert_eq!(counts.iter().sum::<u64>(), 48, "{counts:?}");
+    assert!(counts.len() > 2, "{counts:?}");
 }
