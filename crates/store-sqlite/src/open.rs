@@ -23,8 +23,8 @@ const READER_CACHE_KIB: u32 = 4 * 1024;
 const MAPPED_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
-/// long as there is always somebody reading.
-pub(crate) const LARGE_LOG_BYTES: i64 = 64 * 1024 * 1024;
+/// long as there is always somebody reading. Large enough that fewer than one change in a hundred meets such a moment.
+pub(crate) const LARGE_LOG_BYTES: i64 = 256 * 1024 * 1024;
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
