@@ -2,7 +2,7 @@
 
 use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate};
 use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
-use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
+use candor_domain::audit::AuditDraft;
 use candor_domain::decision::Resource;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
@@ -44,20 +44,6 @@ pub struct KeyOrder {
     pub writes_per_minute: Option<u32>,
 }
 
-fn entry(shell: &Shell, draft: AuditDraft, at: Timestamp) -> AuditEntry {
-    AuditEntry {
-        id: shell.id(at),
-        occurred_at: at,
-        action: draft.action.to_owned(),
-        actor: Actor::system(OPERATOR),
-        target: draft.target,
-        changes: draft.changes,
-        comment: draft.comment,
-        request_id: None,
-        context: Origin::default(),
-    }
-}
-
 async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
     match shell.commit(tenant, change).await {
         Ok(()) => Ok(()),
@@ -78,7 +64,7 @@ pub async fn create_organization(shell: &Shell, name: &str) -> Result<Organizati
     for environment in [Environment::Live, Environment::Test] {
         let tenant = Tenant { organization: organization.id, environment };
         let draft = AuditDraft::of(&organization, "organization.create");
-        let mut change = ChangeSet::new(entry(shell, draft, at));
+        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, draft, at));
         change.writes.push(Write::Organization(Row::new(organization.clone())));
         for draft in starter_set() {
             let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
@@ -113,7 +99,7 @@ pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret
     };
     let secret = generate(order.environment, random32(&*shell.ids)?);
     let decision = ApiKey::create(shell.id(at), draft, &secret, None, person_exists, at)?;
-    let mut change = ChangeSet::new(entry(shell, decision.audit, at));
+    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
     let id = decision.state.id;
     change.writes.push(Write::ApiKey(Row::new(decision.state)));
     commit(shell, live, change).await?;
@@ -149,7 +135,7 @@ pub async fn revoke_key(shell: &Shell, id: KeyId) -> Result<(), Error> {
     let stored = shell.store.api_key(organization, id).await?.ok_or_else(missing)?;
     let at = shell.clock.now();
     let decision = stored.value.revoke(at)?;
-    let mut change = ChangeSet::new(entry(shell, decision.audit, at));
+    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
     change.writes.push(Write::ApiKey(Row::seen(decision.state, stored.version)));
     commit(shell, Tenant::live(organization), change).await
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{Id, Kind};
@@ -217,6 +218,21 @@ impl Shell {
         let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
         change.events = decision.events.into_iter().map(event).collect();
         (change, decision.state)
+    }
+
+    /// The audit entry of something that nobody asked for through the API; `name` says what part of the service did it.
+    pub(crate) fn entry_of_system(&self, name: &str, draft: AuditDraft, occurred_at: Timestamp) -> AuditEntry {
+        AuditEntry {
+            id: self.id(occurred_at),
+            occurred_at,
+            action: draft.action.to_owned(),
+            actor: Actor::system(name),
+            target: draft.target,
+            changes: draft.changes,
+            comment: draft.comment,
+            request_id: None,
+            context: Origin::default(),
+        }
     }
 
     /// Plans the commit of one decision about one resource: renders it, and adds what `write` makes of the state.

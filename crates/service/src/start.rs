@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::audit::{Actor, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::event::Event;
 use candor_domain::objective::Objective;
@@ -85,17 +84,7 @@ fn add(
     seen: Version,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let entry = AuditEntry {
-        id: shell.id(at),
-        occurred_at: decision.state.updated_at,
-        action: decision.audit.action.to_owned(),
-        actor: Actor::system(SWEEP),
-        target: decision.audit.target,
-        changes: decision.audit.changes,
-        comment: None,
-        request_id: None,
-        context: Origin::default(),
-    };
+    let entry = shell.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
     let data = String::from_utf8_lossy(&render(&decision.state)?).into_owned();
     let change = match change {
         Some(change) => {

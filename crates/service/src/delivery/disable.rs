@@ -1,7 +1,5 @@
 //! The end of a subscription's activity after its deliveries have failed for too long (§3.4, decision F3).
 
-use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
-use candor_domain::time::Timestamp;
 use candor_port_storage::queue::Lane;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
 
@@ -32,7 +30,7 @@ async fn try_to(shell: &Shell, (tenant, id): Lane) -> Result<bool, Error> {
         let Some(stored) = shell.store.webhook(tenant, id).await? else { return Ok(false) };
         let at = shell.clock.now();
         let Some(decision) = stored.value.disable(at) else { return Ok(false) };
-        let mut change = ChangeSet::new(entry(shell, decision.audit, decision.state.updated_at));
+        let mut change = ChangeSet::new(shell.entry_of_system(DELIVERIES, decision.audit, decision.state.updated_at));
         change.notices = addressed(shell, tenant, &decision.notices, at).await?;
         change.writes = vec![Write::Webhook(Row::seen(decision.state, stored.version))];
         match shell.commit(tenant, change).await {
@@ -43,18 +41,4 @@ async fn try_to(shell: &Shell, (tenant, id): Lane) -> Result<bool, Error> {
         }
     }
     Err(Error::Contended)
-}
-
-fn entry(shell: &Shell, draft: AuditDraft, at: Timestamp) -> AuditEntry {
-    AuditEntry {
-        id: shell.id(at),
-        occurred_at: at,
-        action: draft.action.to_owned(),
-        actor: Actor::system(DELIVERIES),
-        target: draft.target,
-        changes: draft.changes,
-        comment: draft.comment,
-        request_id: None,
-        context: Origin::default(),
-    }
 }

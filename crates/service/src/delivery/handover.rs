@@ -76,7 +76,18 @@ impl HandOver {
                 Write::Webhook(row) => changed.push(row.value.id),
                 Write::WebhookRemoved(id, _) => changed.push(*id),
                 Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
-                _ => {}
+                Write::Observation(_)
+                | Write::Employee(..)
+                | Write::Department(_)
+                | Write::Attribute(_)
+                | Write::Organization(_)
+                | Write::ApiKey(_)
+                | Write::Invitation(_)
+                | Write::Connector(_)
+                | Write::Objective(_)
+                | Write::Notification(_)
+                | Write::NotificationsRead(..)
+                | Write::WebhookForgiven(_) => {}
             }
         }
         let count = change.events.len() + queued.len();

@@ -1,7 +1,6 @@
 //! Moves every secret of every webhook to the first key of the ring, so that the others can go.
 
 use candor_domain::access::Tenant;
-use candor_domain::audit::{Actor, AuditEntry, Origin};
 use candor_domain::id::WebhookId;
 use candor_domain::webhook::{SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
@@ -100,17 +99,7 @@ async fn save(
 ) -> Result<(), CommitError> {
     let at = shell.clock.now();
     let decision = stored.value.resealed(secrets);
-    let mut change = ChangeSet::new(AuditEntry {
-        id: shell.id(at),
-        occurred_at: at,
-        action: decision.audit.action.to_owned(),
-        actor: Actor::system(REKEY),
-        target: decision.audit.target,
-        changes: decision.audit.changes,
-        comment: None,
-        request_id: None,
-        context: Origin::default(),
-    });
+    let mut change = ChangeSet::new(shell.entry_of_system(REKEY, decision.audit, at));
     change.writes = vec![Write::Webhook(Row::seen(decision.state, stored.version))];
     shell.commit(tenant, change).await
 }

@@ -32,13 +32,17 @@ impl Lanes {
     }
 }
 
+/// A delivery that was found, or why it cannot be read.
+type Found = Result<Job, StorageError>;
+
 /// Leases deliveries.
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
-    let claimed = match claim {
-        Claim::Oldest { most } => Claimed { jobs: oldest(db, now, *most)?, next: None },
+    let (found, next) = match claim {
+        Claim::Oldest { most } => (oldest(db, now, *most)?, None),
         Claim::Lanes(walk) => along(db, Lanes::Due(now), walk)?,
         Claim::Parked(walk) => along(db, Lanes::Parked, walk)?,
     };
+    let claimed = Claimed { jobs: readable(found)?, next };
     let text = format!("UPDATE delivery_jobs SET worker = ?, due_at = ? WHERE {KEY}");
     for job in &claimed.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
@@ -48,13 +52,13 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
     Ok(claimed)
 }
 
-fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Job>, StorageError> {
+fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageError> {
     let text = format!("SELECT {} FROM delivery_jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?", columns(db));
-    db.rows(Sql::new(text).bind(now).bind(i64::from(most)), job)
+    db.rows(Sql::new(text).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
 }
 
 /// Steps from one subscription to the next, past what each has queued.
-fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<Claimed, StorageError> {
+fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<(Vec<Found>, Option<Lane>), StorageError> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
     for _ in 0..walk.lanes {
@@ -64,7 +68,7 @@ fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<Claimed, StorageError
             jobs.extend(of_lane(db, lanes, lane, walk.each)?);
         }
     }
-    Ok(Claimed { jobs, next: at })
+    Ok((jobs, at))
 }
 
 /// The subscription behind this one that has something queued: of the same tenant, or else of the next one. Comparing
@@ -89,7 +93,7 @@ fn lane(row: &mut dyn Fetch) -> Result<Lane, StorageError> {
     Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
 
-fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Job>, StorageError> {
+fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Found>, StorageError> {
     let (columns, queue) = (columns(db), lanes.queue());
     let text = |rest| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
     let sql = match lanes {
@@ -97,7 +101,25 @@ fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Res
         Lanes::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
         Lanes::Parked => Sql::new(text("ORDER BY event_id")).bind(tenant).bind(webhook),
     };
-    db.rows(sql.bind(i64::from(each)), job)
+    db.rows(sql.bind(i64::from(each)), |row| Ok(job(row)))
+}
+
+/// What can be read of what was found. A delivery that cannot must not hold up the others; it is an error by itself.
+fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
+    let (mut jobs, mut unread) = (vec![], None);
+    for job in found {
+        match job {
+            Ok(job) => jobs.push(job),
+            Err(error) => {
+                tracing::error!(%error, "a queued delivery cannot be read");
+                unread = Some(error);
+            }
+        }
+    }
+    match unread {
+        Some(error) if jobs.is_empty() => Err(error),
+        Some(_) | None => Ok(jobs),
+    }
 }
 
 /// Whether the subscription is there and not active. What one that is gone has left may be taken, and let go.

@@ -24,6 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(what_is_parked_waits_for_its_subscription),
         Case::new(the_parked_come_in_the_order_of_their_events),
         Case::new(an_empty_queue_gives_nothing),
+        Case::new(a_delivery_that_cannot_be_read_holds_nobody_up),
     ]
 }
 
@@ -38,6 +39,22 @@ async fn backlog(world: &World, to: &Subscription, size: usize, from: Timestamp)
     }
     world.enqueue(&jobs).await;
     jobs
+}
+
+async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: World) {
+    const SPOILT: u16 = 99;
+    let (start, worker) = (world.now(), Worker::new(&world));
+    let (one, other) = (world.subscriber().await, world.subscriber().await);
+    let first = Job { attempt: SPOILT, ..world.delivery_at(start, &one) };
+    let good = world.delivery_at(start.plus_seconds(1), &other);
+    world.enqueue(&[first, good]).await;
+    world.spoil(&format!("UPDATE delivery_jobs SET event_type = 'spoilt' WHERE attempt = {SPOILT}")).await;
+    let mut now = start.plus_seconds(2);
+    for claim in [Claim::Oldest { most: MANY }, Claim::Lanes(walk(MANY))] {
+        let claimed = worker.claims(now, claim).await;
+        assert_eq!(claimed.jobs, [good]);
+        now = now.plus_seconds(LEASE_SECONDS * 2);
+    }
 }
 
 async fn the_longest_due_come_first_and_no_more_than_wanted(world: World) {
