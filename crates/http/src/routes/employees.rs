@@ -44,6 +44,7 @@ pub(crate) fn invitation<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
 pub(crate) fn invite<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { invitations::invite(shell, &it.call, it.id()?).await })
 }
+
 pub(crate) fn accept(shell: &Shell, it: Visit) -> Work<'_> {
     Box::pin(invitations::accept(shell, it.request, it.origin, it.body))
 }

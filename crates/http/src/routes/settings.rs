@@ -29,6 +29,7 @@ pub(crate) fn create_connector<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> 
 pub(crate) fn release<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { hr::release(shell, &it.call, it.id()?, it.body).await })
 }
+
 pub(crate) fn document(_: &Shell, _: Visit) -> Work<'_> {
     Box::pin(async { Ok(Reply::done(openapi::rendered(), None)) })
 }
