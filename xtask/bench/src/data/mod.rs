@@ -4,7 +4,7 @@ mod load;
 mod sql;
 
 pub(crate) use load::{into_postgres, into_sqlite, number_in_sqlite, run_in_sqlite};
-pub(crate) use sql::{Dialect, numbers};
+pub(crate) use sql::{Dialect, hex, numbers};
 
 use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
 use candor_domain::time::Date;
