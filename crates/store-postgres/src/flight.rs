@@ -1,6 +1,7 @@
 //! Statements that hold together or not at all, sent at once on a connection of their own.
 
 use std::future::Future;
+use std::ops::Range;
 use std::time::Duration;
 
 use candor_port_storage::flat::Fetch;
@@ -25,14 +26,14 @@ const PATIENCE: Duration = Duration::from_secs(45);
 /// Statements on their way to the server.
 pub(crate) struct Flight {
     statements: Vec<Sql>,
-    /// The place of the one whose rows are the answer.
-    answering: usize,
+    /// The places of those whose rows are the answer.
+    answering: Range<usize>,
 }
 
 impl Flight {
     /// One statement, which is a transaction by itself.
     pub(crate) fn alone(statement: Sql) -> Self {
-        Self { statements: vec![statement], answering: 0 }
+        Self { statements: vec![statement], answering: 0..1 }
     }
 
     /// A transaction of several statements; the rows of the one at this place are the answer.
@@ -40,7 +41,18 @@ impl Flight {
         let mut all = vec![Sql::plain("BEGIN")];
         all.extend(statements);
         all.push(Sql::plain("COMMIT"));
-        Self { statements: all, answering: answering + 1 }
+        Self { statements: all, answering: answering + 1..answering + 2 }
+    }
+
+    /// Statements that all answer, and of which none has to see what another one did.
+    pub(crate) fn of_all(mut statements: Vec<Sql>) -> Self {
+        match (statements.pop(), statements.len()) {
+            (Some(only), 0) => Self::alone(only),
+            (last, before) => {
+                statements.extend(last);
+                Self { answering: 1..before + 2, ..Self::transaction(statements, 0) }
+            }
+        }
     }
 }
 
@@ -70,35 +82,47 @@ pub(crate) async fn send<T>(
 ) -> Result<Vec<T>, Failure> {
     let mut tried = 1;
     loop {
-        let held = Held::new(pool.get().await?);
-        match timeout(PATIENCE, fly(held.get()?, flight, &read)).await {
-            Ok(Landing::Done(rows)) => {
-                held.give_back();
-                return Ok(rows);
-            }
-            Ok(Landing::Undone(Failure::Collided(text))) if tried < TRIES => {
-                held.give_back();
+        match send_once(pool, flight, &read).await {
+            Landing::Done(rows) => return Ok(rows),
+            Landing::Undone(Failure::Collided(text)) if tried < TRIES => {
                 tracing::debug!(reason = text, tried, "transactions collided; trying again");
                 sleep(PAUSE * tried).await;
                 tried += 1;
             }
-            Ok(Landing::Undone(failure)) => {
-                held.give_back();
-                return Err(failure);
-            }
-            Ok(Landing::Unknown(failure)) => return Err(failure),
-            Err(_) => return Err(Failure::Busy("the transaction was not done in time".to_owned())),
+            Landing::Undone(failure) | Landing::Unknown(failure) => return Err(failure),
         }
     }
 }
 
+/// Sends a flight once.
+pub(crate) async fn send_once<T>(
+    pool: &Pool,
+    flight: &Flight,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+) -> Landing<T> {
+    let held = match pool.get().await {
+        Ok(it) => Held::new(it),
+        Err(failure) => return Landing::Unknown(failure),
+    };
+    let flown = match held.get() {
+        Ok(connection) => timeout(PATIENCE, fly(connection, flight, &read)).await,
+        Err(failure) => return Landing::Unknown(failure),
+    };
+    let late = |_| Landing::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
+    let landing = flown.unwrap_or_else(late);
+    if !matches!(landing, Landing::Unknown(_)) {
+        held.give_back();
+    }
+    landing
+}
+
 /// How a flight ended.
-enum Landing<T> {
+pub(crate) enum Landing<T> {
     /// It holds; these are the rows.
     Done(Vec<T>),
     /// Nothing of it holds, and the connection is in order.
     Undone(Failure),
-    /// The connection is not in order.
+    /// There is no connection, or it is not in order; whether the flight holds is not known.
     Unknown(Failure),
 }
 
@@ -110,7 +134,7 @@ async fn fly<T>(
     read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
 ) -> Landing<T> {
     let sent = flight.statements.iter().enumerate().map(|(place, sql)| {
-        let wanted = place == flight.answering;
+        let wanted = flight.answering.contains(&place);
         run(connection, sql, move |row| if wanted { read(row).map(Some) } else { Ok(None) })
     });
     let answers = join_all(sent).await;

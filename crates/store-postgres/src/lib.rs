@@ -1,8 +1,8 @@
 //! The storage port on PostgreSQL, spoken to by a driver in Rust alone.
 //!
 //! Reads share a few connections on which statements of many requests are under way at once. A change set is one
-//! statement on a connection of its own, run in a task that no dropped request can cancel. The database needs
-//! PostgreSQL 14 or newer; poolers in session mode may stand between.
+//! statement on a connection of its own, run in a task that no dropped request can cancel; those that only add rows and
+//! arrive at once share one. The database needs PostgreSQL 14 or newer; poolers in session mode may stand between.
 
 mod commit;
 mod failure;

@@ -1,6 +1,7 @@
-//! Saving a change set: one statement, or one flight of statements, that holds whole or not at all.
+//! Saving a change set: one statement, or one flight of statements, that holds whole or not at all. Several may share one.
 
 mod closure;
+mod departures;
 mod group;
 mod learn;
 mod requires;
@@ -14,6 +15,8 @@ use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
 
+use departures::Departures;
+
 use crate::failure::Failure;
 use crate::flight::{carried_out, send};
 use crate::pool::Pool;
@@ -23,30 +26,39 @@ use crate::pool::Pool;
 pub(crate) struct Committer {
     pool: Pool,
     home: Handle,
+    departures: Departures,
 }
 
 impl Committer {
     /// Saves through connections of a pool, in tasks on the runtime where those live.
-    pub(crate) const fn new(pool: Pool, home: Handle) -> Self {
-        Self { pool, home }
+    pub(crate) fn new(pool: Pool, home: Handle) -> Self {
+        Self { departures: Departures::new(pool.clone(), home.clone()), pool, home }
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
     pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
+        if departures::may_share(&change) {
+            return self.departures.wait_for_one(tenant, change).await;
+        }
         let pool = self.pool.clone();
-        let work = async move {
-            let begun = Instant::now();
-            let (flight, leases) = statement::flight(tenant, &change);
-            let saved = send(&pool, &flight, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
-            histogram!("candor_store_commit_seconds", "store" => "postgres").record(begun.elapsed().as_secs_f64());
-            if saved.is_ok() && statement::count_lines(&change) >= learn::MANY {
-                learn::sizes(&pool).await;
-            }
-            let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
-            saved.map(committed).map_err(|it| answer(it, &change.requires))
-        };
-        carried_out(&self.home, work).await
+        carried_out(&self.home, async move { alone(&pool, tenant, &change, Instant::now()).await }).await
     }
+}
+
+/// Saves a change set in a flight of its own.
+async fn alone(pool: &Pool, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
+    let (flight, leases) = statement::flight(tenant, change);
+    let saved = send(pool, &flight, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
+    took(begun);
+    if saved.is_ok() && statement::count_lines(change) >= learn::MANY {
+        learn::sizes(pool).await;
+    }
+    let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
+    saved.map(committed).map_err(|it| answer(it, &change.requires))
+}
+
+fn took(begun: Instant) {
+    histogram!("candor_store_commit_seconds", "store" => "postgres").record(begun.elapsed().as_secs_f64());
 }
 
 /// What the words of our checks mean.

@@ -11,7 +11,7 @@ use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Row, Write, key_tenant};
-use candor_port_storage::flat::Cell;
+use candor_port_storage::flat::{Cell, Type};
 
 use super::closure::{beginnings, closure};
 use super::group::Groups;
@@ -25,6 +25,14 @@ use crate::sql::Sql;
 pub(super) const STALE: &str = "stale";
 /// The idempotency key was used.
 pub(super) const REPLAYED: &str = "replayed";
+
+/// So long does a statement for several change sets wait for what somebody else holds.
+const SHORT_WAIT: &str = "100ms";
+const REPLAY_COLUMNS: &str = "key, fingerprint, status, sealed, created_at, expires_at";
+/// What happens to a key that is there already, if the condition behind this holds.
+const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+    status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
+    expires_at = excluded.expires_at WHERE";
 
 /// A statement in the making.
 pub(super) struct Statement {
@@ -79,6 +87,38 @@ impl Statement {
         if self.gated { "USING go" } else { "" }
     }
 
+    /// Begins only when the idempotency keys of all change sets are theirs. What somebody else holds is not waited for
+    /// for long, see [`together`]. The keys are taken in their order, so that two groups never wait for each other's.
+    fn take_keys(&mut self, changes: &[&ChangeSet]) {
+        let mut replays: Vec<_> = changes.iter().filter_map(|it| it.replay.as_ref()).collect();
+        replays.sort_unstable_by_key(|it| it.key.as_str());
+        let hurry = format!("set_config('lock_timeout', '{SHORT_WAIT}', true)");
+        self.gated = true;
+        self.checks.push("(SELECT ok FROM go)".to_owned());
+        if replays.is_empty() {
+            self.parts.push(format!("go AS MATERIALIZED (SELECT {hurry} AS ok)"));
+            return;
+        }
+        let count = self.sql.bind(Cell::Int(i64::try_from(replays.len()).unwrap_or(i64::MAX)));
+        let mut many = |kind, cell: &dyn Fn(&Replay) -> Cell| self.sql.many(kind, replays.iter().map(|it| cell(it)));
+        let columns = [
+            many(Type::Text, &|it| Cell::Text(it.key.as_str().to_owned())),
+            many(Type::Bytes, &|it| Cell::Bytes(it.fingerprint.to_bytes().to_vec())),
+            many(Type::Int, &|it| Cell::Int(i64::from(it.status))),
+            many(Type::Bytes, &|it| Cell::Bytes(it.sealed.clone())),
+            many(Type::Time, &|it| Cell::Time(it.created_at)),
+            many(Type::Time, &|it| Cell::Time(it.expires_at())),
+        ];
+        let (tenant, columns) = (&self.tenant, columns.join(", "));
+        self.parts.push(format!(
+            "replay AS (INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) SELECT {tenant}, u.* \
+             FROM (SELECT {hurry} AS set) AS hurry, UNNEST({columns}) AS u ({REPLAY_COLUMNS}) WHERE hurry.set <> '' \
+             {REPLAY_TAKEN} r.expires_at <= excluded.created_at RETURNING 1)"
+        ));
+        let mine = raise(&format!("(SELECT count(*) FROM replay) = {count}"), REPLAYED);
+        self.parts.push(format!("go AS MATERIALIZED (SELECT {mine} AS ok)"));
+    }
+
     /// Takes the idempotency key, before anything else. A twin that is under way is waited for.
     fn take_key(&mut self, replay: &Replay) {
         let key = self.sql.bind(Cell::Text(replay.key.as_str().to_owned()));
@@ -89,11 +129,9 @@ impl Statement {
             (self.sql.bind(Cell::Time(replay.created_at)), self.sql.bind(Cell::Time(replay.expires_at())));
         let tenant = &self.tenant;
         self.parts.push(format!(
-            "replay AS (INSERT INTO replays AS r (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
+            "replay AS (INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) \
              VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until}) \
-             ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, \
-             sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at \
-             WHERE r.expires_at <= {at} RETURNING 1)"
+             {REPLAY_TAKEN} r.expires_at <= {at} RETURNING 1)"
         ));
         let mine = raise("(SELECT count(*) FROM replay) = 1", REPLAYED);
         self.parts.push(format!("go AS MATERIALIZED (SELECT {mine} AS ok)"));
@@ -125,7 +163,7 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay);
     }
-    write(&mut all, tenant, change);
+    write(&mut all, tenant, &[change]);
     let leases = change.lease.is_some() && !all.queued.is_empty();
     let (all, behind) = (all.finish(leases), behind(tenant, change));
     if before.is_none() && behind.is_empty() {
@@ -133,6 +171,19 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     }
     let answering = usize::from(before.is_some());
     (Flight::transaction(before.into_iter().chain([all]).chain(behind).collect(), answering), leases)
+}
+
+/// One statement for several change sets of a tenant, all of which only add rows and have a lease of the same worker, or
+/// none: it holds for all of them or for none. There is an event among them, and its answer is the deliveries that were
+/// queued.
+///
+/// Rows of several change sets are locked here at once, in an order that nobody else keeps to. So it soon gives up what
+/// it waits for: whoever waits for it in turn is not kept for long.
+pub(super) fn together(tenant: Tenant, changes: &[&ChangeSet]) -> Sql {
+    let mut all = Statement::new(tenant);
+    all.take_keys(changes);
+    write(&mut all, tenant, changes);
+    all.finish(true)
 }
 
 /// What must see the writes: parts of one statement see what was there before it, and one row is changed by one of them.
@@ -190,10 +241,14 @@ fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
 }
 
-fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
-    requires::check_all(statement, &change.requires);
+fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) {
+    match changes {
+        [one] => requires::check_all(statement, &one.requires),
+        several => requires::check_all(statement, &requires_of(several)),
+    }
+    let lease = changes.iter().filter_map(|it| it.lease).max_by_key(|it| it.until);
     let mut groups = Groups::default();
-    for it in &change.writes {
+    for it in changes.iter().flat_map(|it| &it.writes) {
         match it {
             Write::Observation(row) => groups.row(None, row),
             Write::Employee(row, _) => groups.row(None, row),
@@ -210,20 +265,32 @@ fn write(statement: &mut Statement, tenant: Tenant, change: &ChangeSet) {
             // Written behind the others, see `behind`.
             Write::WebhookForgiven(_) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
-            Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, change.lease),
+            Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }
     }
-    for notice in &change.notices {
+    for notice in changes.iter().flat_map(|it| &it.notices) {
         groups.row(None, &Row::new(notice.clone()));
     }
-    for event in &change.events {
+    let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
+    for event in &events {
         groups.added::<Event>(event);
     }
-    for entry in change.audit_entries() {
+    for entry in changes.iter().flat_map(|it| it.audit_entries()) {
         groups.added(entry);
     }
     groups.write(statement);
-    webhooks::fan_out(statement, &change.events, change.lease);
+    webhooks::fan_out(statement, &events, lease);
+}
+
+/// What several change sets require, each once.
+fn requires_of(changes: &[&ChangeSet]) -> Vec<Require> {
+    let mut all: Vec<Require> = vec![];
+    for it in changes.iter().flat_map(|it| &it.requires) {
+        if !all.contains(it) {
+            all.push(*it);
+        }
+    }
+    all
 }
 
 fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
@@ -257,4 +324,28 @@ fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &Row<Employee>> {
         Write::Employee(row, Some(_)) => Some(row),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::event::EventType;
+    use candor_store_testkit::Fixtures;
+
+    #[test]
+    fn groups_take_idempotency_keys_in_one_order() {
+        let make = Fixtures::new(1);
+        let change = |key: &str| ChangeSet {
+            events: vec![make.event(EventType::ObservationCreated)],
+            replay: Some(make.replay(key)),
+            ..make.change(vec![Write::Observation(Row::new(make.observation(make.id())))])
+        };
+        let changes = ["key-b", "key-d", "key-a", "key-c"].map(change);
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+            let sql = together(make.tenant(), &order.map(|it| &changes[it]));
+            let binds = format!("{sql:?}");
+            let places = ["key-a", "key-b", "key-c", "key-d"].map(|it| binds.find(it).unwrap());
+            assert!(places.is_sorted(), "{places:?}");
+        }
+    }
 }

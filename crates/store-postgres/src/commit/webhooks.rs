@@ -83,7 +83,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
 
 /// Queues events for every active subscription of the tenant that wants them. For tenants without one it is one look
 /// into an index.
-pub(super) fn fan_out(statement: &mut Statement, events: &[Event], lease: Option<Lease>) {
+pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Option<Lease>) {
     let (source, [event, kind, at, bit]) = match events {
         [] => return,
         [one] => (String::new(), scalars(statement, one)),
@@ -114,7 +114,7 @@ fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
 }
 
 /// The events as a table named `e`.
-fn arrays(statement: &mut Statement, events: &[Event]) -> String {
+fn arrays(statement: &mut Statement, events: &[&Event]) -> String {
     let sql = &mut statement.sql;
     let ids = sql.ids(events.iter().map(|it| it.id.to_bytes()));
     let kinds = sql.many(Type::Text, events.iter().map(|it| text(it.kind)));

@@ -4,6 +4,7 @@ mod again;
 mod batches;
 mod claims;
 mod commits;
+mod crowds;
 mod dropped;
 mod faults;
 mod feed;
@@ -32,6 +33,7 @@ use crate::Case;
 pub(crate) fn all() -> Vec<Case> {
     let areas = [
         commits::cases(),
+        crowds::cases(),
         twins::cases(),
         uniques::cases(),
         requires::cases(),

@@ -1,0 +1,310 @@
+//! Change sets that only add rows wait for a free lane, and all that wait share its flight.
+//!
+//! A statement that adds the rows of ten change sets costs the server far less than ten statements. When one of them
+//! fails, nothing of the flight holds, and each is carried out alone: so no change set ever takes another with it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{EventId, WebhookId};
+use candor_port_storage::StorageError;
+use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::{alone, statement, took, webhooks};
+use crate::flight::{Flight, Landing, send_once};
+use crate::pool::Pool;
+
+/// Flights at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
+/// that they are shared where there is much to do.
+const LANES: usize = 3;
+/// The most that share a flight: more would spare little, and the first would wait for the last.
+const MOST: usize = 16;
+/// A flight keeps its lane for so long for each change set in it. One that takes longer waits for the network, the disk or
+/// somebody's lock, and others need not wait with it.
+const PATIENCE: Duration = Duration::from_micros(1500);
+
+/// Where change sets wait. Clones are the same place.
+#[derive(Clone)]
+pub(super) struct Departures {
+    pool: Pool,
+    home: Handle,
+    hall: Arc<Mutex<Hall>>,
+}
+
+#[derive(Default)]
+struct Hall {
+    waiting: VecDeque<Passenger>,
+    /// Lanes that are in use.
+    lanes: usize,
+}
+
+/// A change set on its way.
+struct Passenger {
+    tenant: Tenant,
+    change: ChangeSet,
+    since: Instant,
+    answer: oneshot::Sender<Result<Committed, CommitError>>,
+}
+
+/// Whether it can share a flight: it adds one resource that nobody else knows of yet, and requires only what all who require
+/// it hold together. So the idempotency key is all that two of them can both want.
+pub(super) fn may_share(change: &ChangeSet) -> bool {
+    let adds = |it: &Write| match it {
+        Write::Observation(row) => row.seen.is_none(),
+        Write::Objective(row) => row.seen.is_none(),
+        Write::Employee(..)
+        | Write::Department(_)
+        | Write::Attribute(_)
+        | Write::Organization(_)
+        | Write::ApiKey(_)
+        | Write::Invitation(_)
+        | Write::Connector(_)
+        | Write::Notification(_)
+        | Write::NotificationsRead(..)
+        | Write::Webhook(_)
+        | Write::WebhookForgiven(_)
+        | Write::WebhookRemoved(..)
+        | Write::Enqueue(_) => false,
+    };
+    let shared = |it: &Require| match it {
+        Require::AttributeOpen(_) => true,
+        Require::DepartmentOpen(_) | Require::DepartmentVacant(_) | Require::EmployeeUnchanged(..) => false,
+    };
+    matches!(change.writes.as_slice(), [one] if adds(one))
+        && !change.events.is_empty()
+        && change.requires.iter().all(shared)
+}
+
+impl Departures {
+    pub(super) fn new(pool: Pool, home: Handle) -> Self {
+        Self { pool, home, hall: Arc::default() }
+    }
+
+    /// Saves a change set that may share a flight: at once where a lane is free. A caller who goes away changes nothing.
+    pub(super) async fn wait_for_one(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
+        let (answer, answered) = oneshot::channel();
+        self.hall().waiting.push_back(Passenger { tenant, change, since: Instant::now(), answer });
+        self.open_lane();
+        let stopped = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
+        answered.await.map_err(stopped)?
+    }
+
+    fn hall(&self) -> MutexGuard<'_, Hall> {
+        self.hall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a lane, if somebody waits and one is free.
+    fn open_lane(&self) {
+        let mut hall = self.hall();
+        if hall.waiting.is_empty() || hall.lanes >= LANES {
+            return;
+        }
+        hall.lanes += 1;
+        drop(hall);
+        let lane = Lane { departures: self.clone(), is_left: false };
+        self.home.spawn(async move { lane.run().await });
+    }
+}
+
+/// A lane in use.
+struct Lane {
+    departures: Departures,
+    is_left: bool,
+}
+
+impl Drop for Lane {
+    /// A lane that is not left has broken off, or the service is stopping: whoever waits is told so and can try again.
+    fn drop(&mut self) {
+        if !self.is_left {
+            let mut hall = self.departures.hall();
+            hall.lanes -= 1;
+            hall.waiting.clear();
+        }
+    }
+}
+
+impl Lane {
+    /// Sends flights as long as anybody waits.
+    async fn run(self) {
+        loop {
+            let group = self.departures.hall().board();
+            if group.is_empty() {
+                return self.leave();
+            }
+            let patience = PATIENCE * u32::try_from(group.len()).unwrap_or(u32::MAX);
+            let departures = self.departures.clone();
+            let mut flight = pin!(departures.carry_out(group));
+            if timeout(patience, &mut flight).await.is_err() {
+                self.leave();
+                return flight.await;
+            }
+        }
+    }
+
+    /// Lets others have the lane: somebody may have come just now, or waits behind a flight that takes long.
+    fn leave(mut self) {
+        self.is_left = true;
+        self.departures.hall().lanes -= 1;
+        self.departures.open_lane();
+    }
+}
+
+impl Hall {
+    /// Those who go next. Twins never go together.
+    fn board(&mut self) -> Vec<Passenger> {
+        let mut group: Vec<Passenger> = vec![];
+        let mut at = 0;
+        while group.len() < MOST {
+            let Some(next) = self.waiting.get(at) else { break };
+            if group.iter().any(|it| it.is_twin_of(next)) {
+                at += 1;
+            } else {
+                group.extend(self.waiting.remove(at));
+            }
+        }
+        group
+    }
+}
+
+impl Passenger {
+    fn is_twin_of(&self, other: &Self) -> bool {
+        let key = |it: &Self| it.change.replay.as_ref().map(|it| it.key.clone());
+        self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
+    }
+
+    /// Change sets that can share a statement.
+    fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
+        (self.tenant, self.change.lease.map(|it| it.worker.0))
+    }
+
+    fn answer(self, answer: Result<Committed, CommitError>) {
+        // Nobody may be waiting any more; what was saved stays saved.
+        drop(self.answer.send(answer));
+    }
+}
+
+impl Departures {
+    async fn carry_out(&self, group: Vec<Passenger>) {
+        let group = match <[Passenger; 1]>::try_from(group) {
+            Ok([it]) => return self.carry_out_alone(it).await,
+            Err(group) => group,
+        };
+        match self.fly(&group).await {
+            Landing::Done(leased) => {
+                for it in group {
+                    took(it.since);
+                    let committed = Committed { leased: it.leased_of(&leased) };
+                    it.answer(Ok(committed));
+                }
+            }
+            Landing::Undone(failure) => {
+                tracing::debug!(reason = failure.text(), "a flight of several change sets failed; each goes alone");
+                for it in group {
+                    let this = self.clone();
+                    self.home.spawn(async move { this.carry_out_alone(it).await });
+                }
+            }
+            Landing::Unknown(failure) => {
+                let text = failure.text();
+                for it in group {
+                    it.answer(Err(StorageError::Unavailable(text.clone()).into()));
+                }
+            }
+        }
+    }
+
+    async fn carry_out_alone(&self, it: Passenger) {
+        let done = alone(&self.pool, it.tenant, &it.change, it.since).await;
+        it.answer(done);
+    }
+
+    async fn fly(&self, group: &[Passenger]) -> Landing<Option<(WebhookId, EventId)>> {
+        let mut statements: BTreeMap<_, Vec<&ChangeSet>> = BTreeMap::new();
+        for it in group {
+            statements.entry(it.statement()).or_default().push(&it.change);
+        }
+        let statements = statements.into_iter().map(|((tenant, _), changes)| statement::together(tenant, &changes));
+        send_once(&self.pool, &Flight::of_all(statements.collect()), webhooks::leased).await
+    }
+}
+
+impl Passenger {
+    fn leased_of(&self, all: &[Option<(WebhookId, EventId)>]) -> Vec<(WebhookId, EventId)> {
+        let own = |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|it| it.id == event);
+        all.iter().flatten().filter(|(_, event)| own(*event)).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::event::EventType;
+    use candor_port_storage::Row;
+    use candor_store_testkit::Fixtures;
+
+    fn waiting(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> Hall {
+        let passengers = keys.iter().map(|key| {
+            let change = ChangeSet {
+                events: vec![make.event(EventType::ObservationCreated)],
+                replay: (!key.is_empty()).then(|| make.replay(key)),
+                ..make.change(vec![Write::Observation(Row::new(make.observation(make.id())))])
+            };
+            assert!(may_share(&change));
+            Passenger { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
+        });
+        Hall { waiting: passengers.collect(), lanes: 0 }
+    }
+
+    fn keys<'a>(group: impl IntoIterator<Item = &'a Passenger>) -> Vec<&'a str> {
+        group.into_iter().map(|it| it.change.replay.as_ref().map_or("", |it| it.key.as_str())).collect()
+    }
+
+    #[test]
+    fn twins_never_go_together_and_keep_their_places() {
+        let make = Fixtures::new(1);
+        let (one, other) = (make.tenant(), make.tenant());
+        let mut hall = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
+        hall.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
+        assert_eq!(keys(&hall.board()), ["a", "b", "", "", "c", "a"], "without a key there are no twins");
+        assert_eq!(keys(&hall.waiting), ["a", "b", "a", "a"]);
+        assert_eq!(keys(&hall.board()), ["a", "b", "a"], "the same key of another tenant is another key");
+        assert_eq!(keys(&hall.board()), ["a"]);
+        assert!(hall.board().is_empty());
+    }
+
+    #[test]
+    fn no_more_than_the_most_go_together() {
+        let make = Fixtures::new(2);
+        let mut hall = waiting(&make, make.tenant(), &[""; MOST + 3]);
+        assert_eq!((hall.board().len(), hall.board().len()), (MOST, 3));
+    }
+
+    #[test]
+    fn what_changes_rows_or_could_meet_others_goes_alone() {
+        let make = Fixtures::new(3);
+        let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
+        let observation = make.observation(person.id);
+        let alone = [
+            vec![Write::Observation(Row::seen(observation.clone(), at))],
+            vec![candor_store_testkit::fixtures::joins(person.clone())],
+            vec![Write::Observation(Row::new(observation.clone())), Write::Attribute(Row::new(make.attribute()))],
+            vec![],
+        ];
+        for writes in alone {
+            let events = vec![make.event(EventType::ObservationCreated)];
+            assert!(!may_share(&ChangeSet { events, ..make.change(writes) }));
+        }
+        let relying = ChangeSet {
+            requires: vec![Require::EmployeeUnchanged(person.id, at)],
+            events: vec![make.event(EventType::ObservationCreated)],
+            ..make.change(vec![Write::Observation(Row::new(observation))])
+        };
+        assert!(!may_share(&relying));
+    }
+}

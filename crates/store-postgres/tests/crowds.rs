@@ -1,0 +1,135 @@
+//! Change sets that share a statement do not share what one of them waits for.
+
+#![cfg(test)]
+
+mod support;
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::id::EmployeeId;
+use candor_domain::library::Attribute;
+use candor_domain::observation::Observation;
+use candor_port_storage::Row;
+use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
+use candor_port_storage::store::Storage;
+use candor_store_postgres::PostgresStore;
+use candor_store_testkit::Fixtures;
+use candor_store_testkit::fixtures::joins;
+use candor_test_postgres::TestDatabase;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+/// More than there are lanes for those who share.
+const HELD_UP: usize = 5;
+
+struct Scene {
+    database: TestDatabase,
+    store: PostgresStore,
+    fixtures: Fixtures,
+    tenant: Tenant,
+    person: EmployeeId,
+    attributes: Vec<Attribute>,
+}
+
+impl Scene {
+    async fn set(seed: u64) -> Option<Self> {
+        let database = support::database()?;
+        let (store, fixtures) = (support::store(&database).await, Fixtures::new(seed));
+        let (tenant, person) = (fixtures.tenant(), fixtures.employee());
+        let attributes: Vec<_> = (0..HELD_UP).map(|_| fixtures.attribute()).collect();
+        let mut writes = vec![joins(person.clone())];
+        writes.extend(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))));
+        store.commit(tenant, fixtures.change(writes)).await.unwrap();
+        Some(Self { database, store, fixtures, tenant, person: person.id, attributes })
+    }
+
+    fn observing(&self, key: &str, attribute: Option<&Attribute>) -> ChangeSet {
+        let attribute_ids: Vec<_> = attribute.map(|it| it.id).into_iter().collect();
+        ChangeSet {
+            requires: attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
+            events: vec![self.fixtures.event(EventType::ObservationCreated)],
+            replay: Some(self.fixtures.replay(key)),
+            ..self.fixtures.change(vec![Write::Observation(Row::new(Observation {
+                attribute_ids,
+                ..self.fixtures.observation(self.person)
+            }))])
+        }
+    }
+
+    /// Commits all of them at once.
+    fn commit(&self, changes: Vec<ChangeSet>) -> JoinSet<Result<Committed, CommitError>> {
+        let mut running = JoinSet::new();
+        for change in changes {
+            let (store, tenant) = (self.store.clone(), self.tenant);
+            running.spawn(async move { store.commit(tenant, change).await });
+        }
+        running
+    }
+}
+
+async fn done(running: JoinSet<Result<Committed, CommitError>>) -> Vec<Result<Committed, CommitError>> {
+    timeout(DEADLINE, running.join_all()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_lock_keeps_nobody_else() {
+    let Some(scene) = Scene::set(1).await else { return };
+    let mut other = support::client(scene.database.url()).await;
+    let held = other.transaction().await.unwrap();
+    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
+
+    let others = |from: u32| (from..from + 30).map(|it| scene.observing(&format!("other-{it}"), None)).collect();
+    let waiting = scene.attributes.iter().map(|it| scene.observing(&it.name.replace(' ', "-"), Some(it))).collect();
+    let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
+    for running in [before, behind] {
+        assert!(done(running).await.iter().all(Result::is_ok), "done while others wait");
+    }
+    held.commit().await.unwrap();
+    assert!(done(waiting).await.iter().all(Result::is_ok));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_twin_keeps_nobody_else() {
+    let Some(scene) = Scene::set(2).await else { return };
+    let mut other = support::client(scene.database.url()).await;
+    let held = other.transaction().await.unwrap();
+    let tenant = u128::from_be_bytes(scene.tenant.to_bytes());
+    let values =
+        (0..HELD_UP).map(|it| format!("('{tenant:032x}', 'twin-{it}', '', 201, '', '2026-03-02', '9999-01-01')"));
+    let insert = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
+    held.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
+
+    let twins = (0..HELD_UP).map(|it| scene.observing(&format!("twin-{it}"), None)).collect();
+    let others = (0..60).map(|it| scene.observing(&format!("other-{it}"), None)).collect();
+    let (twins, others) = (scene.commit(twins), scene.commit(others));
+    assert!(done(others).await.iter().all(Result::is_ok), "done while others wait");
+    held.commit().await.unwrap();
+    let twins = done(twins).await;
+    assert!(twins.iter().all(|it| matches!(it, Err(CommitError::Replayed))), "{twins:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_waits_for_any_more_is_carried_out() {
+    let Some(scene) = Scene::set(3).await else { return };
+    let mut other = support::client(scene.database.url()).await;
+    let held = other.transaction().await.unwrap();
+    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
+    let attribute = &scene.attributes[0];
+    let mut running = scene.commit((0..40).map(|it| scene.observing(&format!("{it}"), Some(attribute))).collect());
+    assert!(timeout(Duration::from_millis(50), running.join_next()).await.is_err(), "they wait for the lock");
+    running.shutdown().await;
+    held.commit().await.unwrap();
+
+    let watcher = support::client(scene.database.url()).await;
+    let all_there = async {
+        while watcher.query_one("SELECT count(*) FROM observations", &[]).await.unwrap().get::<_, i64>(0) < 40 {}
+    };
+    timeout(DEADLINE, all_there).await.unwrap();
+    let count = |table: &str| format!("SELECT count(*) FROM {table}");
+    for table in ["events", "replays"] {
+        assert_eq!(watcher.query_one(&count(table), &[]).await.unwrap().get::<_, i64>(0), 40, "{table}");
+    }
+}

@@ -1,0 +1,139 @@
+//! Change sets that arrive at once may be saved together, and yet each is saved or refused by itself.
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::library::Attribute;
+use candor_domain::observation::Observation;
+use candor_domain::replay::Replay;
+use candor_port_storage::queue::Lease;
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, Unique, Version, Write};
+
+use crate::Case;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(one_that_fails_in_a_crowd_leaves_the_others_whole),
+        Case::new(thirty_twins_in_a_crowd_make_one_effect),
+        Case::new(everybody_in_a_crowd_is_told_of_their_own_deliveries),
+    ]
+}
+
+/// An observation with everything that the service saves with it.
+fn observing(world: &World, it: &Observation, replay: Replay) -> ChangeSet {
+    ChangeSet {
+        requires: it.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
+        events: vec![world.make.event(EventType::ObservationCreated)],
+        replay: Some(replay),
+        ..world.make.change(vec![Write::Observation(Row::new(it.clone()))])
+    }
+}
+
+async fn commit_all(world: &World, all: &[ChangeSet]) -> Vec<Result<(), CommitError>> {
+    let tasks = all.iter().cloned().map(|change| {
+        let world = world.clone();
+        async move { world.commit(change).await }
+    });
+    at_once(tasks).await
+}
+
+/// Whether an observation is there, which its event and its kept answer are as well, or not.
+async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
+    let replay = change.replay.as_ref().unwrap();
+    let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
+    let there = world.store.observation(world.tenant, it.id).await.unwrap();
+    assert_eq!(there.is_some(), kept.is_some_and(|it| it.sealed == replay.sealed), "with its answer");
+    assert_eq!(there.is_some(), events.contains(&change.events[0]), "with its event");
+    there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
+}
+
+/// Of every ten, one requires what is archived, one is about nobody, and one has an id that is taken.
+async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
+    let (person, make) = (world.hired().await, &world.make);
+    let taken = world.observed(person.id).await;
+    let (open, archived) = (make.attribute(), make.attribute());
+    let archived = Attribute { archived_at: Some(make.tick()), ..archived };
+    world.save([&open, &archived].map(|it| Write::Attribute(Row::new(it.clone()))).to_vec()).await;
+    let observations: Vec<_> = (0..60)
+        .map(|number| {
+            let it = make.observation(person.id);
+            match number % 10 {
+                2 => Observation { attribute_ids: vec![open.id, archived.id], ..it },
+                5 => Observation { employee_id: make.id(), ..it },
+                8 => Observation { id: taken.id, ..it },
+                _ => Observation { attribute_ids: vec![open.id], ..it },
+            }
+        })
+        .collect();
+    let changes: Vec<_> = (0..)
+        .zip(&observations)
+        .map(|(number, it): (u32, _)| observing(&world, it, make.replay(&format!("crowd-{number}"))))
+        .collect();
+    let results = commit_all(&world, &changes).await;
+    let events = world.events().await;
+    for (number, result) in results.into_iter().enumerate() {
+        let right = match number % 10 {
+            2 => matches!(result, Err(CommitError::Broken(it)) if it == Require::AttributeOpen(archived.id)),
+            5 => matches!(result, Err(CommitError::Missing)),
+            8 => matches!(result, Err(CommitError::Taken(Unique::Id))),
+            _ => result.is_ok(),
+        };
+        assert!(right, "no. {number}: {result:?}");
+        if number % 10 != 8 {
+            let there = is_there(&world, &observations[number], &changes[number], &events).await;
+            assert_eq!(there, result.is_ok(), "no. {number}");
+        }
+    }
+}
+
+/// The twins of three keys among others, all at once and in another order every time.
+async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
+    let (person, make) = (world.hired().await, &world.make);
+    for round in 0..5 {
+        let keys: Vec<_> = (0..30)
+            .flat_map(|number| [format!("twin-{round}-{}", number % 3), format!("single-{round}-{number}")])
+            .collect();
+        let mut crowd: Vec<_> = keys.iter().map(|key| (key, make.observation(person.id))).collect();
+        crowd.sort_by_cached_key(|_| world.random.below(1000));
+        let changes: Vec<_> = crowd.iter().map(|(key, it)| observing(&world, it, make.replay(key))).collect();
+        let results = commit_all(&world, &changes).await;
+        let events = world.events().await;
+        for key in keys.iter().collect::<BTreeSet<_>>() {
+            let twins: Vec<_> = (0..crowd.len()).filter(|it| crowd[*it].0 == key).collect();
+            assert_eq!(twins.iter().filter(|it| results[**it].is_ok()).count(), 1, "{key}");
+            for it in twins {
+                let there = is_there(&world, &crowd[it].1, &changes[it], &events).await;
+                assert!(matches!(results[it], Ok(()) | Err(CommitError::Replayed)), "{key}: {:?}", results[it]);
+                assert_eq!(there, results[it].is_ok(), "{key}");
+            }
+        }
+    }
+}
+
+/// Every second one has a lease, and gets the deliveries of its own events and nobody else's.
+async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
+    let (person, make) = (world.hired().await, &world.make);
+    let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
+    world.save(subscriptions.each_ref().map(|it| Write::Webhook(Row::new(it.clone()))).to_vec()).await;
+    let worker = make.worker();
+    let changes: Vec<_> = (0..40_i64)
+        .map(|number| {
+            let lease = Lease { worker, until: make.tick().plus_seconds(30 + number) };
+            let replay = make.replay(&format!("leased-{number}"));
+            let lease = (number % 2 == 0).then_some(lease);
+            ChangeSet { lease, ..observing(&world, &make.observation(person.id), replay) }
+        })
+        .collect();
+    let tasks = changes.iter().cloned().map(|change| {
+        let world = world.clone();
+        async move { world.committed(change).await }
+    });
+    for (change, committed) in changes.iter().zip(at_once(tasks).await) {
+        let mut leased = committed.unwrap().leased;
+        leased.sort_unstable();
+        let mut wanted: Vec<_> = subscriptions.iter().map(|it| (it.id, change.events[0].id)).collect();
+        wanted.sort_unstable();
+        assert_eq!(leased, if change.lease.is_some() { wanted } else { vec![] });
+    }
+}
