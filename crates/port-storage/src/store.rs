@@ -17,7 +17,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
 use candor_domain::people::{self, Connector, Employee, Invitation};
-use candor_domain::replay::{Fingerprint, IdempotencyKey};
+use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError, Committed};
@@ -253,6 +253,9 @@ pub trait Keys {
 pub trait Trail {
     /// The answer kept for a key, unless it has expired.
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>>;
+    /// Keeps the answer of a request that changed nothing else, as a commit keeps that of one that did. Says whether the
+    /// key was free; if it was not, the answer that is kept for it stays.
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool>;
     /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9).
     async fn feed(
         &self,

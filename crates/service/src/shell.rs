@@ -117,7 +117,7 @@ impl Shell {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
             let (mut change, reply) = match plan(at).await {
-                Ok(Plan::Unchanged(reply)) => return self.kept_or(call, Ok(reply)).await,
+                Ok(Plan::Unchanged(reply)) => return self.keep(call, reply, at).await,
                 Ok(Plan::Commit(change, reply)) => (change, reply),
                 Err(error) => return self.kept_or(call, Err(error)).await,
             };
@@ -164,6 +164,19 @@ impl Shell {
     /// Those of [`Shell::kept`], and the one given.
     pub(crate) async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
         self.kept(call).await?.map_or(otherwise, Ok)
+    }
+
+    /// The answer to a request that found nothing to change. It is kept for the call's idempotency key as any other
+    /// success is, so that the key stands for this request from now on; what was kept before comes first.
+    ///
+    /// # Errors
+    /// Those of [`Shell::kept`] and of the store.
+    pub(crate) async fn keep(&self, call: &Call, reply: Reply, at: Timestamp) -> Result<Reply, Error> {
+        let Some(replay) = self.replay_of(call, &reply, at)? else { return Ok(reply) };
+        if self.store.keep(call.caller.tenant, replay).await? {
+            return Ok(reply);
+        }
+        self.kept_or(call, Err(Error::Contended)).await
     }
 
     /// An answer as it is kept for retries, if the call has an idempotency key.

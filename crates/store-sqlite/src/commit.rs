@@ -70,7 +70,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     Ok(committed)
 }
 
-fn keep_answer(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
+/// Keeps an answer for retries.
+///
+/// # Errors
+/// [`CommitError::Replayed`] if the key has one.
+pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)
         .bind(replay.key.as_str())

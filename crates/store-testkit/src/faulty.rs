@@ -20,7 +20,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
 use candor_domain::people::{self, Connector, Employee, Invitation};
-use candor_domain::replay::IdempotencyKey;
+use candor_domain::replay::{IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::store::{
     FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Referred, Reporting, Storage,
@@ -332,6 +332,9 @@ impl<S: Storage + ?Sized> Keys for Faulty<S> {
 impl<S: Storage + ?Sized> Trail for Faulty<S> {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         self.through(Call::Replay, self.store.replay(tenant, key, now)).await
+    }
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
+        self.through(Call::Commit, self.store.keep(tenant, replay)).await
     }
     async fn feed(
         &self,

@@ -90,6 +90,32 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
     );
 }
 
+/// Otherwise the same request, sent again later, would have an effect that it did not have when it was answered.
+#[tokio::test]
+async fn a_success_that_changed_nothing_is_kept_too() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let notification = format!("/v1/notifications/{}/read", resources.id("notifications"));
+    assert_eq!(world.post(&notification, json!({})).await.status, 200);
+    let read = post(&world, &notification, "read", &json!({})).await;
+    assert_eq!((read.status, read.header("idempotent-replayed")), (200, None));
+    let again = post(&world, &notification, "read", &json!({})).await;
+    assert_eq!((&again.body, again.header("idempotent-replayed")), (&read.body, Some("true")));
+    assert_eq!(post(&world, "/v1/departments", "read", &json!({"name": "A"})).await.status, 409);
+
+    let upload = || {
+        let request = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv");
+        request.header("idempotency-key", "file").body("email,first_name\nada@example.com,Ada\n").send()
+    };
+    let unchanged = upload().await;
+    assert_eq!(unchanged.json()["data"]["skipped"], 1, "{}", unchanged.text());
+    let person = format!("/v1/employees/{}", resources.id("employees"));
+    assert_eq!(world.patch(&person, json!({"first_name": "Augusta"})).await.status, 200);
+    let again = upload().await;
+    assert_eq!((&again.body, again.header("idempotent-replayed")), (&unchanged.body, Some("true")));
+    assert_eq!(world.get(&person).await.json()["first_name"], "Augusta");
+}
+
 #[tokio::test]
 async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
     let world = World::new().await;

@@ -154,7 +154,7 @@ impl<'a> Upload<'a> {
     ) -> Result<Option<Reply>, Error> {
         let reply = self.answer(&plan, ends)?;
         if plan.steps.is_empty() {
-            return self.shell.kept_or(self.call, Ok(reply)).await.map(Some);
+            return self.shell.keep(self.call, reply, at).await.map(Some);
         }
         let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
         let mut next = pieces.next().transpose()?;

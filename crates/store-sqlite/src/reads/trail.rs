@@ -7,16 +7,16 @@ use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::{Event, FeedFilter};
 use candor_domain::fields::Word;
 use candor_domain::page::{Key, Page, PageRequest, Position, Sort};
-use candor_domain::replay::{Fingerprint, IdempotencyKey};
+use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{FeedPage, Read, Trail};
-use candor_port_storage::{StorageError, StoredReplay};
+use candor_port_storage::{CommitError, StorageError, StoredReplay};
 
 use crate::sql::{Db, Sql, failed};
 use crate::text::Draft;
-use crate::{SqliteStore, list, writer};
+use crate::{SqliteStore, commit, list, writer};
 
 const ANSWER: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
@@ -32,6 +32,16 @@ impl Trail for SqliteStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
         self.read(move |db| db.first(sql, answer)).await
+    }
+
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
+        let kept = writer::ask(&self.tasks, move |db| commit::keep_answer(db, tenant, &replay)).await;
+        match kept {
+            Ok(()) => Ok(true),
+            Err(CommitError::Replayed) => Ok(false),
+            Err(CommitError::Storage(error)) => Err(error),
+            Err(other) => Err(StorageError::Failed(other.to_string())),
+        }
     }
 
     async fn feed(

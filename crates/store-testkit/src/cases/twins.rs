@@ -17,6 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(an_answer_is_kept_until_it_expires),
         Case::new(an_expired_answer_is_replaced),
         Case::new(a_key_counts_in_its_own_tenant_only),
+        Case::new(an_answer_without_an_effect_is_kept_like_any_other),
     ]
 }
 
@@ -132,6 +133,36 @@ async fn an_expired_answer_is_replaced(world: World) {
     assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
     let kept = store.replay(*tenant, &first.key, end).await.unwrap();
     assert_eq!(kept, Some(stored(&twins[winners[0]])));
+}
+
+async fn an_answer_without_an_effect_is_kept_like_any_other(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let twins: Vec<_> = (0..10).map(|_| make.replay("nothing")).collect();
+    let tasks = twins.clone().into_iter().map(|replay| {
+        let world = world.clone();
+        async move { world.store.keep(world.tenant, replay).await.unwrap() }
+    });
+    let kept = at_once(tasks).await;
+    let winners: Vec<_> = (0..10).filter(|it| kept[*it]).collect();
+    assert_eq!(winners.len(), 1, "{kept:?}");
+    let first = &twins[winners[0]];
+    assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored(first)));
+
+    let result = world.commit(once(&world, joins(make.employee()), &make.replay("nothing"))).await;
+    assert!(matches!(result, Err(CommitError::Replayed)), "a key stands for one request: {result:?}");
+    let used = make.replay("something");
+    world.commit(once(&world, joins(make.employee()), &used)).await.unwrap();
+    assert!(!store.keep(*tenant, make.replay("something")).await.unwrap());
+    assert_eq!(store.replay(*tenant, &used.key, used.created_at).await.unwrap(), Some(stored(&used)));
+
+    let end = first.expires_at();
+    let early = Replay { created_at: just_before(end), ..make.replay("nothing") };
+    assert!(!store.keep(*tenant, early).await.unwrap());
+    let anew = Replay { created_at: end, ..make.replay("nothing") };
+    assert!(store.keep(*tenant, anew.clone()).await.unwrap());
+    assert_eq!(store.replay(*tenant, &anew.key, end).await.unwrap(), Some(stored(&anew)));
+    let elsewhere = world.elsewhere();
+    assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
 
 async fn a_key_counts_in_its_own_tenant_only(world: World) {
