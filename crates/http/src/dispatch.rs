@@ -11,11 +11,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
-use candor_domain::fields::Word;
+use candor_domain::fields::{Fields, Word};
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
-use candor_domain::problem::{Code, Flaw, Problems};
-use candor_domain::refusal::Refusal;
 use candor_domain::replay::Fingerprint;
 use candor_service::{Call, Idempotency};
 use futures_util::FutureExt;
@@ -186,8 +184,14 @@ impl Api {
     ) -> Result<Asked<'a>, Fault> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
-        let call =
-            Call { caller, request: exchange.id, origin: Origin::default(), idempotency: None, precondition: None };
+        let call = Call {
+            caller,
+            request: exchange.id,
+            origin: Origin::default(),
+            idempotency: None,
+            precondition: None,
+            surplus: None,
+        };
         if route.method == crate::table::Method::Get {
             return Ok(Asked { call, captures, params, body: Object::new(), csv: Bytes::new() });
         }
@@ -206,8 +210,10 @@ impl Api {
         });
         let if_match = request.headers().get_all(IF_MATCH).map(|it| it.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
-        let call = Call { origin: exchange.origin(), idempotency, precondition, ..call };
-        Ok(Asked { call, captures, params, body: members(body)?, csv })
+        let body = members(body)?;
+        let surplus = if route.body == Body::None { Fields::new(body.clone()).finish(Some(())).err() } else { None };
+        let call = Call { origin: exchange.origin(), idempotency, precondition, surplus, ..call };
+        Ok(Asked { call, captures, params, body, csv })
     }
 
     async fn visit(&self, exchange: &Exchange<'_>, route: &Route, payload: Payload) -> Result<Visit, Fault> {
@@ -218,8 +224,7 @@ impl Api {
         Ok(Visit { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
-    /// The body as the route wants it. Where it takes none, an empty object is none too, and whatever a client hoped
-    /// to say with members is refused as unknown fields are everywhere (decision A7).
+    /// The body as the route wants it. Where it takes none, an empty object is none too.
     async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Option<Value>, Fault> {
         let bytes = framing::body(request.headers(), payload, self.settings.body_time).await?;
         if bytes.is_empty() {
@@ -229,15 +234,7 @@ impl Api {
             };
         }
         framing::is_json(request.headers())?;
-        let body = framing::json(&bytes)?;
-        if let (Body::None, Value::Object(members)) = (route.body, &body) {
-            let mut problems = Problems::none();
-            for (name, _) in members {
-                problems.add(name, Flaw::new(Code::UnknownField, "this request takes no fields"));
-            }
-            problems.or(()).map_err(Refusal::Invalid)?;
-        }
-        Ok(Some(body))
+        Ok(Some(framing::json(&bytes)?))
     }
 }
 

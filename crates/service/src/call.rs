@@ -5,6 +5,8 @@ use std::sync::Arc;
 use candor_domain::access::Caller;
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
+use candor_domain::problem::Problems;
+use candor_domain::refusal::Refusal;
 use candor_domain::replay::{Fingerprint, IdempotencyKey};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
@@ -24,6 +26,8 @@ pub struct Call {
     pub idempotency: Option<Idempotency>,
     /// `If-Match`.
     pub precondition: Option<Precondition>,
+    /// What the request says where nothing is to be said: the members of a body that its route does not take.
+    pub surplus: Option<Problems>,
 }
 
 /// A request that must have one effect however often it is sent.
@@ -45,15 +49,19 @@ pub enum Precondition {
 }
 
 impl Call {
-    /// Checks the client's precondition against the version that is stored.
+    /// Checks, once the resource is known to be there, the client's precondition against the version that is stored,
+    /// and that the request says no more than it may. Fields come behind the resource and before its state
+    /// (decision A13).
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`].
+    /// [`Error::PreconditionFailed`]; [`Refusal::Invalid`] for surplus members.
     pub fn check(&self, version: Version) -> Result<(), Error> {
-        match &self.precondition {
-            Some(Precondition::OneOf(versions)) if !versions.contains(&version) => Err(Error::PreconditionFailed),
-            _ => Ok(()),
+        if let Some(Precondition::OneOf(versions)) = &self.precondition
+            && !versions.contains(&version)
+        {
+            return Err(Error::PreconditionFailed);
         }
+        self.surplus.clone().map_or(Ok(()), |it| Err(Refusal::Invalid(it).into()))
     }
 
     /// The audit entry of a decision that this call asked for.

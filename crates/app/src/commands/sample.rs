@@ -84,7 +84,14 @@ async fn call(shell: &Shell, key: &Secret) -> Result<Call, Error> {
     let caller = caller.map_err(|it| Error::refused("read the new key")(it.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
     let request = shell.id(shell.clock.now());
-    Ok(Call { caller: Arc::clone(&caller), request, origin: Origin::default(), idempotency: None, precondition: None })
+    Ok(Call {
+        caller: Arc::clone(&caller),
+        request,
+        origin: Origin::default(),
+        idempotency: None,
+        precondition: None,
+        surplus: None,
+    })
 }
 
 async fn attribute_ids(shell: &Shell, call: &Call) -> Result<Vec<String>, Error> {

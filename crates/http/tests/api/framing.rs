@@ -1,9 +1,9 @@
 //! Requests that are malformed as a whole (decision A5), on every route that takes a body.
 
 use candor_http::table::{Access, Body, Method, ROUTES, Route};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::resources::{Resources, method};
+use crate::resources::{self, Resources, absent, method};
 use crate::support::{Answered, World};
 
 async fn raw(world: &World, route_method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answered {
@@ -80,6 +80,32 @@ async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_memb
     assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
     assert_eq!(answered.problems(), [("reason".to_owned(), "unknown_field".to_owned())]);
     assert_eq!(world.post(&path, json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_resource_and_before_the_state() {
+    for route in ROUTES.iter().filter(|it| it.method != Method::Get && it.body == Body::None) {
+        let world = World::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        let path = resources.path(route);
+        let ask = |path: &str, key: &str, body: Value| {
+            world.ask(method(route), path).header("idempotency-key", key).json(&body).send()
+        };
+        let members = json!({"reason": "x", "force": true});
+        let unknown = ["force", "reason"].map(|it| (it.to_owned(), "unknown_field".to_owned()));
+        let nowhere = resources::path(route, absent(route), resources.id("deliveries"));
+        assert_eq!(ask(&nowhere, "a", members.clone()).await.status, 404, "{}", route.operation);
+        let refused = ask(&path, "b", members.clone()).await;
+        assert_eq!((refused.status, refused.problems()), (400, unknown.to_vec()), "{}", route.operation);
+        resources.begin(&world, route).await;
+        assert_eq!(ask(&path, "c", json!({})).await.status, route.status, "{}", route.operation);
+        if route.is_idempotent() {
+            let reused = ask(&path, "c", members.clone()).await;
+            assert_eq!(reused.refusal(), (409, "idempotency_conflict".to_owned()), "{}", route.operation);
+            let now = ask(&path, "d", members.clone()).await;
+            assert_eq!((now.status, now.problems()), (400, unknown.to_vec()), "{}", route.operation);
+        }
+    }
 }
 
 #[tokio::test]

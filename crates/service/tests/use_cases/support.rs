@@ -87,6 +87,7 @@ impl World {
             origin: Origin::default(),
             idempotency: None,
             precondition: None,
+            surplus: None,
         }
     }
 
