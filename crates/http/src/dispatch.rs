@@ -24,7 +24,7 @@ use crate::api::Api;
 use crate::exchange::{Asked, Exchange, Visit};
 use crate::fault::Fault;
 use crate::record::{self, Record};
-use crate::router::Captures;
+use crate::router::{self, Captures};
 use crate::table::{Access, BASE, Body, Handler, Route};
 use crate::{docs, etag, framing};
 
@@ -82,7 +82,8 @@ impl Api {
             exchange.pattern = pattern;
             return docs::answer(self, exchange, page).await;
         }
-        let Some((resource, captures)) = self.router.find(request.path()) else {
+        let path = router::plain(request.path());
+        let Some((resource, captures)) = self.router.find(&path) else {
             self.astray(exchange).await?;
             return Err(Fault::not_found());
         };

@@ -1,6 +1,7 @@
 //! HEAD for every GET, OPTIONS for every path, 405 with Allow for the rest, 404 for what is not there.
 
 use candor_http::table::{Method, ROUTES};
+use serde_json::json;
 
 use crate::resources::{Resources, method};
 use crate::support::World;
@@ -60,6 +61,19 @@ async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a
         }
     }
     assert_eq!(world.bare("DELETE", "/v1/me").send().await.refusal(), (405, "bad_request".to_owned()));
+}
+
+#[tokio::test]
+async fn an_address_is_the_same_however_it_is_escaped() {
+    let world = World::new().await;
+    let id = world.employee("ada@example.com").await;
+    let tail = &id["emp_".len()..];
+    for path in [format!("/v1/employees/%65mp%5F{tail}"), format!("/v1/%65mployees/emp_{tail}")] {
+        assert_eq!(world.get(&path).await.json()["id"], json!(id), "{path}");
+    }
+    for path in [format!("/v1/employees%2F{id}"), format!("/v1/employees/{id}%20"), format!("/v1/employees/{id}%")] {
+        assert_eq!(world.get(&path).await.refusal(), (404, "not_found".to_owned()), "{path}");
+    }
 }
 
 #[tokio::test]
