@@ -152,11 +152,15 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Attribute::update`] refuses it,
+    /// whatever it says.
     ///
     /// # Errors
     /// Every field that is wrong, or that cannot be changed.
     pub fn parse(body: Object, stored: &Attribute) -> Result<Self, Problems> {
+        if stored.archived_at.is_some() {
+            return Ok(Self::default());
+        }
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         let patch = Self {

@@ -104,11 +104,15 @@ pub fn parse_new(body: Object) -> Result<String, Problems> {
 }
 
 impl Department {
-    /// Reads the body of an update: the new name, if there is one.
+    /// Reads the body of an update: the new name, if there is one. Of an archived one nothing is read:
+    /// [`Department::rename`] refuses it, whatever it says.
     ///
     /// # Errors
     /// Every field that is wrong, or that cannot be changed.
     pub fn parse_patch(&self, body: Object) -> Result<Option<String>, Problems> {
+        if self.archived_at.is_some() {
+            return Ok(None);
+        }
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, self);
         let name = fields.present("name", fields::text(1..=NAME_CHARS));

@@ -112,7 +112,8 @@ impl Draft {
 }
 
 impl Patch {
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update of `stored`. Of a finished one only the wanted status is read, to be named:
+    /// [`Objective::update`] refuses it, whatever it says (decision A8).
     ///
     /// # Errors
     /// Every field that is wrong, or that cannot be changed; a period that would end before it starts.
@@ -131,6 +132,9 @@ impl Patch {
         let end = patch.period_end.unwrap_or(stored.period_end);
         if let Some(flaw) = backwards(start, end) {
             fields.problem("period_end", flaw);
+        }
+        if stored.is_finished() {
+            return Ok(Self { status: patch.status, ..Self::default() });
         }
         fields.finish(Some(patch))
     }
@@ -184,7 +188,7 @@ impl Objective {
     /// # Errors
     /// [`Refusal::Conflict`] for a finished objective, equal values too, and for a status that PATCH cannot reach.
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
-        if matches!(self.status, Status::Completed | Status::Missed | Status::Archived) {
+        if self.is_finished() {
             let attempted = patch.status.map_or("update", Word::word);
             return Err(Refusal::transition("status", self.status.word(), attempted));
         }
@@ -257,6 +261,18 @@ mod tests {
         );
         let both = format!(r#"{{"period_start":"{later}","period_end":"{later}"}}"#);
         assert!(Patch::parse(body(&both), &it).is_ok(), "one day is a period");
+    }
+
+    #[test]
+    fn of_a_change_of_a_finished_objective_only_the_wanted_status_is_read() {
+        let text = r#"{"title":null,"period_end":"0001-01-01","status":"approved","whatever":1}"#;
+        for status in [Completed, Missed, Archived] {
+            let it = objective(status, false);
+            let patch = Patch::parse(body(text), &it).unwrap();
+            assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
+            assert!(matches!(it.update(&patch, NOON), Err(Refusal::Conflict(_))), "{status:?}");
+        }
+        assert!(Patch::parse(body(text), &objective(InProgress, false)).is_err());
     }
 
     #[test]

@@ -142,6 +142,12 @@ impl Objective {
         self.status == Status::Proposed && self.submitted_at.is_some()
     }
 
+    /// Whether it can be changed no more (§3.1 rule 3).
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.status, Status::Completed | Status::Missed | Status::Archived)
+    }
+
     /// What it says now.
     #[must_use]
     pub fn content(&self) -> Content {

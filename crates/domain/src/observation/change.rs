@@ -102,11 +102,15 @@ fn not_after(date: Date, today: Date) -> Result<Date, Flaw> {
 }
 
 impl Patch {
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Observation::update`] refuses it,
+    /// whatever it says (decision A8).
     ///
     /// # Errors
     /// Every field that is wrong, or that cannot be changed.
     pub fn parse(body: Object, stored: &Observation) -> Result<Self, Problems> {
+        if stored.archived_at.is_some() {
+            return Ok(Self::default());
+        }
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         fields.unchanged(IMMUTABLE, stored);
@@ -303,6 +307,9 @@ mod tests {
     fn an_archived_observation_refuses_any_update_equal_values_too() {
         let archived = observation().archive(NOW).unwrap().state;
         assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(Refusal::Conflict(_))));
+        let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
+        assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
+        assert!(Patch::parse(wrong, &observation()).is_err());
     }
 
     #[test]

@@ -177,4 +177,12 @@ async fn checks_come_in_their_order() {
     assert_eq!(patch(&department, json!({"name": "x"})).await.status, 403, "the level");
     world.post(&format!("/v1/departments/{department}/archive"), json!({})).await;
     assert_eq!(patch(&department, json!({"name": "x"})).await.status, 403, "the level before the state");
+    for family in ["departments", "attributes"] {
+        let body = json!({"name": "Calm and care", "category": "Character"});
+        let body = if family == "departments" { json!({"name": "Calm and care"}) } else { body };
+        let path = format!("/v1/{family}/{}", world.made(&format!("/v1/{family}"), body).await);
+        assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
+        let refused = world.patch(&path, json!({"name": 1})).await;
+        assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "what is archived takes no fields at all");
+    }
 }

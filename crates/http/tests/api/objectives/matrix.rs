@@ -118,6 +118,7 @@ async fn every_state_can_be_edited_until_it_is_finished() {
                 (json!({"title": title}), false),
                 (json!({"description": "Weekends excepted."}), true),
                 (json!({"period_start": "2026-05-01", "period_end": "2026-05-01"}), true),
+                (json!({"title": null, "period_end": "2020-01-01", "priority": 1}), false),
             ] {
                 world.clock.advance_millis(7);
                 let answered = world.patch(&path, body.clone()).await;
@@ -125,6 +126,8 @@ async fn every_state_can_be_edited_until_it_is_finished() {
                 if is_finished(state) {
                     assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{state} {body}");
                     assert_eq!((world.get(&path).await.json(), names), (before.clone(), vec![]), "{state} {body}");
+                } else if body["title"].is_null() && body.get("title").is_some() {
+                    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{state} {body}");
                 } else {
                     assert_eq!(answered.status, 200, "{state} {body}");
                     let wanted = if changes { vec![json!("objective.updated")] } else { vec![] };
