@@ -65,7 +65,7 @@ impl Fields {
     /// A field that may be absent but, when given, not be null (decision A8).
     pub fn present<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<T> {
         let result = match self.remove(name)? {
-            Value::Null => Err(Flaw::required()),
+            Value::Null => Err(Flaw::not_null()),
             value => parse(&value),
         };
         self.problems.take(name, result)

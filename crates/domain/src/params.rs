@@ -248,7 +248,7 @@ pub fn date(text: &str) -> Result<Date, Flaw> {
 /// # Errors
 /// `invalid_format`.
 pub fn datetime(text: &str) -> Result<Timestamp, Flaw> {
-    text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset"))
+    text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
 }
 
 /// Any text.

@@ -74,6 +74,12 @@ impl Flaw {
         Self::new(Code::Required, "is required")
     }
 
+    /// The field is null where it may only be absent or have a value.
+    #[must_use]
+    pub fn not_null() -> Self {
+        Self::new(Code::Required, "must not be null; leave it out to say nothing about it")
+    }
+
     /// The value has another JSON type, or not the wanted shape.
     #[must_use]
     pub fn format(wanted: impl AsRef<str>) -> Self {
