@@ -1,0 +1,119 @@
+//! What every answer carries, whatever it says (§7, §8, decisions A6, A14).
+
+use std::collections::BTreeSet;
+
+use candor_domain::access::Scope;
+use candor_http::table::{Access, Body, ROUTES};
+use serde_json::json;
+
+use crate::resources::{Resources, method};
+use crate::support::{Answered, Request, World};
+
+/// Checks what an answer carries, and remembers that its request id was used.
+fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
+    let id = answered.header("x-request-id").unwrap_or_else(|| panic!("{what}: no request id")).to_owned();
+    assert!(id.starts_with("req_") && id.len() == 4 + 26, "{what}: {id}");
+    assert!(seen.insert(id), "{what}: the request id is not new");
+    let number = |name: &str| answered.header(name).and_then(|it| it.parse::<i64>().ok());
+    let (limit, remaining) = (number("x-ratelimit-limit"), number("x-ratelimit-remaining"));
+    assert!(
+        limit.is_some_and(|it| it > 0) && remaining <= limit && remaining >= Some(0),
+        "{what}: {limit:?} {remaining:?}"
+    );
+    assert!(number("x-ratelimit-reset").is_some(), "{what}");
+    assert_eq!(answered.header("x-content-type-options"), Some("nosniff"), "{what}");
+    assert!(answered.header("cache-control").is_some(), "{what}");
+    if answered.body.is_empty() {
+        assert!(answered.header("content-type").is_none(), "{what}: nothing has no type");
+        return;
+    }
+    assert_eq!(answered.header("content-type"), Some("application/json"), "{what}");
+    if answered.status >= 400 {
+        answered.code();
+    } else {
+        assert!(answered.json().get("error").is_none(), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn every_success_carries_its_id_and_the_quota() {
+    for route in ROUTES.iter().filter(|it| it.access != Access::Public) {
+        let (world, mut seen) = (World::new().await, BTreeSet::new());
+        let resources = Resources::make(&world, &world.admin).await;
+        resources.begin(&world, route).await;
+        let request = world.ask(method(route), &resources.path(route));
+        let answered = resources.filled(request, route).send().await;
+        assert_eq!(answered.status, route.status, "{}: {}", route.operation, answered.text());
+        judge(&answered, &mut seen, route.operation);
+        assert_eq!(answered.header("cache-control"), Some("no-store"), "{}", route.operation);
+        assert_eq!(answered.body.is_empty(), answered.status == 204, "{}", route.operation);
+    }
+}
+
+/// A body of JSON to the letter.
+fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
+    request.header("content-type", "application/json").body(body.to_owned())
+}
+
+#[tokio::test]
+async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
+    let (world, mut seen) = (World::new().await, BTreeSet::new());
+    let reader = world.scoped(&[Scope::ObservationsRead]).await;
+    let id = world.observation("ada@example.com").await;
+    let path = format!("/v1/observations/{id}");
+    let large = format!("\"{}\"", "x".repeat(300_000));
+    let tag = world.get(&path).await.header("etag").unwrap().to_owned();
+    let empty = json!({});
+    let requests = [
+        (304, world.ask("GET", &path).header("if-none-match", &tag)),
+        (204, world.bare("OPTIONS", &path)),
+        (400, world.ask("GET", "/v1/observations?limit=0")),
+        (400, sends(world.ask("PATCH", &path), "{")),
+        (401, world.bare("GET", &path)),
+        (403, world.ask("PATCH", &path).key(&reader).json(&empty)),
+        (404, world.ask("GET", "/v1/nothing")),
+        (404, world.ask("GET", "/elsewhere")),
+        (404, world.bare("GET", "/v1/nothing")),
+        (404, world.ask("GET", "/v1/observations/obs_00000000000000000000000001")),
+        (405, world.ask("PUT", &path)),
+        (409, world.ask("POST", &format!("{path}/restore"))),
+        (412, world.ask("PATCH", &path).header("if-match", "\"x\"").json(&empty)),
+        (413, sends(world.ask("PATCH", &path), &large)),
+        (415, world.ask("PATCH", &path).header("content-type", "text/plain").body("{}")),
+        (
+            422,
+            world
+                .ask("POST", "/v1/observations")
+                .json(&json!({"employee_id": "x", "type": "strength", "observation": "x"})),
+        ),
+        (431, world.ask("GET", &path).header("x-padding", &"a".repeat(50_000))),
+    ];
+    for (status, request) in requests {
+        let answered = request.send().await;
+        assert_eq!(answered.status, status, "{}", answered.text());
+        judge(&answered, &mut seen, &status.to_string());
+        assert_eq!(answered.header("cache-control"), Some("no-store"), "{status}");
+        assert_eq!(answered.header("www-authenticate"), (status == 401).then_some("Bearer"), "{status}");
+        assert_eq!(answered.header("allow").is_some(), [204, 405].contains(&status), "{status}");
+        if [401, 404, 405, 412, 413, 415].contains(&status) {
+            assert!(answered.json()["error"].get("details").is_none(), "{status}: nothing to add");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_quota_carries_them_too() {
+    let (world, mut seen) = (World::new().await, BTreeSet::new());
+    let key = world.ordinary_key().await;
+    for _ in 0..6 {
+        let upload = world.bare("POST", "/v1/employees/csv").key(&key).header("content-type", "text/csv");
+        judge(&upload.body("email\n").send().await, &mut seen, "within the quota");
+    }
+    let route = ROUTES.iter().find(|it| it.body == Body::Csv).unwrap();
+    let answered = world.bare(method(route), "/v1/employees/csv").key(&key).send().await;
+    assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
+    judge(&answered, &mut seen, "beyond the quota");
+    assert!(
+        answered.header("retry-after").and_then(|it| it.parse::<u32>().ok()).is_some_and(|it| (1..=60).contains(&it))
+    );
+}

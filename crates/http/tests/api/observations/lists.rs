@@ -1,0 +1,165 @@
+//! Lists of observations: their filters, orders and mistakes (§4.1).
+
+use serde_json::{Value, json};
+
+use super::{NOBODY, attributes, problem};
+use crate::support::World;
+
+/// Every entry of a list, page by page.
+async fn walk(world: &World, query: &str) -> Vec<Value> {
+    let (mut all, mut cursor) = (vec![], String::new());
+    loop {
+        let page = world.get(&format!("/v1/observations?limit=2&{query}{cursor}")).await.json();
+        all.extend(page["data"].as_array().unwrap_or_else(|| panic!("{query}: {page}")).iter().cloned());
+        assert_eq!(page["has_more"], json!(page["next_cursor"].is_string()), "{query}");
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return all,
+        }
+    }
+}
+
+struct Population {
+    /// In the order in which they were made.
+    all: Vec<Value>,
+    /// The top, a manager below, and somebody below them; the one between has left.
+    people: [String; 3],
+    attributes: Vec<String>,
+}
+
+/// Ten observations about three people in one line, of different types, days and tags; the last two are archived.
+async fn populated(world: &World) -> Population {
+    let attributes = attributes(world).await;
+    let mut people: Vec<String> = vec![];
+    for name in ["top", "middle", "low"] {
+        let body = json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
+                          "manager_id": people.last()});
+        people.push(world.made("/v1/employees", body).await);
+    }
+    let mut paths = vec![];
+    for number in 0..10 {
+        let kind = if number % 2 == 0 { "strength" } else { "opportunity" };
+        let body = json!({
+            "employee_id": people[number % 3], "type": kind, "observation": "Helps.",
+            "observation_date": format!("2026-02-{:02}", 20 - number / 2),
+            "attribute_ids": attributes[number % 4..number % 4 + 2],
+        });
+        paths.push(format!("/v1/observations/{}", world.made("/v1/observations", body).await));
+    }
+    for path in &paths[8..] {
+        world.clock.advance_millis(1);
+        assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
+    }
+    assert_eq!(world.post(&format!("/v1/employees/{}/deactivate", people[1]), json!({})).await.status, 200);
+    let mut all = vec![];
+    for path in paths {
+        all.push(world.get(&path).await.json());
+    }
+    Population { all, people: people.try_into().unwrap(), attributes }
+}
+
+#[tokio::test]
+async fn each_list_shows_what_its_filters_let_through() {
+    let world = World::new().await;
+    let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
+    type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
+    let active = |it: &Value| it["archived_at"].is_null();
+    let about = |people: &[&String], it: &Value| people.iter().any(|id| it["employee_id"] == json!(id));
+    let tagged = |id: &String, it: &Value| it["attribute_ids"].as_array().unwrap().contains(&json!(id));
+    let moment = all[3]["created_at"].as_str().unwrap().to_owned();
+    let late = "2026-03-02T14:30:00.004%2B05:30";
+    let cases: Vec<(String, Wanted<'_>)> = vec![
+        (String::new(), Box::new(active)),
+        ("filter[archived]=false".to_owned(), Box::new(active)),
+        ("filter[archived]=true".to_owned(), Box::new(|it| !active(it))),
+        ("filter[archived]=all".to_owned(), Box::new(|_| true)),
+        (format!("filter[employee_id]={low}"), Box::new(|it| active(it) && about(&[&low], it))),
+        (format!("filter[manager_id]={top}"), Box::new(|it| active(it) && about(&[&middle, &low], it))),
+        (format!("filter[manager_id]={middle}"), Box::new(|it| active(it) && about(&[&low], it))),
+        (format!("filter[manager_id]={low}"), Box::new(|_| false)),
+        ("filter[type]=opportunity".to_owned(), Box::new(|it| active(it) && it["type"] == "opportunity")),
+        (format!("filter[attribute_id]={}", attributes[0]), Box::new(|it| active(it) && tagged(&attributes[0], it))),
+        (
+            format!("filter[attribute_id]={}&filter[attribute_id]={}", attributes[0], attributes[4]),
+            Box::new(|it| active(it) && (tagged(&attributes[0], it) || tagged(&attributes[4], it))),
+        ),
+        (
+            "filter[observation_date][gte]=2026-02-17&filter[observation_date][lte]=2026-02-18".to_owned(),
+            Box::new(|it| active(it) && ["2026-02-17", "2026-02-18"].iter().any(|day| it["observation_date"] == *day)),
+        ),
+        (
+            format!("filter[created_at][gte]={moment}"),
+            Box::new(|it| active(it) && it["created_at"].as_str() >= Some(&moment)),
+        ),
+        (
+            format!("filter[created_at][lte]={moment}"),
+            Box::new(|it| active(it) && it["created_at"].as_str() <= Some(&moment)),
+        ),
+        (
+            format!("filter[updated_at][gte]={late}&filter[archived]=all"),
+            Box::new(|it| it["updated_at"].as_str() >= Some("2026-03-02T09:00:00.004Z")),
+        ),
+        (format!("filter[employee_id]={NOBODY}"), Box::new(|_| false)),
+        ("filter[attribute_id]=nonsense".to_owned(), Box::new(|_| false)),
+    ];
+    for (query, wanted) in cases {
+        for sort in
+            ["", "created_at", "-created_at", "observation_date", "-observation_date", "updated_at", "-updated_at"]
+        {
+            let mut expected: Vec<_> = all.iter().filter(|it| wanted(it)).cloned().collect();
+            let (order, given) = if sort.is_empty() { ("-observation_date", "") } else { (sort, "&sort=") };
+            let field = order.trim_start_matches('-');
+            expected.sort_by_key(|it| (it[field].to_string(), it["id"].to_string()));
+            if order.starts_with('-') {
+                expected.reverse();
+            }
+            assert_eq!(walk(&world, &format!("{query}{given}{sort}")).await, expected, "{query} {sort}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_named() {
+    let world = World::new().await;
+    let day = "filter[observation_date]";
+    for (query, field, code) in [
+        ("filter[type]=praise", "filter[type]", "invalid_enum"),
+        ("filter[type]=", "filter[type]", "invalid_enum"),
+        ("filter[type]=strength&filter[type]=strength", "filter[type]", "invalid_format"),
+        ("filter[archived]=TRUE", "filter[archived]", "invalid_enum"),
+        ("filter[employee_id]=a&filter[employee_id]=b", "filter[employee_id]", "invalid_format"),
+        ("filter[observation_date]=2026-01-01", day, "unknown_field"),
+        ("filter[observation_date][gt]=2026-01-01", "filter[observation_date][gt]", "unknown_field"),
+        ("filter[observation_date][gte]=2026-13-01", "filter[observation_date][gte]", "invalid_format"),
+        (
+            "filter[observation_date][gte]=2026-02-01&filter[observation_date][lte]=2026-01-31",
+            "filter[observation_date][gte]",
+            "out_of_range",
+        ),
+        ("filter[created_at][gte]=2026-01-01", "filter[created_at][gte]", "invalid_format"),
+        ("filter[created_at][lte]=2026-01-01T00:00:00+01:00", "filter[created_at][lte]", "invalid_format"),
+        ("sort=employee_id", "sort", "invalid_enum"),
+        ("expand=attributes,manager", "expand", "invalid_enum"),
+    ] {
+        let answered = world.get(&format!("/v1/observations?{query}")).await;
+        assert_eq!((answered.status, answered.problems()), (400, problem(field, code)), "{query}");
+    }
+    let answered = world.get("/v1/observations?filter[created_at][lte]=2026-01-01T00:00:00+01:00").await;
+    assert!(answered.text().contains("%2B"), "a plus sign in a query is a blank, which is easily overlooked");
+}
+
+#[tokio::test]
+async fn a_page_has_fifty_entries_unless_asked_otherwise_and_at_most_a_hundred() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    for _ in 0..101 {
+        world.made("/v1/observations", super::body(&employee)).await;
+    }
+    for (query, count) in [("", 50), ("?limit=100", 100), ("?limit=1", 1), ("?limit=99", 99)] {
+        let page = world.get(&format!("/v1/observations{query}")).await.json();
+        assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (count, &json!(true)), "{query}");
+        assert!(page["next_cursor"].is_string() && page.as_object().unwrap().len() == 3, "{query}");
+    }
+    let page = world.get(&format!("/v1/observations?filter[employee_id]={NOBODY}")).await.json();
+    assert_eq!(page, json!({"data": [], "next_cursor": null, "has_more": false}));
+}

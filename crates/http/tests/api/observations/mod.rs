@@ -1,0 +1,246 @@
+//! Observations: what they take, the states they can be in, and their lists (§2.1, §3.2, §4.1).
+
+mod lists;
+
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+/// Nobody of any organization.
+const NOBODY: &str = "emp_00000000000000000000000001";
+
+fn problem(field: &str, code: &str) -> Vec<(String, String)> {
+    vec![(field.to_owned(), code.to_owned())]
+}
+
+/// What a creation needs.
+fn body(employee: &str) -> Value {
+    json!({"employee_id": employee, "type": "strength", "observation": "Listens."})
+}
+
+fn with(mut body: Value, changes: &Value) -> Value {
+    for (name, value) in changes.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+/// The ids of the attributes that an organization begins with.
+async fn attributes(world: &World) -> Vec<String> {
+    let all = world.get("/v1/attributes?limit=100").await.json();
+    all["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Somebody who was invited and has not accepted.
+async fn invited(world: &World) -> String {
+    let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
+    world.made("/v1/employees", body).await
+}
+
+/// The types of all events about observations.
+async fn events(world: &World) -> Vec<String> {
+    let all = world.get("/v1/events?limit=100").await.json();
+    let words = all["data"].as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap().to_owned());
+    words.filter(|it| it.starts_with("observation.")).collect()
+}
+
+#[tokio::test]
+async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    let made = world.post("/v1/observations", body(&employee)).await.json();
+    let now = world.shell.clock.now().to_string();
+    let wanted = json!({
+        "id": made["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
+        "impact": null, "recommended_action": null, "attribute_ids": [], "observation_date": now[..10],
+        "created_at": now, "updated_at": now, "archived_at": null,
+    });
+    assert_eq!(made, wanted);
+    let id = made["id"].as_str().unwrap();
+    assert!(id.starts_with("obs_") && id.len() == 4 + 26, "{id}");
+    assert_eq!(world.get(&format!("/v1/observations/{id}")).await.json(), made);
+}
+
+#[tokio::test]
+async fn today_is_the_day_in_utc() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    // 2026-03-02T23:59:59.999Z
+    world.clock.advance_millis(15 * 3_600_000 - 1 - world.shell.clock.now().millis() % 3_600_000);
+    for (today, tomorrow) in [("2026-03-02", "2026-03-03"), ("2026-03-03", "2026-03-04")] {
+        let made = world.post("/v1/observations", body(&employee)).await.json();
+        assert_eq!(made["observation_date"], today);
+        let on = |day: &str| with(body(&employee), &json!({"observation_date": day}));
+        assert_eq!(world.post("/v1/observations", on(today)).await.status, 201);
+        let refused = world.post("/v1/observations", on(tomorrow)).await;
+        assert_eq!(refused.problems(), problem("observation_date", "out_of_range"));
+        world.clock.advance_millis(1);
+    }
+}
+
+#[tokio::test]
+async fn texts_come_back_as_they_were_sent() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    for text in ["<b>Bold</b> & \"quoted\"", "  spaced\t\r\n", "e\u{301} is not \u{e9}", "\u{feff}x\u{7f}", "👍"] {
+        let long = text.repeat(2000 / text.chars().count());
+        let texts = json!({"observation": text, "impact": long, "recommended_action": ""});
+        let made = world.post("/v1/observations", with(body(&employee), &texts)).await.json();
+        let seen = world.get(&format!("/v1/observations/{}", made["id"].as_str().unwrap())).await.json();
+        for (field, value) in texts.as_object().unwrap() {
+            assert_eq!((&made[field], &seen[field]), (value, value), "{field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_wrong_field_of_a_creation_is_named() {
+    let world = World::new().await;
+    let employee = world.employee("ada@example.com").await;
+    let library = attributes(&world).await;
+    for (changes, field, code) in [
+        (json!({"employee_id": null}), "employee_id", "required"),
+        (json!({"employee_id": 7}), "employee_id", "invalid_format"),
+        (json!({"type": null}), "type", "required"),
+        (json!({"type": "praise"}), "type", "invalid_enum"),
+        (json!({"type": 1}), "type", "invalid_format"),
+        (json!({"observation": ""}), "observation", "too_short"),
+        (json!({"observation": "\u{3000} "}), "observation", "too_short"),
+        (json!({"observation": "👍".repeat(4001)}), "observation", "too_long"),
+        (json!({"observation": "a\u{0}b"}), "observation", "invalid_format"),
+        (json!({"impact": "é".repeat(2001)}), "impact", "too_long"),
+        (json!({"recommended_action": "é".repeat(2001)}), "recommended_action", "too_long"),
+        (json!({"recommended_action": false}), "recommended_action", "invalid_format"),
+        (json!({"attribute_ids": library[..13]}), "attribute_ids", "too_long"),
+        (json!({"attribute_ids": [library[0], library[0]]}), "attribute_ids", "invalid_format"),
+        (json!({"attribute_ids": library[0]}), "attribute_ids", "invalid_format"),
+        (json!({"attribute_ids": [1]}), "attribute_ids", "invalid_format"),
+        (json!({"observation_date": "2026-02-30"}), "observation_date", "invalid_format"),
+        (json!({"observation_date": "2026-02-01T00:00:00Z"}), "observation_date", "invalid_format"),
+        (json!({"archived_at": null}), "archived_at", "read_only"),
+        (json!({"created_at": "2026-01-01T00:00:00Z"}), "created_at", "read_only"),
+        (json!({"rating": 5}), "rating", "unknown_field"),
+    ] {
+        let answered = world.post("/v1/observations", with(body(&employee), &changes)).await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{field}");
+        assert_eq!(answered.problems(), problem(field, code));
+    }
+    let edge = json!({"observation": "👍".repeat(4000), "impact": "é".repeat(2000), "attribute_ids": library[..12]});
+    let made = world.post("/v1/observations", with(body(&employee), &edge)).await;
+    assert_eq!((made.status, &made.json()["attribute_ids"]), (201, &edge["attribute_ids"]));
+}
+
+#[tokio::test]
+async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
+    let world = World::new().await;
+    let (gone, library) = (world.employee("ada@example.com").await, attributes(&world).await);
+    assert_eq!(world.post(&format!("/v1/employees/{gone}/deactivate"), json!({})).await.status, 200);
+    assert_eq!(world.post("/v1/observations", body(&gone)).await.status, 201);
+    let answered = world.post("/v1/observations", body(&invited(&world).await)).await;
+    assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()));
+    assert_eq!(answered.problems(), problem("employee_id", "invalid_state"));
+    // Everything that does not hold is said at once, each with its value, whatever text it is.
+    let wrong = json!({"employee_id": NOBODY, "author_id": "", "attribute_ids": [library[0], gone]});
+    let answered = world.post("/v1/observations", with(body(""), &wrong)).await;
+    assert_eq!(answered.status, 422);
+    let body = answered.json();
+    let details: Vec<_> =
+        body["error"]["details"].as_array().unwrap().iter().map(|it| (&it["field"], &it["value"])).collect();
+    let wanted = [("employee_id", NOBODY), ("author_id", ""), ("attribute_ids", &gone)]
+        .map(|(field, it)| (json!(field), json!(it)));
+    assert_eq!(details, wanted.iter().map(|(field, it)| (field, it)).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn each_state_meets_each_action_and_says_so_in_one_event() {
+    let world = World::new().await;
+    let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
+    let act = async |action: &str| {
+        world.clock.advance_millis(5);
+        world.ask("POST", &format!("{path}/{action}")).send().await
+    };
+    for round in 0..2 {
+        let active = world.get(&path).await.json();
+        let refused = act("restore").await;
+        assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "round {round}");
+        let detail = json!([{"field": "archived_at", "current": null, "attempted_transition": "restore"}]);
+        assert_eq!(refused.json()["error"]["details"], detail);
+
+        let archived = act("archive").await.json();
+        let now = world.shell.clock.now().to_string();
+        assert_eq!(archived, with(active.clone(), &json!({"archived_at": now, "updated_at": now})));
+        assert_eq!(world.get(&path).await.json(), archived, "an archived one is shown");
+        for attempt in ["archive", "update"] {
+            let refused =
+                if attempt == "archive" { act("archive").await } else { world.patch(&path, active.clone()).await };
+            assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "{attempt}");
+            let detail = json!([{"field": "archived_at", "current": now, "attempted_transition": attempt}]);
+            assert_eq!(refused.json()["error"]["details"], detail);
+        }
+        for whatever in [json!({}), json!({"observation": null, "rating": 5})] {
+            assert_eq!(world.patch(&path, whatever).await.refusal(), (409, "conflict".to_owned()));
+        }
+
+        let restored = act("restore").await.json();
+        let now = world.shell.clock.now().to_string();
+        assert_eq!(restored, with(active, &json!({"updated_at": now})));
+    }
+    let round = ["observation.archived", "observation.restored"];
+    assert_eq!(events(&world).await, [&["observation.created"], &round[..], &round[..]].concat());
+}
+
+#[tokio::test]
+async fn a_change_is_of_four_fields_and_of_nothing_else() {
+    let world = World::new().await;
+    let library = attributes(&world).await;
+    let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
+    let read = world.get(&path).await;
+    world.clock.advance_millis(5);
+    let same = world.patch(&path, read.json()).await;
+    assert_eq!((same.status, same.json(), same.header("etag")), (200, read.json(), read.header("etag")));
+    for (field, value) in [
+        ("employee_id", json!(NOBODY)),
+        ("employee_id", json!(null)),
+        ("author_id", json!(NOBODY)),
+        ("type", json!("opportunity")),
+        ("observation_date", json!("2026-01-01")),
+        ("archived_at", json!("2026-01-01T00:00:00.000Z")),
+        ("id", json!("obs_x")),
+    ] {
+        let answered = world.patch(&path, json!({field: value})).await;
+        assert_eq!((answered.status, answered.problems()), (400, problem(field, "read_only")));
+    }
+    for field in ["observation", "attribute_ids"] {
+        assert_eq!(world.patch(&path, json!({field: null})).await.problems(), problem(field, "required"));
+    }
+    let mut wanted = read.json();
+    for changes in [
+        json!({"impact": "Trust", "recommended_action": "Go on"}),
+        json!({"impact": null}),
+        json!({"attribute_ids": [library[1], library[0]], "observation": "Listens well."}),
+        json!({"attribute_ids": []}),
+    ] {
+        world.clock.advance_millis(5);
+        wanted = with(with(wanted, &changes), &json!({"updated_at": world.shell.clock.now().to_string()}));
+        assert_eq!(world.patch(&path, changes).await.json(), wanted);
+    }
+    assert_eq!(events(&world).await, [&["observation.created"][..], &["observation.updated"; 4]].concat());
+}
+
+#[tokio::test]
+async fn an_inlined_attribute_says_what_it_is() {
+    let world = World::new().await;
+    let library = attributes(&world).await;
+    let employee = world.employee("ada@example.com").await;
+    let tagged = with(body(&employee), &json!({"attribute_ids": [library[2], library[0]]}));
+    let path = format!("/v1/observations/{}", world.made("/v1/observations", tagged).await);
+    let seen = world.get(&format!("{path}?expand=attributes,employee")).await.json();
+    for (at, id) in [&library[2], &library[0]].into_iter().enumerate() {
+        let attribute = world.get(&format!("/v1/attributes/{id}")).await.json();
+        assert!(["id", "name", "category", "tone"].iter().all(|it| attribute[it].is_string()), "{attribute}");
+        assert_eq!(seen["attributes"][at], attribute, "in the order of attribute_ids");
+    }
+    assert_eq!(seen["employee"], world.get(&format!("/v1/employees/{employee}")).await.json());
+    let listed = world.get("/v1/observations?expand=employee,attributes").await.json();
+    assert_eq!(listed["data"], json!([seen]));
+}
