@@ -1,6 +1,7 @@
 //! What leads the way through a list: its own order, or the few rows that a side table names.
 //!
-//! SQLite cannot know which is shorter, so a look at how many rows the side table names comes first.
+//! SQLite cannot know which is shorter, so a look at how many rows the side table names, or people are below a manager,
+//! comes first.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -9,28 +10,28 @@ use candor_port_storage::flat::MemberTable;
 use candor_port_storage::listing::{Condition, Listing};
 
 use crate::sql::Db;
+use crate::team::{self, MOST_PEOPLE, Team};
 use crate::text::Draft;
 
 /// The order in which each person's rows have an index of their own: table, person, order.
 const BY_PERSON: (&str, &str, &str) = ("observations", "employee_id", "observation_date");
 /// At most so many people lead where each person's first row is found by an index: at 1.5 µs each, they then cost as much
 /// as the walk past everybody's rows,
-const FEW_BY_INDEX: i64 = 600;
+const FEW_BY_INDEX: usize = 600;
+/// in so much of which each of them costs as much as so many rows of others that are walked past. Who has not met enough
+/// of theirs by then looks for each person's first row after all.
+const WALKED_FOR_ONE: usize = 6;
 /// and so many where each of their rows has to be looked at.
-const FEW_PEOPLE: i64 = 300;
-/// So many people are put into a list before the walk; among more, the walk ends sooner than the list is made.
-const CROWD: i64 = 4_000;
-/// Of objectives there are fewer than of observations, so the walk past those of others is shorter.
-const CROWD_OF_OBJECTIVES: i64 = 1_000;
+const FEW_PEOPLE: usize = 300;
 /// At most so many tagged rows lead by themselves.
-const FEW_TAGGED: i64 = 4_000;
+const FEW_TAGGED: usize = 4_000;
 
 /// What leads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lead<'l> {
     /// The list's own order.
     Order,
-    /// The list's own order, past a list of the people below a manager.
+    /// The list's own order, past the rows of everybody but the people below a manager, who are known by heart.
     Crowd(Below<'l>),
     /// The people below a manager.
     People(Below<'l>),
@@ -58,16 +59,20 @@ pub(crate) struct Tags<'l> {
     pub(crate) tags: &'l [[u8; 16]],
 }
 
-/// Chooses the shortest way.
+/// Chooses the shortest way. Where it leads past a crowd, the connection's statements can ask who belongs to it.
 pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> Result<Lead<'l>, StorageError> {
     let mut best = (1.0, Lead::Order);
     for condition in &listing.conditions {
         let (part, lead) = match condition {
             Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                let below = Below::of(condition, column.name, *manager);
-                let crowd = if listing.table.name == "objectives" { CROWD_OF_OBJECTIVES } else { CROWD };
-                let count = people_below(db, tenant, *manager, crowd + 1)?;
-                among(count, below, crowd, BY_PERSON == (listing.table.name, column.name, listing.sort.name))
+                let team = team::of(db, tenant, *manager)?;
+                let by_index = BY_PERSON == (listing.table.name, column.name, listing.sort.name);
+                let way = among(&team, Below::of(condition, column.name, *manager), by_index);
+                if let (_, Lead::Crowd(_)) = way {
+                    let most = team.size().filter(|_| by_index).map_or(usize::MAX, |it| it * WALKED_FOR_ONE);
+                    db.question().ask(team, most);
+                }
+                way
             }
             Condition::Tagged(side, tags) => {
                 let count = tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?;
@@ -82,45 +87,46 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
     Ok(best.1)
 }
 
-/// The way among so many people, and how much of what it is good for they are.
-fn among(count: i64, below: Below<'_>, crowd: i64, by_index: bool) -> (f64, Lead<'_>) {
-    match by_index {
-        true if count <= FEW_BY_INDEX => (share(count, FEW_BY_INDEX), Lead::Newest(below)),
-        false if count <= FEW_PEOPLE => (share(count, FEW_PEOPLE), Lead::People(below)),
-        true | false => (share(count, crowd), Lead::Crowd(below)),
+/// The way among the people of a team, and how much of what it is good for they are.
+fn among<'l>(team: &Team, below: Below<'l>, by_index: bool) -> (f64, Lead<'l>) {
+    match team.size() {
+        None => (1.0, Lead::Order),
+        Some(size) if by_index && size <= FEW_BY_INDEX => (share(size, FEW_BY_INDEX), Lead::Newest(below)),
+        Some(size) if by_index && team.is_sparse() => (share(size, MOST_PEOPLE), Lead::Newest(below)),
+        Some(size) if !by_index && size <= FEW_PEOPLE => (share(size, FEW_PEOPLE), Lead::People(below)),
+        Some(size) => (share(size, MOST_PEOPLE), Lead::Crowd(below)),
     }
 }
 
-fn share(count: i64, few: i64) -> f64 {
+fn share(count: usize, few: usize) -> f64 {
     count as f64 / few as f64
 }
 
-fn people_below(db: &mut Db, tenant: Tenant, manager: EmployeeId, most: i64) -> Result<i64, StorageError> {
-    let mut draft = Draft::default();
-    draft.with("SELECT count(*) FROM (SELECT 1 FROM reporting_lines WHERE tenant_id = ", tenant);
-    draft.with(" AND ancestor_id = ", manager).with(" LIMIT ", most).add(")");
-    db.number(draft.finish())
-}
-
-fn tagged(db: &mut Db, tenant: Tenant, side: MemberTable, tags: &[[u8; 16]], most: i64) -> Result<i64, StorageError> {
+fn tagged(
+    db: &mut Db,
+    tenant: Tenant,
+    side: MemberTable,
+    tags: &[[u8; 16]],
+    most: usize,
+) -> Result<usize, StorageError> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let mut draft = Draft::default();
     draft.with(&format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE tenant_id = ", side.name), tenant);
     draft.any_of(&format!(" AND {}", side.member), tags.iter().copied()).with(" LIMIT ", most).add(")");
-    db.number(draft.finish())
+    Ok(usize::try_from(db.number(draft.finish())?).unwrap_or_default())
 }
 
-/// The column names someone below a manager: looked up for every row, or in a list that is made once.
+/// The column names someone below a manager: looked up for every row, or known by heart.
 ///
 /// The plus keeps SQLite from turning the question round and walking through the people instead.
-pub(crate) fn is_below<'d>(draft: &'d mut Draft, tenant: Tenant, below: Below<'_>, listed: bool) -> &'d mut Draft {
+pub(crate) fn is_below<'d>(draft: &'d mut Draft, tenant: Tenant, below: Below<'_>, is_known: bool) -> &'d mut Draft {
     let Below { column, manager, itself, .. } = below;
     draft.add(" AND (");
     if itself {
         draft.with(&format!("+t.{column} = "), manager).add(" OR ");
     }
-    if listed {
-        draft.add(&format!("+t.{column} IN (SELECT l.descendant_id FROM reporting_lines l"));
-        return draft.with(" WHERE l.tenant_id = ", tenant).with(" AND l.ancestor_id = ", manager).add("))");
+    if is_known {
+        return draft.add(&format!("is_in_team(t.{column}))"));
     }
     draft.with("EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
     draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column}))"))
@@ -149,7 +155,7 @@ impl Lead<'_> {
         }
     }
 
-    /// Whether the condition is the one whose people are put into a list.
+    /// Whether the condition is the one whose people are known by heart.
     pub(crate) fn is_crowd(&self, condition: &Condition) -> bool {
         matches!(self, Self::Crowd(it) if std::ptr::eq(it.condition, condition))
     }

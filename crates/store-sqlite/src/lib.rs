@@ -1,7 +1,7 @@
 //! The storage port on embedded SQLite.
 //!
-//! One thread writes and commits whatever waits as a group, a few threads read, and one moves the write-ahead log into
-//! the database. A change set that was handed over is carried out whether or not its caller still waits.
+//! One thread writes and commits whatever waits as a group, a few threads read lists, and one moves the write-ahead log
+//! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out whether or not its caller still waits.
 
 mod checkpoint;
 mod commit;
@@ -9,6 +9,7 @@ mod deliveries;
 mod lead;
 mod lines;
 mod list;
+mod lookups;
 mod migrate;
 mod open;
 mod plans;
@@ -19,6 +20,7 @@ mod refusal;
 mod row;
 mod sql;
 mod table;
+mod team;
 mod text;
 mod writer;
 
@@ -35,6 +37,7 @@ pub use migrate::{migrate, pending_migrations};
 pub use open::{Options, Place};
 
 use checkpoint::Gate;
+use lookups::LookUps;
 use open::Source;
 use queue::Queue;
 use readers::Reads;
@@ -44,9 +47,13 @@ use writer::{Tasks, Writer};
 /// Groups that the writer may be ahead of the checkpoints before it stops telling about them.
 const TOLD_AHEAD: usize = 64;
 
+/// So many rows are looked up where they are asked for.
+const FEW: usize = 64;
+
 /// A store on SQLite. Dropping it carries out what waits, and leaves the whole database in its one file.
 pub struct SqliteStore {
     address: String,
+    look_ups: LookUps,
     reads: Arc<Reads>,
     tasks: Arc<Tasks>,
     threads: Vec<JoinHandle<()>>,
@@ -70,7 +77,10 @@ impl SqliteStore {
             tracing::info!(migration = name, "the database was migrated");
         }
         let (reads, tasks) = (Arc::new(Queue::new()), Arc::new(Queue::new()));
-        let mut store = Self { address: source.address().to_owned(), reads, tasks, threads: vec![] };
+        let count = if source.in_memory() { 0 } else { options.look_ups };
+        let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();
+        let address = source.address().to_owned();
+        let mut store = Self { address, look_ups: LookUps::new(idle?), reads, tasks, threads: vec![] };
         let gate = source.in_memory().then(|| Arc::new(RwLock::new(())));
         for _ in 0..options.readers.max(1) {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
@@ -111,6 +121,27 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Looks a few rows up by their keys, which takes less than it takes to hand it to another thread.
+    async fn look_up<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        match self.look_ups.now(read) {
+            Ok(found) => found,
+            Err(read) => self.read(read).await,
+        }
+    }
+
+    /// Looks so many rows up: few where they are asked for, and many on a thread that reads.
+    async fn look_up_all<T: Send + 'static>(
+        &self,
+        count: usize,
+        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        if count > FEW { self.read(read).await } else { self.look_up(read).await }
+    }
+
+    /// Reads what may take a while.
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
@@ -121,6 +152,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
+        self.look_ups.close();
         self.reads.close();
         self.tasks.close();
         for thread in self.threads.drain(..) {

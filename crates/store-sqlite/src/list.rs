@@ -24,10 +24,29 @@ pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let lead = lead::choose(db, tenant, listing)?;
-    led(db, tenant, listing, lead, read)
+    if !listing.conditions.iter().any(names_others) {
+        return led(db, tenant, listing, Lead::Order, read);
+    }
+    // What was found out about the people must still hold for the rows.
+    let moment = db.moment()?;
+    let lead = lead::choose(moment.0, tenant, listing)?;
+    let rows = led(moment.0, tenant, listing, lead, &mut read);
+    match lead {
+        Lead::Crowd(below) if !moment.0.question().settle() => {
+            led(moment.0, tenant, listing, Lead::Newest(below), read)
+        }
+        Lead::Order | Lead::Crowd(_) | Lead::People(_) | Lead::Newest(_) | Lead::Tagged(_) => rows,
+    }
+}
+
+/// Whether the rows are those that a side table names.
+const fn names_others(condition: &Condition) -> bool {
+    match condition {
+        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => true,
+        Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => false,
+    }
 }
 
 /// The same rows, whatever leads to them.

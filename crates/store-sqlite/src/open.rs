@@ -1,6 +1,7 @@
 //! Where a database is, and how it is opened.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diesel::connection::Connection;
@@ -10,6 +11,7 @@ use candor_port_storage::StorageError;
 
 use crate::plans;
 use crate::sql::{Db, failed};
+use crate::team::Teams;
 
 /// How long a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
@@ -40,23 +42,26 @@ pub enum Place {
 pub struct Options {
     /// Where the database is.
     pub place: Place,
-    /// How many threads answer reads; at least one.
+    /// How many threads read lists and whatever else may take a while; at least one.
     pub readers: usize,
+    /// How many look-ups of single rows are carried out at once where they are asked for; those threads do what is more.
+    /// Nothing is carried out so in a database in memory, where it may have to wait for a change.
+    pub look_ups: usize,
 }
 
 impl Options {
     /// A database in a file, with a reader for every processor but one, and two at least: one long read does not
-    /// keep all others waiting.
+    /// keep all others waiting. As many look-ups as there are processors are carried out at once.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(2) }
+        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(2), look_ups: processors }
     }
 
     /// A database in memory.
     #[must_use]
     pub const fn memory() -> Self {
-        Self { place: Place::Memory, readers: 1 }
+        Self { place: Place::Memory, readers: 1, look_ups: 0 }
     }
 }
 
@@ -65,18 +70,20 @@ impl Options {
 pub(crate) struct Source {
     address: String,
     in_memory: bool,
+    teams: Arc<Teams>,
 }
 
 impl Source {
     /// Makes the place ready to be connected to.
     pub(crate) fn of(place: &Place) -> Result<Self, StorageError> {
+        let teams = Arc::default();
         match place {
-            Place::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
+            Place::File(path) => Ok(Self { address: file_address(path)?, in_memory: false, teams }),
             Place::Memory => {
                 static COUNT: AtomicU64 = AtomicU64::new(0);
                 let number = COUNT.fetch_add(1, Ordering::Relaxed);
                 // A memdb with an absolute name is shared by all connections of the process that use the name.
-                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true })
+                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true, teams })
             }
         }
     }
@@ -105,7 +112,8 @@ impl Source {
 
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Db, StorageError> {
-        self.connect(&format!("PRAGMA query_only = on; PRAGMA cache_size = -{READER_CACHE_KIB};"))
+        let own = format!("PRAGMA query_only = on; PRAGMA cache_size = -{READER_CACHE_KIB};");
+        Ok(self.connect(&own)?.remembering(Arc::clone(&self.teams)))
     }
 
     /// The connection that moves the write-ahead log into the database.
@@ -117,7 +125,7 @@ impl Source {
         plans::keep();
         let connection = SqliteConnection::establish(&self.address)
             .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
-        let mut db = Db::new(connection);
+        let mut db = Db::new(connection).map_err(|it| failed(&it))?;
         // The time-out comes first: switching to the write-ahead log may have to wait already.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \

@@ -34,3 +34,17 @@ unsafe extern "C" fn stable_plans(
     // new setting, which may be null.
     unsafe { ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::open::{Place, Source};
+    use crate::sql::Sql;
+
+    #[test]
+    fn connections_share_no_lock_for_their_pages() {
+        let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+        let used = |it: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(it);
+        let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];
+        assert_eq!(options.map(|it| db.number(used(it)).unwrap()), [0, 0, 1], "see .cargo/config.toml");
+    }
+}

@@ -1,4 +1,4 @@
-//! Threads that read, each with a connection of its own.
+//! Threads that read, each with a connection of its own: lists, and whatever else may take a while.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -25,9 +25,13 @@ pub(crate) async fn ask<T: Send + 'static>(
             drop(answer.send(read(db)));
         }
     };
-    let stopped = || StorageError::Unavailable("the store has stopped".to_owned());
     reads.push(Box::new(work)).map_err(|_| stopped())?;
     answered.await.map_err(|_| stopped())?
+}
+
+/// What a read comes to that nobody carries out.
+pub(crate) fn stopped() -> StorageError {
+    StorageError::Unavailable("the store has stopped".to_owned())
 }
 
 /// Reads until the queue is closed and empty.

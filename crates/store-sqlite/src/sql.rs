@@ -18,6 +18,7 @@ use candor_port_storage::flat::{Cell, Fetch, Table};
 
 use crate::row::Columns;
 use crate::table::Statements;
+use crate::team::{Question, Teams};
 
 /// A value on its way into a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,20 +179,49 @@ pub(crate) struct Db {
     connection: SqliteConnection,
     statements: HashMap<&'static str, Arc<Statements>>,
     kept: HashSet<Arc<str>>,
+    /// What is remembered of teams, on connections that see only what is committed.
+    teams: Option<Arc<Teams>>,
+    question: Question,
     /// What was asked, for tests of plans.
     #[cfg(test)]
     pub(crate) asked: Vec<Sql>,
 }
 
 impl Db {
-    pub(crate) fn new(connection: SqliteConnection) -> Self {
-        Self {
+    pub(crate) fn new(mut connection: SqliteConnection) -> QueryResult<Self> {
+        let question = Question::default();
+        question.enable(&mut connection)?;
+        Ok(Self {
             connection,
             statements: HashMap::new(),
             kept: HashSet::new(),
+            teams: None,
+            question,
             #[cfg(test)]
             asked: vec![],
-        }
+        })
+    }
+
+    /// This connection, which shares what is remembered. It must never write: lines that are taken back later would be
+    /// remembered as those of a moment that comes again.
+    pub(crate) fn remembering(self, teams: Arc<Teams>) -> Self {
+        Self { teams: Some(teams), ..self }
+    }
+
+    /// What is remembered of teams.
+    pub(crate) fn teams(&self) -> Option<&Teams> {
+        self.teams.as_deref()
+    }
+
+    /// What the statements ask about a team.
+    pub(crate) const fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// Begins a transaction for reading: until the end of it, every statement sees the same moment.
+    pub(crate) fn moment(&mut self) -> Result<Moment<'_>, StorageError> {
+        self.execute(&Sql::new("BEGIN")).map_err(|it| failed(&it))?;
+        Ok(Moment(self))
     }
 
     /// The connection itself, for what goes beyond statements.
@@ -260,6 +290,16 @@ impl Db {
     /// Whether a statement finds anything.
     pub(crate) fn exists(&mut self, sql: Sql) -> Result<bool, StorageError> {
         Ok(self.first(sql, |_| Ok(()))?.is_some())
+    }
+}
+
+/// A connection that sees one moment, for as long as this value lives.
+pub(crate) struct Moment<'d>(pub(crate) &'d mut Db);
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        // Nothing was written. If this fails, the next `BEGIN` says so.
+        drop(self.0.execute(&Sql::new("COMMIT")));
     }
 }
 

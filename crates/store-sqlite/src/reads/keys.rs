@@ -25,11 +25,11 @@ const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
 #[async_trait]
 impl Keys for SqliteStore {
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        self.read(move |db| key_by_hash(db, hash)).await
+        self.look_up(move |db| key_by_hash(db, hash)).await
     }
 
     async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>> {
-        self.read(move |db| table::get(db, Tenant::live(organization), id.to_bytes())).await
+        self.look_up(move |db| table::get(db, Tenant::live(organization), id.to_bytes())).await
     }
 
     async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>> {
@@ -39,7 +39,7 @@ impl Keys for SqliteStore {
 
     async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>> {
         let sql = Sql::new("SELECT tenant_id FROM api_keys WHERE id = ?").bind(id);
-        let tenant = self.read(move |db| db.first(sql, |row| tenant_of(row, ApiKey::TABLE.name))).await?;
+        let tenant = self.look_up(move |db| db.first(sql, |row| tenant_of(row, ApiKey::TABLE.name))).await?;
         Ok(tenant.map(|it| it.organization))
     }
 

@@ -16,11 +16,11 @@ use crate::{SqliteStore, commit, list, table};
 #[async_trait]
 impl Library for SqliteStore {
     async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
-        self.read(move |db| table::get(db, tenant, tenant.organization.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, tenant.organization.to_bytes())).await
     }
 
     async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn departments(
@@ -36,26 +36,29 @@ impl Library for SqliteStore {
 
     async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>> {
         let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| table::by_ids(db, tenant, &ids)).await
+        self.look_up_all(ids.len(), move |db| table::by_ids(db, tenant, &ids)).await
     }
 
     async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>> {
         let names = names.to_vec();
-        self.read(move |db| table::by_values(db, tenant, " AND name_key", names.iter().map(String::as_str))).await
+        self.look_up_all(names.len(), move |db| {
+            table::by_values(db, tenant, " AND name_key", names.iter().map(String::as_str))
+        })
+        .await
     }
 
     async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>> {
         let name = name.to_owned();
-        let id = self.read(move |db| table::id_by(db, tenant, "departments", "name_key", &name)).await?;
+        let id = self.look_up(move |db| table::id_by(db, tenant, "departments", "name_key", &name)).await?;
         Ok(id.map(DepartmentId::from_bytes))
     }
 
     async fn department_has_members(&self, tenant: Tenant, id: DepartmentId) -> Read<bool> {
-        self.read(move |db| commit::has_members(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| commit::has_members(db, tenant, id.to_bytes())).await
     }
 
     async fn attribute(&self, tenant: Tenant, id: AttributeId) -> Read<Option<Versioned<Attribute>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn attributes(
@@ -71,7 +74,7 @@ impl Library for SqliteStore {
 
     async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>> {
         let name = name.to_owned();
-        let id = self.read(move |db| table::id_by(db, tenant, "attributes", "name_key", &name)).await?;
+        let id = self.look_up(move |db| table::id_by(db, tenant, "attributes", "name_key", &name)).await?;
         Ok(id.map(AttributeId::from_bytes))
     }
 }

@@ -20,7 +20,7 @@ use crate::{SqliteStore, list, table};
 #[async_trait]
 impl Objectives for SqliteStore {
     async fn objective(&self, tenant: Tenant, id: ObjectiveId) -> Read<Option<Versioned<Objective>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn objectives(
@@ -58,7 +58,7 @@ impl Objectives for SqliteStore {
     }
 
     async fn notification(&self, tenant: Tenant, id: NotificationId) -> Read<Option<Versioned<Notification>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn notifications(

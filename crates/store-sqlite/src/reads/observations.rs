@@ -15,7 +15,7 @@ use crate::{SqliteStore, list, table};
 #[async_trait]
 impl Observations for SqliteStore {
     async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn observations(
@@ -32,7 +32,7 @@ impl Observations for SqliteStore {
     async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
         let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
         let attributes: Vec<_> = attributes.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| {
+        self.look_up_all(people.len() + attributes.len(), move |db| {
             let people = table::by_ids(db, tenant, &people)?;
             Ok(Referred { people, attributes: table::by_ids(db, tenant, &attributes)? })
         })

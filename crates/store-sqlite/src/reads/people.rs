@@ -19,7 +19,7 @@ use crate::{SqliteStore, lines, list, table};
 #[async_trait]
 impl People for SqliteStore {
     async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn employees(&self, tenant: Tenant, filter: &Filter, sort: Sort, page: &PageRequest) -> Read<Page<Employee>> {
@@ -29,12 +29,15 @@ impl People for SqliteStore {
 
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
         let ids: Vec<_> = ids.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| table::by_ids(db, tenant, &ids)).await
+        self.look_up_all(ids.len(), move |db| table::by_ids(db, tenant, &ids)).await
     }
 
     async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>> {
         let emails = emails.to_vec();
-        self.read(move |db| table::by_values(db, tenant, " AND email_key", emails.iter().map(String::as_str))).await
+        self.look_up_all(emails.len(), move |db| {
+            table::by_values(db, tenant, " AND email_key", emails.iter().map(String::as_str))
+        })
+        .await
     }
 
     async fn employees_by_external_id(
@@ -43,7 +46,10 @@ impl People for SqliteStore {
         external_ids: &[String],
     ) -> Read<Vec<Versioned<Employee>>> {
         let ids = external_ids.to_vec();
-        self.read(move |db| table::by_values(db, tenant, " AND external_id", ids.iter().map(String::as_str))).await
+        self.look_up_all(ids.len(), move |db| {
+            table::by_values(db, tenant, " AND external_id", ids.iter().map(String::as_str))
+        })
+        .await
     }
 
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
@@ -53,13 +59,13 @@ impl People for SqliteStore {
 
     async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
         let email = email.to_owned();
-        let id = self.read(move |db| table::id_by(db, tenant, "employees", "email_key", &email)).await?;
+        let id = self.look_up(move |db| table::id_by(db, tenant, "employees", "email_key", &email)).await?;
         Ok(id.map(EmployeeId::from_bytes))
     }
 
     async fn employee_by_external_id(&self, tenant: Tenant, external_id: &str) -> Read<Option<EmployeeId>> {
         let external_id = external_id.to_owned();
-        let id = self.read(move |db| table::id_by(db, tenant, "employees", "external_id", &external_id)).await?;
+        let id = self.look_up(move |db| table::id_by(db, tenant, "employees", "external_id", &external_id)).await?;
         Ok(id.map(EmployeeId::from_bytes))
     }
 
@@ -76,21 +82,21 @@ impl People for SqliteStore {
     }
 
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.read(move |db| reporting(db, tenant, employee, manager)).await
+        self.look_up(move |db| reporting(db, tenant, employee, manager)).await
     }
 
     async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>> {
         let newest = "employee_id = ? ORDER BY created_at DESC, id DESC LIMIT 1";
-        self.read(move |db| table::find(db, tenant, newest, employee)).await
+        self.look_up(move |db| table::find(db, tenant, newest, employee)).await
     }
 
     async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>> {
         let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| table::by_values(db, tenant, " AND employee_id", people)).await
+        self.look_up_all(people.len(), move |db| table::by_values(db, tenant, " AND employee_id", people)).await
     }
 
     async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {
-        self.read(move |db| {
+        self.look_up(move |db| {
             let columns = &db.statements(Invitation::TABLE).columns;
             let text = format!("SELECT tenant_id, {columns} FROM invitations WHERE token_hash = ?");
             db.first(Sql::new(text).bind(token_hash.as_slice()), |row| {
@@ -101,7 +107,7 @@ impl People for SqliteStore {
     }
 
     async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>> {

@@ -31,7 +31,7 @@ const FORGET_EVENTS: &str = "DELETE FROM events WHERE position IN \
 impl Trail for SqliteStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
-        self.read(move |db| db.first(sql, answer)).await
+        self.look_up(move |db| db.first(sql, answer)).await
     }
 
     async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {

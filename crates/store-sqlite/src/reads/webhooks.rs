@@ -21,7 +21,7 @@ use crate::{SqliteStore, list, table};
 #[async_trait]
 impl Webhooks for SqliteStore {
     async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
-        self.read(move |db| table::get(db, tenant, id.to_bytes())).await
+        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
     async fn webhooks(
@@ -40,7 +40,7 @@ impl Webhooks for SqliteStore {
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        let found = self.read(move |db| table::one::<Delivery>(db, tenant, id.to_bytes())).await?;
+        let found = self.look_up(move |db| table::one::<Delivery>(db, tenant, id.to_bytes())).await?;
         Ok(found.filter(|it| it.subscription_id == webhook))
     }
 
@@ -58,7 +58,7 @@ impl Webhooks for SqliteStore {
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let wanted = wanted.to_vec();
-        self.read(move |db| events(db, wanted)).await
+        self.look_up_all(wanted.len(), move |db| events(db, wanted)).await
     }
 
     async fn to_deliver_again(

@@ -1,5 +1,7 @@
 //! Ways through lists.
 
+use std::sync::Arc;
+
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation::{Filter, Observation};
@@ -14,9 +16,10 @@ use candor_store_testkit::fixtures::joins;
 
 use super::{database, save};
 use crate::lead::{self, Below, Lead, Tags};
-use crate::list::led;
+use crate::list::{led, rows};
 use crate::sql::{Db, Sql};
 use crate::table::value;
+use crate::team;
 
 struct Team {
     db: Db,
@@ -70,6 +73,14 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
     ways
 }
 
+/// Lets the statements ask who belongs to the crowd.
+fn ask(db: &mut Db, tenant: Tenant, way: Lead<'_>) {
+    if let Lead::Crowd(below) = way {
+        let team = team::of(db, tenant, below.manager).unwrap();
+        db.question().ask(team, usize::MAX);
+    }
+}
+
 #[test]
 fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
     let Team { mut db, tenant, people, tags } = team();
@@ -90,6 +101,7 @@ fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
         for _ in 0..3 {
             let listing = Listing::observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
             let mut pages = ways(&listing).into_iter().map(|way| {
+                ask(&mut db, tenant, way);
                 let rows = led(&mut db, tenant, &listing, way, value::<Observation>).unwrap();
                 (rows, way)
             });
@@ -113,23 +125,46 @@ fn the_number_of_people_decides_the_way() {
     };
     assert_eq!(way(Sort::down(SortBy::ObservationDate)), "Newest");
     assert_eq!(way(Sort::down(SortBy::CreatedAt)), "People");
-    let crowd = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) \
-        INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
-        SELECT tenant_id, ancestor_id, CAST(printf('%016d', i) AS BLOB), 1 FROM reporting_lines \
-        CROSS JOIN n WHERE ancestor_id = ?1 AND depth = 1 AND descendant_id = ?3";
-    db.batch("PRAGMA foreign_keys = off").unwrap();
-    let grow = |db: &mut Db, size: i64| {
-        db.execute(&Sql::new("DELETE FROM reporting_lines WHERE descendant_id >= x'30' AND descendant_id < x'31'"))
-            .unwrap();
-        db.execute(&Sql::new(crowd).bind(people[0]).bind(size).bind(people[1])).unwrap();
-    };
     let mut way_among = |size: i64| {
-        grow(&mut db, size);
+        grow(&mut db, tenant, people[0], size);
         let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
         let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
         format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
     assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
+}
+
+/// Puts so many people below a manager about whom nothing is known.
+fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
+    db.batch("PRAGMA foreign_keys = off").unwrap();
+    db.batch("DELETE FROM reporting_lines WHERE descendant_id >= x'30' AND descendant_id < x'31'").unwrap();
+    let crowd = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?3) \
+        INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+        SELECT ?1, ?2, CAST(printf('%016d', i) AS BLOB), 1 FROM n";
+    db.execute(&Sql::new(crowd).bind(tenant).bind(manager).bind(size)).unwrap();
+}
+
+#[test]
+fn a_walk_past_too_many_rows_of_others_is_given_up() {
+    let Team { db, tenant, people, .. } = team();
+    let mut db = db.remembering(Arc::default());
+    // The last person has nobody below; the first one's rows are the newest, and she is nobody's report.
+    let manager = people[1];
+    grow(&mut db, tenant, manager, 700);
+    let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
+        INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, o.author_id, o.type, \
+        o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, o.created_at, o.updated_at, NULL, 0, \
+        o.version FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
+    assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 5_000);
+    let filter = Filter { manager_id: Some(manager), ..Filter::default() };
+    let page = PageRequest { limit: 10, after: None };
+    let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
+    let wanted = led(&mut db, tenant, &listing, Lead::Order, value::<Observation>).unwrap();
+    assert_eq!(wanted.len(), 11);
+    assert!(matches!(lead::choose(&mut db, tenant, &listing).unwrap(), Lead::Crowd(_)));
+    assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
+    assert!(matches!(lead::choose(&mut db, tenant, &listing).unwrap(), Lead::Newest(_)), "once is enough");
+    assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
@@ -165,6 +200,7 @@ fn a_page_of_observations_is_read_in_the_order_of_an_index() {
     let below = Listing::observations(&filter, sort, &page);
     let ways = ways(&below);
     for way in &ways[..2] {
+        ask(&mut db, tenant, *way);
         let steps = plan(&mut db, tenant, &below, *way);
         assert!(steps[0].contains("observations_by_date"), "{steps:?}");
         assert!(!steps.iter().any(|it| it.contains("TEMP B-TREE")), "{steps:?}");

@@ -21,6 +21,7 @@ mod records;
 mod reporting;
 mod requires;
 mod rows;
+mod teams;
 mod tenants;
 mod twins;
 mod uniques;
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Case> {
         uniques::cases(),
         requires::cases(),
         reporting::cases(),
+        teams::cases(),
         dropped::cases(),
         feed::cases(),
         pages::cases(),

@@ -1,0 +1,42 @@
+//! Connections for look-ups that are carried out where they are asked for.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use candor_port_storage::StorageError;
+
+use crate::readers::stopped;
+use crate::sql::Db;
+
+/// The connections that nobody uses at the moment. None in a database in memory, where a look-up may have to wait for
+/// the writer.
+pub(crate) struct LookUps {
+    idle: Mutex<Vec<Db>>,
+}
+
+impl LookUps {
+    pub(crate) const fn new(idle: Vec<Db>) -> Self {
+        Self { idle: Mutex::new(idle) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Db>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carries out a look-up at once, or gives it back if no connection is idle.
+    pub(crate) fn now<T, R>(&self, read: R) -> Result<Result<T, StorageError>, R>
+    where
+        R: FnOnce(&mut Db) -> Result<T, StorageError>,
+    {
+        let idle = self.lock().pop();
+        let Some(mut db) = idle else { return Err(read) };
+        let found = catch_unwind(AssertUnwindSafe(|| read(&mut db)));
+        self.lock().push(db);
+        Ok(found.unwrap_or_else(|_| Err(stopped())))
+    }
+
+    /// Closes all connections.
+    pub(crate) fn close(&self) {
+        self.lock().clear();
+    }
+}
