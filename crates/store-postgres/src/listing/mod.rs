@@ -7,6 +7,7 @@ mod ways;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
 use candor_domain::page::Page;
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Fetch, Stored};
@@ -15,8 +16,10 @@ use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
 use crate::PostgresStore;
-use crate::select::{flag, versioned};
-use ways::Route;
+use crate::failure::Failure;
+use crate::select::{flag, id, versioned};
+use crate::sql::Sql;
+use ways::{Route, Way};
 
 pub(crate) use team::Teams;
 
@@ -35,45 +38,103 @@ impl PostgresStore {
         let routes = try_join_all(listings.iter().map(|it| self.route(tenant, it))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&routes).collect();
         let [(listing, route)] = parts.as_slice() else {
-            return self.found(tenant, &parts, true).await;
+            return self.merged(tenant, &parts).await;
         };
         if route.is_straight() {
             return self.read(&page::sql(tenant, &[(listing, &route.first)]), versioned).await;
         }
-        let rows = self.found(tenant, &parts, listing.is_several_runs()).await?;
+        if listing.is_several_runs() {
+            return self.merged(tenant, &parts).await;
+        }
+        let mut rows = self.of_one_run(tenant, listing, route).await?;
+        route.note(listing, rows.len() > limit);
         match &route.then {
-            Some(then) if rows.len() <= limit && !listing.is_several_runs() => {
-                self.apart(&page::sql(tenant, &[(listing, then)]), versioned).await
+            Some(then) if rows.len() <= limit => self.apart(&page::sql(tenant, &[(listing, then)]), versioned).await,
+            _ => {
+                rows.truncate(limit + 1);
+                Ok(rows)
             }
-            _ => Ok(rows),
         }
     }
 
-    /// The rows that the first ways lead to. Where several runs are merged, all go as far as they must: rows that one of
-    /// them did not come to may belong before those of another.
-    async fn found<T: Stored>(
-        &self,
-        tenant: Tenant,
-        parts: &[(&Listing, &Route)],
-        merged: bool,
-    ) -> Read<Vec<Versioned<T>>> {
-        let ways: Vec<_> = parts.iter().map(|(_, it)| it.first.to_its_end_if(merged)).collect();
+    /// The rows that the first way leads to, for a list that is one run.
+    async fn of_one_run<T: Stored>(&self, tenant: Tenant, listing: &Listing, route: &Route) -> Read<Vec<Versioned<T>>> {
+        let managers: Vec<_> = route.manager.into_iter().collect();
+        let sql = |way: &Way| page::sql(tenant, &[(listing, way)]);
+        let Some(team) = route.first.known() else {
+            return self.checked(tenant, &managers, &sql(&route.first), false, |_| Ok(true)).await.map(whole);
+        };
+        let themselves = listing.conditions.iter().find_map(reaching);
+        // As long as no line has changed since the team was remembered, it is the same.
+        let theirs = |row: &mut dyn Fetch| {
+            let about = id(row)?;
+            Ok(team.has(about) || themselves == Some(about))
+        };
+        let met = self.checked(tenant, &managers, &sql(&route.first), false, theirs).await?;
+        let is_cut_off = met.len() > usize::from(listing.limit + page::SPARE);
+        let rows = whole(met);
+        if rows.len() > usize::from(listing.limit) || !is_cut_off {
+            return Ok(rows);
+        }
+        route.team.iter().for_each(|it| it.note_crowded());
+        self.checked(tenant, &managers, &sql(&route.first.without_ids()), false, |_| Ok(true)).await.map(whole)
+    }
+
+    /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
+    /// of another.
+    async fn merged<T: Stored>(&self, tenant: Tenant, parts: &[(&Listing, &Route)]) -> Read<Vec<Versioned<T>>> {
+        let ways: Vec<_> = parts.iter().map(|(_, it)| it.first.without_ids().to_its_end()).collect();
         let sql = page::sql(tenant, &parts.iter().map(|(it, _)| *it).zip(&ways).collect::<Vec<_>>());
         let managers: Vec<_> = parts.iter().filter_map(|(_, it)| it.manager).collect();
+        let is_unbounded = parts.iter().any(|(_, it)| it.then.is_some());
+        self.checked(tenant, &managers, &sql, is_unbounded, |_| Ok(true)).await.map(whole)
+    }
+
+    /// Reads rows behind which it says whether what is remembered of some people's teams was up to date. If so, those stay
+    /// of which that holds.
+    async fn checked<T: Stored>(
+        &self,
+        tenant: Tenant,
+        managers: &[EmployeeId],
+        sql: &Sql,
+        is_unbounded: bool,
+        holds: impl Fn(&mut dyn Fetch) -> Result<bool, Failure> + Send + Sync,
+    ) -> Read<Vec<Option<Versioned<T>>>> {
         let is_fresh = AtomicBool::new(true);
         let read = |row: &mut dyn Fetch| {
             let it = versioned(row)?;
-            if !managers.is_empty() && !flag(row)? {
-                is_fresh.store(false, Ordering::Relaxed);
+            if managers.is_empty() {
+                return Ok(Some(it));
             }
-            Ok(it)
+            if !flag(row)? {
+                is_fresh.store(false, Ordering::Relaxed);
+                return Ok(Some(it));
+            }
+            Ok(holds(row)?.then_some(it))
         };
-        let unbounded = merged && parts.iter().any(|(_, it)| it.then.is_some());
-        let rows = if unbounded { self.apart(&sql, read).await? } else { self.read(&sql, read).await? };
+        let rows = if is_unbounded { self.apart(sql, read).await? } else { self.read(sql, read).await? };
         if !is_fresh.into_inner() {
             managers.iter().for_each(|it| self.teams().forget(tenant, *it));
         }
         Ok(rows)
+    }
+}
+
+/// Those that have stayed.
+fn whole<T>(rows: Vec<Option<T>>) -> Vec<T> {
+    rows.into_iter().flatten().collect()
+}
+
+/// Who is counted among their own reports.
+fn reaching(condition: &Condition) -> Option<[u8; 16]> {
+    match condition {
+        Condition::Reach(_, person) => Some(person.to_bytes()),
+        Condition::Is(..)
+        | Condition::OneOf(..)
+        | Condition::AtLeast(..)
+        | Condition::AtMost(..)
+        | Condition::Within(..)
+        | Condition::Tagged(..) => None,
     }
 }
 

@@ -10,20 +10,24 @@ use crate::sql::Sql;
 
 /// Bounds that the planner knows beforehand: a plan is made once for all values of a parameter, and without a known
 /// bound it would prepare to read a tenth of the table.
-const BOUNDS: [u32; 4] = [101, 1001, 10_001, 65_537];
+const BOUNDS: [u32; 4] = [103, 1001, 10_001, 65_537];
+/// Rows to spare where the reader takes some away: hardly ever do more rows of others pass the sieve of a team.
+pub(super) const SPARE: u16 = 2;
 
 /// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
-/// common. With a sieve in use, a last column says whether it was up to date.
+/// common. With a sieve in use, a further column says whether it was up to date. Where the reader has to know the team, a
+/// last one says whom a row is about.
 pub(super) fn sql(tenant: Tenant, parts: &[(&Listing, &Way)]) -> Sql {
     let Some((listing, _)) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
     let tenant = sql.id(tenant.to_bytes());
-    let rows = u32::from(listing.limit) + 1;
+    let spare = if parts.iter().any(|(_, it)| it.known().is_some()) { SPARE } else { 0 };
+    let rows = u32::from(listing.limit) + 1 + u32::from(spare);
     let limit = sql.bind(Cell::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(|(listing, way)| finds_ids(listing, way));
-    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first, fresh: None };
+    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first, fresh: None, about: None };
     page.write(listing, parts);
     page.sql
 }
@@ -46,6 +50,8 @@ struct PageSql {
     ids_first: bool,
     /// Whether the sieve is up to date, as an expression.
     fresh: Option<String>,
+    /// The column that says whom a row is about, where the reader has to know the team.
+    about: Option<&'static str>,
 }
 
 impl PageSql {
@@ -63,6 +69,7 @@ impl PageSql {
         }
         let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table.name);
         let fresh = self.fresh.as_ref().map_or_else(String::new, |it| format!(", {it}"));
+        let fresh = self.about.iter().fold(fresh, |all, it| format!("{all}, r.{it}"));
         let columns = columns(first.table, "r.");
         let text = if self.ids_first {
             // One by one by their keys: OFFSET 0 keeps the planner from joining in any other way.
@@ -239,7 +246,16 @@ impl PageSql {
                     self.fresh = Some(fresh);
                     looked
                 }
-                Look::Index | Look::Sieve(..) => by_index,
+                Look::Known(condition, sieve) if *condition == at => {
+                    let fresh = sieve.is_fresh(&mut self.sql, &tenant);
+                    let passes = sieve.passes(&mut self.sql, &format!("r.{of}"));
+                    // The sieve lets whoever has the team pass as well.
+                    let or_itself = itself.map_or_else(String::new, |it| format!("r.{of} = {it} OR "));
+                    looks.push(format!("CASE WHEN {fresh} THEN {passes} ELSE {or_itself}{hashed} END"));
+                    (self.fresh, self.about) = (Some(fresh), Some(of));
+                    continue;
+                }
+                Look::Index | Look::Sieve(..) | Look::Known(..) => by_index,
                 Look::Hash => hashed,
             };
             looks.push(match itself {
