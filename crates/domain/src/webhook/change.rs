@@ -69,14 +69,13 @@ pub(super) fn topics(value: &Value) -> Result<Topics, Flaw> {
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
 }
 
-/// A URL as the audit log shows it: what stands behind its path may be a secret, and outlives it there.
-fn without_query(text: &str) -> String {
-    Target::parse(text).map_or(String::new(), |it| {
-        let mut url = it.url().clone();
-        url.set_query(None);
-        url.set_fragment(None);
-        url.into()
-    })
+/// A URL as the audit log shows it: scheme, host and port, and `/…` for whatever follows. To many receivers, such as
+/// those of chats, the path is the secret, and here it would outlive the subscription.
+fn without_path(text: &str) -> String {
+    let Ok(target) = Target::parse(text) else { return String::new() };
+    let url = target.url();
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    format!("{}{}", url.origin().ascii_serialization(), if is_bare { "" } else { "/…" })
 }
 
 impl Draft {
@@ -182,7 +181,7 @@ impl Subscription {
         let mut decision = Decision::changed(self, state, action, vec![]);
         if let Some(change) = decision.audit.changes.get_mut("url") {
             for url in [&mut change.from, &mut change.to] {
-                *url = without_query(url.as_str().unwrap_or_default()).into();
+                *url = without_path(url.as_str().unwrap_or_default()).into();
             }
         }
         Ok(Some(decision))

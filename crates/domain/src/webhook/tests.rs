@@ -218,13 +218,37 @@ fn lists_are_newest_first_unless_asked_otherwise() {
 
 #[test]
 fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
-    let stored = Subscription { url: "https://example.com:8443/a?token=secret".to_owned(), ..subscription() };
-    let patch = Patch::parse(object(r#"{"url":"https://other.example/b/c?key=secret#secret"}"#), &stored).unwrap();
-    let decision = stored.update(patch, Some(Verdict::Allowed), None, NOON).unwrap().unwrap();
-    assert_eq!(decision.state.url, "https://other.example/b/c?key=secret#secret");
-    let shown = serde_json::to_value(&decision.audit.changes).unwrap();
-    let wanted = serde_json::json!({"url": {"from": "https://example.com:8443/a", "to": "https://other.example/b/c"}});
-    assert_eq!(shown, wanted);
+    let table = [
+        (
+            "https://example.com:8443",
+            "https://other.example/T0/B0/secret",
+            "https://example.com:8443",
+            "https://other.example/…",
+        ),
+        (
+            "https://example.com/?token=secret",
+            "https://EXAMPLE.com:443/",
+            "https://example.com/…",
+            "https://example.com",
+        ),
+        (
+            "https://[2001:db8::1]/#secret",
+            "http://bücher.example/a",
+            "https://[2001:db8::1]/…",
+            "http://xn--bcher-kva.example/…",
+        ),
+        // That what follows the host has changed is seen, and neither of the two.
+        ("https://example.com/secret", "https://example.com/other", "https://example.com/…", "https://example.com/…"),
+    ];
+    for (from, to, shown_from, shown_to) in table {
+        let stored = Subscription { url: from.to_owned(), ..subscription() };
+        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#)), &stored).unwrap();
+        let decision = stored.update(patch, Some(Verdict::Allowed), None, NOON).unwrap().unwrap();
+        assert_eq!(decision.state.url, to);
+        let shown = serde_json::to_value(&decision.audit.changes).unwrap();
+        assert_eq!(shown, serde_json::json!({"url": {"from": shown_from, "to": shown_to}}));
+    }
+    let stored = subscription();
     let rotated = Patch { rotate_secret: true, ..Patch::default() };
     let rotated = stored.update(rotated, None, Some(vec![7]), NOON).unwrap().unwrap();
     assert_eq!((rotated.audit.action, rotated.audit.changes.len()), ("webhook.rotate", 0));
