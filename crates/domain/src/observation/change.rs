@@ -138,8 +138,8 @@ impl Observation {
         let mut problems = Problems::none();
         let employee_id = problems.take("employee_id", person(&draft.employee, found));
         let author_id = draft.author.map(|it| problems.take("author_id", anyone(&it, found)));
-        let attribute_ids = problems.take("attribute_ids", attributes(&draft.attributes, &[], found));
-        let (Some(employee_id), Some(attribute_ids), true) = (employee_id, attribute_ids, problems.is_empty()) else {
+        let attribute_ids = attributes(&draft.attributes, &[], found, &mut problems);
+        let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(Refusal::Unprocessable(problems));
         };
         let state = Self {
@@ -168,8 +168,9 @@ impl Observation {
         self.must_be_active("update")?;
         let mut state = self.clone();
         if let Some(wanted) = &patch.attributes {
-            state.attribute_ids = attributes(wanted, &self.attribute_ids, found)
-                .map_err(|flaw| Refusal::unprocessable("attribute_ids", flaw))?;
+            let mut problems = Problems::none();
+            let attribute_ids = attributes(wanted, &self.attribute_ids, found, &mut problems);
+            state.attribute_ids = problems.or(attribute_ids).map_err(Refusal::Unprocessable)?;
         }
         if let Some(it) = &patch.observation {
             state.observation.clone_from(it);
@@ -201,12 +202,14 @@ fn person(wanted: &Reference<EmployeeKind>, found: &References) -> Result<Employ
     Ok(id)
 }
 
-/// Attributes of the library; an archived one only where it was before (decisions G).
+/// Attributes of the library; an archived one only where it was before (decisions G). Each that cannot be referred to is
+/// a problem of its own (decision A4).
 fn attributes(
     wanted: &[Reference<AttributeKind>],
     before: &[AttributeId],
     found: &References,
-) -> Result<Vec<AttributeId>, Flaw> {
+    problems: &mut Problems,
+) -> Vec<AttributeId> {
     let one = |it: &Reference<AttributeKind>| {
         let id = it.id.ok_or_else(|| it.not_found())?;
         match found.attributes.get(&id) {
@@ -215,7 +218,7 @@ fn attributes(
             Some(_) => Ok(id),
         }
     };
-    wanted.iter().map(one).collect()
+    wanted.iter().filter_map(|it| problems.take("attribute_ids", one(it))).collect()
 }
 
 #[cfg(test)]
@@ -301,6 +304,33 @@ mod tests {
         assert!(matches!(observation().update(&patch, &found, NOW), Err(Refusal::Unprocessable(_))));
         let tagged = Observation { attribute_ids: vec![attribute], ..observation() };
         assert_eq!(tagged.update(&patch, &found, NOW), Ok(None), "nothing changes");
+    }
+
+    #[test]
+    fn every_attribute_that_cannot_be_referred_to_is_named() {
+        let [good, archived, absent] = [1, 2, 3].map(|it| AttributeId::from_ulid(Ulid(it)));
+        let reference = |id: AttributeId| Reference { text: id.to_string(), id: Some(id) };
+        let nonsense = Reference { text: "nonsense".to_owned(), id: None };
+        let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
+        let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
+        let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
+        let named = |refused: Refusal| match refused {
+            Refusal::Unprocessable(it) => {
+                it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        };
+        let field = || "attribute_ids".to_owned();
+        let expected = vec![
+            (field(), Code::NotFoundInOrganization, Some(absent.to_string())),
+            (field(), Code::NotFoundInOrganization, Some("nonsense".to_owned())),
+            (field(), Code::InvalidState, None),
+        ];
+        let patch = Patch { attributes: Some(wanted.clone()), ..Patch::default() };
+        assert_eq!(named(observation().update(&patch, &found, NOW).unwrap_err()), expected);
+        let draft = Draft { attributes: wanted, ..parse(&body(r#","observation":"x""#)).unwrap() };
+        let id = ObservationId::from_ulid(Ulid(9));
+        assert_eq!(named(Observation::create(id, draft, &found, NOW).unwrap_err()), expected);
     }
 
     #[test]
