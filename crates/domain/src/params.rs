@@ -105,8 +105,8 @@ impl Params {
         self.problems.take(name, results).unwrap_or_default()
     }
 
-    /// The filters named `filter[<prefix>.<key>]`, with their keys.
-    pub fn keyed(&mut self, prefix: &str) -> Vec<(String, String)> {
+    /// The filters named `filter[<prefix>.<key>]`, with their keys, which `is_key` accepts or not.
+    pub fn keyed(&mut self, prefix: &str, is_key: impl Fn(&str) -> Result<(), Flaw>) -> Vec<(String, String)> {
         let start = format!("filter[{prefix}.");
         let is_keyed = |it: &&String| it.starts_with(&start) && it.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
@@ -118,7 +118,8 @@ impl Params {
         let mut keyed = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
-            keyed.extend(self.one(&name, |it| Ok(it.to_owned())).map(|value| (key, value)));
+            let value = self.one(&name, |it| is_key(&key).map(|()| it.to_owned()));
+            keyed.extend(value.map(|value| (key, value)));
         }
         keyed
     }
@@ -148,6 +149,15 @@ impl Params {
             Ok(paths)
         });
         paths.unwrap_or_default()
+    }
+
+    /// Reads the parameters of a list that only the time of the last change narrows (decision D10).
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn changed(mut self, list: &str, sorts: Sorts) -> Result<ListRequest<Bounds<Timestamp>, ()>, Problems> {
+        let bounds = self.bounds("filter[updated_at]", datetime);
+        self.list(list, sorts, bounds, Vec::new())
     }
 
     /// Reads sort, limit and cursor, and ends the reading of a list's parameters.
@@ -334,7 +344,7 @@ mod tests {
     #[test]
     fn a_keyed_filter_given_twice_is_one_problem() {
         let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
-        assert_eq!(params.keyed("custom_fields"), []);
+        assert_eq!(params.keyed("custom_fields", |_| Ok(())), []);
         let problems = params.finish().unwrap_err();
         let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
         assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
@@ -346,16 +356,26 @@ mod tests {
         let keyed = |count: usize| {
             let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
             let mut params = params(&query);
-            (params.keyed("custom_fields").len(), params.finish().err().map(|it| it.as_slice().len()))
+            (params.keyed("custom_fields", |_| Ok(())).len(), params.finish().err().map(|it| it.as_slice().len()))
         };
         assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
         assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
     }
 
     #[test]
+    fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
+        let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
+        let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
+        assert_eq!(params.keyed("custom_fields", is_key), [("x".to_owned(), "y".to_owned())]);
+        let problems = params.finish().unwrap_err();
+        let named: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+        assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
+    }
+
+    #[test]
     fn keyed_filters_carry_their_key() {
         let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
-        let keyed = params.keyed("custom_fields");
+        let keyed = params.keyed("custom_fields", |_| Ok(()));
         assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
         assert_eq!(params.finish(), Ok(()));
     }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::scan::Record;
 use super::{MAX_COLUMNS, Unreadable};
-use crate::people::MAX_KEY_CHARS;
+use crate::people::is_key;
 use crate::problem::{Code, Flaw, Problems};
-use crate::text::{bounded, folded};
+use crate::text::folded;
 
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +79,9 @@ impl Header {
                 problems.add(shown(name), Flaw::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
-                && let Err(flaw) = bounded(key, 1..=MAX_KEY_CHARS)
+                && let Err(flaw) = is_key(key)
             {
-                problems.add(shown(name), Flaw::new(flaw.code, format!("the key {}", flaw.message)));
+                problems.add(shown(name), flaw);
             }
         }
         let unknown = names.iter().zip(&columns).filter(|(name, it)| **it == Column::Unknown && !name.is_empty());

@@ -135,7 +135,7 @@ impl Row {
     fn of(columns: &[Column], record: &super::scan::Record<'_>) -> Self {
         let mut flaw = None;
         if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
-            flaw = Some(Flaw::format("a row with no more cells than the header"));
+            flaw = Some(Flaw::new(Code::InvalidFormat, "must have no more cells than the header"));
         }
         if record.cells.len() < columns.len() && !record.is_ended {
             flaw = Some(Flaw::format("a whole row; the file seems to have been cut here"));

@@ -105,6 +105,14 @@ pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
     first
 }
 
+/// Accepts the key of a custom field.
+///
+/// # Errors
+/// `too_short`, `too_long`, or `invalid_format` for a control character.
+pub(crate) fn is_key(key: &str) -> Result<(), Flaw> {
+    bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| Flaw { message: format!("the key {}", flaw.message), ..flaw })
+}
+
 /// Reads the member `custom_fields` of a body.
 ///
 /// # Errors
@@ -116,8 +124,8 @@ pub(super) fn parse(value: &Value) -> Result<CustomPatch, Problems> {
     let (mut patch, mut problems) = (CustomPatch::new(), Problems::none());
     for (key, value) in members {
         let field = format!("custom_fields.{key}");
-        if let Err(flaw) = bounded(key, 1..=MAX_KEY_CHARS) {
-            problems.add(field, Flaw::new(Code::InvalidFormat, format!("the key {}", flaw.message)));
+        if let Err(flaw) = is_key(key) {
+            problems.add(field, flaw);
         } else if patch.contains_key(key) {
             problems.add(field, Flaw::format("given only once"));
         } else {
@@ -143,9 +151,9 @@ mod tests {
         let (key, value) = ("k".repeat(64), "é".repeat(1024));
         assert!(parse_text(&format!(r#"{{"{key}":"{value}"}}"#)).is_ok());
         for (body, field, code) in [
-            (format!(r#"{{"{key}k":1}}"#), format!("custom_fields.{key}k"), Code::InvalidFormat),
+            (format!(r#"{{"{key}k":1}}"#), format!("custom_fields.{key}k"), Code::TooLong),
             (format!(r#"{{"k":"{value}é"}}"#), "custom_fields.k".to_owned(), Code::TooLong),
-            (r#"{"":1}"#.to_owned(), "custom_fields.".to_owned(), Code::InvalidFormat),
+            (r#"{"":1}"#.to_owned(), "custom_fields.".to_owned(), Code::TooShort),
             (r#"{"k":[1]}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
             (r#"{"k":{"a":1}}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),
             (r#"{"k":1,"k":2}"#.to_owned(), "custom_fields.k".to_owned(), Code::InvalidFormat),

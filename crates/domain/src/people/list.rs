@@ -85,7 +85,7 @@ impl Filter {
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
-        let custom = params.keyed("custom_fields");
+        let custom = params.keyed("custom_fields", custom::is_key);
         let filter = Self {
             email: params.one("filter[email]", |it| Ok(folded(it))),
             roles: params.many("filter[role]", params::word),
