@@ -41,8 +41,12 @@ struct Accepted {
 /// # Errors
 /// Not found: the person, or an invitation of theirs; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
-    let stored = found(shell.store.invitation(call.caller.tenant, employee).await?)?;
-    Ok(Reply::done(render(&stored.value.view(shell.clock.now()))?, Some(stored.version)))
+    let (tenant, at) = (call.caller.tenant, shell.clock.now());
+    let (stored, person) =
+        tokio::try_join!(shell.store.invitation(tenant, employee), shell.store.employee(tenant, employee))?;
+    let (stored, person) = (found(stored)?, found(person)?.value.status);
+    let body = render(&stored.value.view(person, at))?;
+    Ok(Reply::done(body, Some(stored.version)).beside(stored.value.stands(person, at).mark()))
 }
 
 /// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
@@ -61,7 +65,8 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
         let token = invitation::token(random32(&*shell.ids)?);
         let new = Invitation::new(shell.id(at), &person.value, &token, at)?;
         let link = || format!("{}/v1/invitations/accept?token={}", shell.settings.public_url, token.reveal());
-        let sent = Sent { invitation: new.view(at), accept_url: call.caller.is_admin().then(link) };
+        let sent =
+            Sent { invitation: new.view(person.value.status, at), accept_url: call.caller.is_admin().then(link) };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft, at));
         let revoked = before.map(|it| Write::Invitation(Row::seen(it.value.revoke(at), it.version)));

@@ -38,6 +38,19 @@ impl Word for State {
     ];
 }
 
+impl State {
+    /// A number for each, for `ETag`: time and the person change where an invitation stands, and not its version.
+    #[must_use]
+    pub const fn mark(self) -> u64 {
+        match self {
+            Self::Pending => 0,
+            Self::Accepted => 1,
+            Self::Expired => 2,
+            Self::Revoked => 3,
+        }
+    }
+}
+
 /// An invitation. Only the hash of its token is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
@@ -111,6 +124,16 @@ impl Invitation {
         }
     }
 
+    /// Where it stands when its person stands there: whoever is not pending any more, for whatever reason, has nothing
+    /// to accept.
+    #[must_use]
+    pub fn stands(&self, person: Status, at: Timestamp) -> State {
+        match self.state(at) {
+            State::Pending if person != Status::PendingInvite => State::Revoked,
+            state => state,
+        }
+    }
+
     /// Accepts it.
     ///
     /// # Errors
@@ -128,13 +151,13 @@ impl Invitation {
         Self { revoked_at: self.revoked_at.or(Some(at)), ..self.clone() }
     }
 
-    /// Its JSON form.
+    /// Its JSON form, where its person stands there.
     #[must_use]
-    pub fn view(&self, at: Timestamp) -> View {
+    pub fn view(&self, person: Status, at: Timestamp) -> View {
         View {
             id: self.id,
             employee_id: self.employee_id,
-            status: self.state(at),
+            status: self.stands(person, at),
             created_at: self.created_at,
             expires_at: self.expires_at(),
             accepted_at: self.accepted_at,
@@ -160,5 +183,22 @@ mod tests {
         assert_eq!(it.accept(last).unwrap().accept(last), Err(Refusal::NotFound));
         assert_eq!(it.revoke(at).accept(last), Err(Refusal::NotFound));
         assert!(Invitation::new(it.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
+    }
+
+    #[test]
+    fn whoever_is_not_pending_any_more_has_nothing_to_accept() {
+        let at = Timestamp::from_millis(0);
+        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
+        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
+        let accepted = it.accept(at).unwrap();
+        let late = at.plus_seconds(VALID_SECONDS);
+        let table = [
+            (Status::PendingInvite, [State::Pending, State::Expired, State::Accepted]),
+            (Status::Active, [State::Revoked, State::Expired, State::Accepted]),
+            (Status::Deactivated, [State::Revoked, State::Expired, State::Accepted]),
+        ];
+        for (person, wanted) in table {
+            assert_eq!([it.stands(person, at), it.stands(person, late), accepted.stands(person, late)], wanted);
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::support::{World, body, json, kind, member};
 use candor_domain::id::{ConnectorId, EmployeeId, RequestId};
 use candor_domain::people::invitation::VALID_SECONDS;
 use candor_port_storage::store::People;
-use candor_port_storage::{ChangeSet, Row, Storage, Write};
+use candor_port_storage::{ChangeSet, Row, Storage, Version, Write};
 use candor_service::{Precondition, connectors, employees, invitations};
 use ulid::Ulid;
 
@@ -84,10 +84,29 @@ async fn an_invitation_ends_with_time_and_with_a_deactivation() {
     let (id, token) = invited(&world).await;
     world.clock.advance_seconds(VALID_SECONDS);
     assert_eq!(accept(&world, &token).await, "not found");
-    let shown = invitations::get(&world.shell, &world.admin(), id).await.unwrap();
-    assert_eq!(json(&shown)["status"], "expired");
+    assert_eq!(standing(&world, id).await.0, "expired");
     let token = invite(&world, id).await;
     employees::deactivate(&world.shell, &world.admin(), id).await.unwrap();
+    assert_eq!(accept(&world, &token).await, "not found");
+}
+
+/// Where the newest invitation stands, and its tag.
+async fn standing(world: &World, id: EmployeeId) -> (String, (Option<Version>, u64)) {
+    let shown = invitations::get(&world.shell, &world.admin(), id).await.unwrap();
+    (member(&shown, "status"), (shown.version, shown.beside))
+}
+
+#[tokio::test]
+async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
+    let world = World::new().await;
+    let (id, token) = invited(&world).await;
+    let (before, tag) = standing(&world, id).await;
+    let file = bytes::Bytes::from_static(b"email,status\nnew@example.com,active\n");
+    let reply = employees::csv::upsert(&world.shell, world.admin(), crate::support::params(&[]), file).await.unwrap();
+    assert_eq!(json(&reply)["data"]["updated"], 1);
+    let (after, other) = standing(&world, id).await;
+    assert_eq!((before.as_str(), after.as_str()), ("pending", "revoked"));
+    assert_ne!(tag, other, "the same version shows something else");
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
