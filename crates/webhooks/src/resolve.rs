@@ -52,6 +52,9 @@ impl Resolver {
             "http" => false,
             _ => return Err(Verdict::NotHttps),
         };
+        if !secure && self.policy.trusted().is_empty() {
+            return Err(Verdict::NotHttps);
+        }
         let port = url.port_or_known_default().ok_or(Verdict::NotHttps)?;
         let answers = match url.host() {
             Some(Host::Ipv4(it)) => vec![IpAddr::V4(it)],
