@@ -11,6 +11,7 @@ use candor_domain::observation;
 use candor_domain::page::{Key, Listed, Page, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, StatusFilter};
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
@@ -118,10 +119,12 @@ impl Listing {
         self.runs = Some((ARCHIVED, values.iter().map(|it| Cell::Flag(*it)).collect()));
     }
 
-    /// A list of one table in one order, without conditions.
+    /// A list of one table that only the time of the last change narrows (decision D10).
     #[must_use]
-    pub fn all<T: Stored>(sort: Sort, page: &PageRequest) -> Self {
-        Self::new::<T>(sort, page)
+    pub fn changed<T: Stored>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
+        let mut it = Self::new::<T>(sort, page);
+        it.within(UPDATED_AT, within, Cell::Time);
+        it
     }
 
     /// `GET /observations` (§4.1).
@@ -276,9 +279,7 @@ impl Listing {
     /// `GET /webhooks` (§4.4).
     #[must_use]
     pub fn webhooks(filter: &webhook::Filter, sort: Sort, page: &PageRequest) -> Self {
-        let mut it = Self::new::<Subscription>(sort, page);
-        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
-        it
+        Self::changed::<Subscription>(filter.updated_at, sort, page)
     }
 
     /// `GET /webhooks/{id}/deliveries` (§4.4).

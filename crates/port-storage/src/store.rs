@@ -16,6 +16,7 @@ use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
@@ -155,7 +156,13 @@ pub trait People {
     /// One connector.
     async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>>;
     /// A page of them.
-    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>>;
+    async fn connectors(
+        &self,
+        tenant: Tenant,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Connector>>;
     /// The people whom a connector manages, by id, after this one.
     async fn managed_by(
         &self,
@@ -241,7 +248,13 @@ pub trait Keys {
     /// One key of an organization.
     async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>>;
     /// A page of them.
-    async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>>;
+    async fn api_keys(
+        &self,
+        organization: OrganizationId,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<ApiKey>>;
     /// The organization that a key belongs to, for the operator.
     async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>>;
     /// Notes when keys were last used. Their version stays.

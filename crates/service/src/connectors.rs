@@ -26,9 +26,9 @@ const CHUNK: u16 = 200;
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.list("connectors", Connector::SORTS, (), Vec::<()>::new())?;
+    let request = params.changed("connectors", Connector::SORTS)?;
     call.caller.require_admin()?;
-    let page = shell.store.connectors(call.caller.tenant, request.sort, &request.page).await?;
+    let page = shell.store.connectors(call.caller.tenant, request.filter, request.sort, &request.page).await?;
     list::page(&request, &page, |it| it)
 }
 

@@ -9,7 +9,7 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{Row, Versioned, Write};
 use serde::Serialize;
 
 use crate::list;
@@ -34,9 +34,10 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.list("api-keys", <ApiKey as candor_domain::page::Listed>::SORTS, (), Vec::<()>::new())?;
+    let request = params.changed("api-keys", <ApiKey as candor_domain::page::Listed>::SORTS)?;
     call.caller.require_admin()?;
-    let page = shell.store.api_keys(call.caller.tenant.organization, request.sort, &request.page).await?;
+    let organization = call.caller.tenant.organization;
+    let page = shell.store.api_keys(organization, request.filter, request.sort, &request.page).await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -47,7 +48,11 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
     let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
     call.caller.require_admin()?;
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+    shown(&stored)
+}
+
+fn shown(stored: &Versioned<ApiKey>) -> Result<Reply, Error> {
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).beside(stored.value.use_mark()))
 }
 
 /// `POST /api-keys`
@@ -93,11 +98,11 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
         let patch = Patch::parse(body.clone(), &stored.value, at)?;
         call.caller.require_admin()?;
         let Some(decision) = stored.value.update(patch, &call.caller, at)? else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(Plan::Unchanged(shown(&stored)?));
         };
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(Plan::Commit(change, Reply::done(body, Some(version)).beside(stored.value.use_mark())))
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget(id);

@@ -1,6 +1,6 @@
 //! What the operator does from the command line: organizations and their first keys.
 
-use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate};
+use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
 use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::decision::Resource;
@@ -9,6 +9,7 @@ use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
 use candor_domain::library::{Attribute, starter_set};
 use candor_domain::organization::{self, Organization};
 use candor_domain::page::{Listed, PageRequest, Position};
+use candor_domain::params::Bounds;
 use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
 use candor_domain::text::bounded;
@@ -78,15 +79,18 @@ pub async fn create_organization(shell: &Shell, name: &str) -> Result<Organizati
 /// Makes a key; this is the only time its secret is seen.
 ///
 /// # Errors
-/// An organization or person that is not there, an invalid name; see [`Error`].
+/// An organization or person that is not there, an invalid name, an end that is over; see [`Error`].
 pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
     bounded(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let at = shell.clock.now();
+    if let Some(end) = order.expires_at {
+        is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;
+    }
     let live = Tenant::live(order.organization);
     shell.store.organization(live).await?.ok_or(Error::Refused(Refusal::NotFound))?;
     let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
     let person_exists = keys::exists(shell, tenant, employee.as_ref()).await?;
-    let at = shell.clock.now();
     let draft = Draft {
         name: order.name,
         environment: order.environment,
@@ -116,7 +120,7 @@ pub async fn list_keys(shell: &Shell, organization: OrganizationId) -> Result<Ve
     let (mut keys, mut after) = (vec![], None);
     loop {
         let request = PageRequest { limit: candor_domain::page::MAX_LIMIT, after };
-        let page = shell.store.api_keys(organization, sort, &request).await?;
+        let page = shell.store.api_keys(organization, Bounds::default(), sort, &request).await?;
         after = page.items.last().map(|it| Position { key: it.key(sort.by), id: it.id().to_bytes() });
         keys.extend(page.items);
         if !page.more {

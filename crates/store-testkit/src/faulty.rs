@@ -19,6 +19,7 @@ use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Position, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::{IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
@@ -249,8 +250,14 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>> {
         self.through(Call::Get, self.store.connector(tenant, id)).await
     }
-    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>> {
-        self.through(Call::List, self.store.connectors(tenant, sort, page)).await
+    async fn connectors(
+        &self,
+        tenant: Tenant,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Connector>> {
+        self.through(Call::List, self.store.connectors(tenant, changed, sort, page)).await
     }
     async fn managed_by(
         &self,
@@ -317,8 +324,14 @@ impl<S: Storage + ?Sized> Keys for Faulty<S> {
     async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>> {
         self.through(Call::Get, self.store.api_key(organization, id)).await
     }
-    async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>> {
-        self.through(Call::List, self.store.api_keys(organization, sort, page)).await
+    async fn api_keys(
+        &self,
+        organization: OrganizationId,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<ApiKey>> {
+        self.through(Call::List, self.store.api_keys(organization, changed, sort, page)).await
     }
     async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>> {
         self.through(Call::Get, self.store.organization_of_key(id)).await

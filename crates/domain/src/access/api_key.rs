@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AccessLevel, BoundPerson, Caller, Denied, Environment, Quotas, Scopes, Tenant};
+use super::{AccessLevel, BoundPerson, Caller, Environment, Quotas, Scopes, Tenant};
 use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields, Reference, Word, as_word};
 use crate::id::{EmployeeId, EmployeeKind, KeyId, KeyKind, OrganizationId};
@@ -93,6 +93,17 @@ impl Listed for ApiKey {
 
     fn key(&self, by: SortBy) -> Key {
         Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
+    }
+}
+
+impl ApiKey {
+    /// A number that is another one when its use was noted, which its version does not count.
+    #[must_use]
+    pub const fn use_mark(&self) -> u64 {
+        match self.last_used_at {
+            Some(at) => at.millis().unsigned_abs(),
+            None => 0,
+        }
     }
 }
 
@@ -188,10 +199,18 @@ fn scopes(value: &Value) -> Result<Scopes, Flaw> {
     })
 }
 
+/// Accepts the end of a key: one that is over would make a key that was never good.
+///
+/// # Errors
+/// `out_of_range`.
+pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), Flaw> {
+    if at > now { Ok(()) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
+}
+
 fn after(now: Timestamp) -> impl FnOnce(&Value) -> Result<Timestamp, Flaw> {
     move |value| {
         let at = fields::datetime(value)?;
-        if at > now { Ok(at) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
+        is_end(at, now).map(|()| at)
     }
 }
 
@@ -267,8 +286,8 @@ impl ApiKey {
     /// is to act for is in the key's data set.
     ///
     /// # Errors
-    /// [`Denied::CannotGrant`] for access that the caller lacks, [`Refusal::Unprocessable`] for a person who is not in
-    /// the organization.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks, [`Refusal::Unprocessable`] for a
+    /// person who is not in the organization.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -277,7 +296,8 @@ impl ApiKey {
         person_exists: bool,
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
-        may_grant(granter, draft.scopes, draft.access_level)?;
+        let person = draft.employee.as_ref().and_then(|it| it.id);
+        granter.map_or(Ok(()), |it| it.may_grant(draft.scopes, draft.access_level, person))?;
         let employee_id = match draft.employee {
             None => None,
             Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
@@ -307,10 +327,15 @@ impl ApiKey {
     /// Changes name, scopes or end; `None` if that changes nothing.
     ///
     /// # Errors
-    /// [`Denied::CannotGrant`] for scopes that the caller lacks, [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for a later end of a key that
+    /// may do more than the caller; [`Refusal::Conflict`] for a revoked key.
     pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
-        if let Some(scopes) = patch.scopes.filter(|it| !self.scopes.cover(*it)) {
-            may_grant(Some(granter), scopes, self.access_level)?;
+        let scopes = patch.scopes.unwrap_or(self.scopes);
+        let never = Timestamp::from_millis(i64::MAX);
+        let end = |it: Option<Timestamp>| it.unwrap_or(never);
+        let lasts_longer = patch.expires_at.is_some_and(|it| end(it) > end(self.expires_at));
+        if lasts_longer || !self.scopes.cover(scopes) {
+            granter.may_grant(scopes, self.access_level, self.employee_id)?;
         }
         self.must_be_good("update")?;
         let mut state = self.clone();
@@ -327,7 +352,8 @@ impl ApiKey {
     /// Gives it a new secret; the one before goes on for a while.
     ///
     /// # Errors
-    /// [`Denied::CannotGrant`] for a key that may do more than the caller, [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for a key that may do more than the caller, [`Refusal::Conflict`] for
+    /// a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -335,7 +361,7 @@ impl ApiKey {
         granter: &Caller,
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
-        may_grant(Some(granter), self.scopes, self.access_level)?;
+        granter.may_grant(self.scopes, self.access_level, self.employee_id)?;
         self.must_be_good("rotate")?;
         let state = Self {
             hash: hash(secret.reveal()),
@@ -365,12 +391,6 @@ impl ApiKey {
             Err(Refusal::transition("revoked_at", self.revoked_at, attempted))
         }
     }
-}
-
-fn may_grant(granter: Option<&Caller>, scopes: Scopes, level: AccessLevel) -> Result<(), Denied> {
-    let Some(granter) = granter else { return Ok(()) };
-    let enough = granter.scopes.cover(scopes) && (level == AccessLevel::Standard || granter.is_admin());
-    if enough { Ok(()) } else { Err(Denied::CannotGrant) }
 }
 
 #[cfg(test)]

@@ -263,6 +263,18 @@ impl Caller {
         if self.is_admin() { Ok(()) } else { Err(Denied::AdminRequired) }
     }
 
+    /// Requires that a key with this access, for this person or for nobody in particular, may do nothing that the caller
+    /// may not. Who acts for a person sees what that person sees, and so makes keys for that person only, unless an org
+    /// admin is behind it (decisions B5, B7).
+    ///
+    /// # Errors
+    /// [`Denied::CannotGrant`].
+    pub fn may_grant(&self, scopes: Scopes, level: AccessLevel, person: Option<EmployeeId>) -> Result<(), Denied> {
+        let sees_as_much = self.person.is_none_or(|it| it.is_org_admin || person == Some(it.id));
+        let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.is_admin());
+        if sees_as_much && may_as_much { Ok(()) } else { Err(Denied::CannotGrant) }
+    }
+
     /// Requires the live environment.
     ///
     /// # Errors

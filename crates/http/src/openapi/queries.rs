@@ -116,11 +116,12 @@ pub(crate) static ATTRIBUTES: Query = Query {
 };
 
 /// `GET /api-keys`
-pub(crate) static API_KEYS: Query = Query { sorts: Some(ApiKey::SORTS), is_list: true, filters: &[], expand: None };
+pub(crate) static API_KEYS: Query =
+    Query { sorts: Some(ApiKey::SORTS), is_list: true, filters: &[UPDATED_AT], expand: None };
 
 /// `GET /connectors`
 pub(crate) static CONNECTORS: Query =
-    Query { sorts: Some(Connector::SORTS), is_list: true, filters: &[], expand: None };
+    Query { sorts: Some(Connector::SORTS), is_list: true, filters: &[UPDATED_AT], expand: None };
 
 /// `GET /webhooks`
 pub(crate) static WEBHOOKS: Query =

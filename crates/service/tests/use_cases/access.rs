@@ -3,7 +3,9 @@
 use crate::support::{NOON, World, body, json, kind, member};
 use candor_domain::access::{AccessLevel, Scope, Scopes};
 use candor_domain::id::KeyId;
-use candor_service::{keys, operator};
+use candor_domain::problem::{Code, Flaw};
+use candor_domain::refusal::Refusal;
+use candor_service::{Error, keys, operator};
 use candor_store_testkit::Call as Stored;
 
 #[tokio::test]
@@ -45,6 +47,19 @@ async fn the_end_of_a_key_counts_to_the_millisecond() {
     assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     world.clock.advance_millis(1);
     assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn nobody_makes_a_key_whose_end_is_over() {
+    let world = World::new().await;
+    for (seconds, made) in [(-1, false), (0, false), (1, true)] {
+        let mut order = world.order();
+        order.expires_at = Some(NOON.plus_seconds(seconds));
+        let refused = operator::create_key(&world.shell, order).await.err();
+        let named =
+            Error::Refused(Refusal::invalid("expires_at", Flaw::new(Code::OutOfRange, "must be in the future")));
+        assert_eq!(refused.map(|it| it.to_string()), (!made).then(|| named.to_string()), "{seconds}");
+    }
 }
 
 #[tokio::test]
@@ -110,4 +125,5 @@ async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alo
     let after = shown(id).await;
     assert_eq!(json(&after)["last_used_at"], NOON.plus_seconds(60).to_string());
     assert_eq!(after.version, before.version);
+    assert_ne!(after.beside, before.beside, "the tag of what is shown is another one");
 }

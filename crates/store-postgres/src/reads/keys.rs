@@ -6,6 +6,7 @@ use candor_domain::access::{Environment, Tenant};
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, KeyId, OrganizationId};
 use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Versioned;
@@ -42,8 +43,14 @@ impl Keys for PostgresStore {
         self.get(Tenant::live(organization), id.to_bytes()).await
     }
 
-    async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>> {
-        self.list(Tenant::live(organization), Listing::all::<ApiKey>(sort, page)).await
+    async fn api_keys(
+        &self,
+        organization: OrganizationId,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<ApiKey>> {
+        self.list(Tenant::live(organization), Listing::changed::<ApiKey>(changed, sort, page)).await
     }
 
     async fn organization_of_key(&self, key: KeyId) -> Read<Option<OrganizationId>> {

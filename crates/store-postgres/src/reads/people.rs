@@ -5,7 +5,9 @@ use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorId, EmployeeId, Id};
 use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee, Invitation, Status};
+use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Stored, Type};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
@@ -153,8 +155,14 @@ impl People for PostgresStore {
         self.get(tenant, id.to_bytes()).await
     }
 
-    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>> {
-        self.list(tenant, Listing::all::<Connector>(sort, page)).await
+    async fn connectors(
+        &self,
+        tenant: Tenant,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Connector>> {
+        self.list(tenant, Listing::changed::<Connector>(changed, sort, page)).await
     }
 
     async fn managed_by(

@@ -7,6 +7,7 @@ use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Fetch, Stored};
@@ -32,8 +33,14 @@ impl Keys for SqliteStore {
         self.look_up(move |db| table::get(db, Tenant::live(organization), id.to_bytes())).await
     }
 
-    async fn api_keys(&self, organization: OrganizationId, sort: Sort, page: &PageRequest) -> Read<Page<ApiKey>> {
-        let listing = Listing::all::<ApiKey>(sort, page);
+    async fn api_keys(
+        &self,
+        organization: OrganizationId,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<ApiKey>> {
+        let listing = Listing::changed::<ApiKey>(changed, sort, page);
         self.read(move |db| list::page(db, Tenant::live(organization), &listing)).await
     }
 

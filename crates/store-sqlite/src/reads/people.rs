@@ -6,7 +6,9 @@ use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::page::{Page, PageRequest, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{Connector, Employee, Filter, Invitation, Status};
+use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
@@ -110,8 +112,14 @@ impl People for SqliteStore {
         self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
     }
 
-    async fn connectors(&self, tenant: Tenant, sort: Sort, page: &PageRequest) -> Read<Page<Connector>> {
-        let listing = Listing::all::<Connector>(sort, page);
+    async fn connectors(
+        &self,
+        tenant: Tenant,
+        changed: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Read<Page<Connector>> {
+        let listing = Listing::changed::<Connector>(changed, sort, page);
         self.read(move |db| list::page(db, tenant, &listing)).await
     }
 

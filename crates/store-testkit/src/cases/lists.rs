@@ -12,7 +12,9 @@ use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, Page, PageRequest, Sort};
+use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee};
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::store::Read;
 
@@ -150,24 +152,24 @@ pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilt
     )
 }
 
-pub(crate) fn connectors(world: &World) -> List<Connector> {
+pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Connector> {
     let world = world.clone();
     List::new(
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.connectors(world.tenant, sort, &page).await })
+            Box::pin(async move { world.store.connectors(world.tenant, changed, sort, &page).await })
         },
     )
 }
 
-pub(crate) fn api_keys(world: &World) -> List<ApiKey> {
+pub(crate) fn api_keys(world: &World, changed: Bounds<Timestamp>) -> List<ApiKey> {
     let world = world.clone();
     List::new(
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.api_keys(world.tenant.organization, sort, &page).await })
+            Box::pin(async move { world.store.api_keys(world.tenant.organization, changed, sort, &page).await })
         },
     )
 }

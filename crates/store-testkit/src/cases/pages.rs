@@ -6,8 +6,9 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, PageRequest, Position};
-use candor_domain::params::Archived;
+use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
+use candor_domain::time::Timestamp;
 use candor_domain::{access::api_key::ApiKey, audit, audit::AuditEntry};
 use candor_port_storage::{ChangeSet, Row, Write};
 
@@ -74,8 +75,13 @@ async fn every_order_of_the_other_lists_is_walked(world: World) {
     writes.extend(connectors.iter().map(|it| Write::Connector(Row::new(it.clone()))));
     writes.extend(keys.iter().map(|it| Write::ApiKey(Row::new(it.clone()))));
     world.save(writes).await;
-    every_order(&lists::connectors(&world), &connectors, |_| true, "all").await;
-    every_order(&lists::api_keys(&world), &keys, |_| true, "all").await;
+    let (some, other) = (connectors[3].updated_at, connectors[17].updated_at);
+    let (gte, lte) = (Some(some.min(other)), Some(some.max(other)));
+    for bounds in [Bounds::default(), Bounds { gte, lte: None }, Bounds { gte: None, lte }, Bounds { gte, lte }] {
+        let within = |at: Timestamp| bounds.gte.is_none_or(|it| at >= it) && bounds.lte.is_none_or(|it| at <= it);
+        every_order(&lists::connectors(&world, bounds), &connectors, |it| within(it.updated_at), "changed").await;
+        every_order(&lists::api_keys(&world, bounds), &keys, |it| within(it.updated_at), "changed").await;
+    }
     let elsewhere = world.elsewhere();
     let entries: Vec<AuditEntry> =
         (0..40).map(|_| AuditEntry { occurred_at: instant(&world), ..make.audit("test.entry", "x") }).collect();

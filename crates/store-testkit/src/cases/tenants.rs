@@ -5,7 +5,7 @@ use candor_domain::event::EventType;
 use candor_domain::library::{attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Sort, SortBy};
-use candor_domain::params::Archived;
+use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Employee, StatusFilter};
 use candor_domain::text::folded;
 use candor_port_storage::{ChangeSet, CommitError, Lines, Row, Version, Write};
@@ -129,7 +129,7 @@ impl Full {
             ("tagged", lists::observations(world, tagged).walk(date, 9).await.len()),
             ("departments", lists::departments(world, departments).walk(created, 9).await.len()),
             ("attributes", lists::attributes(world, attributes).walk(created, 9).await.len()),
-            ("connectors", lists::connectors(world).walk(created, 9).await.len()),
+            ("connectors", lists::connectors(world, Bounds::default()).walk(created, 9).await.len()),
             ("audit", lists::audit_log(world, audit::Filter::default()).walk(occurred, 9).await.len()),
         ]
     }

@@ -1,7 +1,7 @@
 //! Granting, rotating, revoking and authenticating, as tables.
 
 use super::*;
-use crate::access::Scope;
+use crate::access::{Denied, Scope};
 use Scope::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 
@@ -83,6 +83,61 @@ fn a_key_grants_only_what_it_has() {
     }
     let operator = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Scopes::ALL, Admin), &secret(2), None, false, NOW);
     assert!(operator.is_ok(), "the operator grants anything");
+}
+
+#[test]
+fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
+    let other = EmployeeId::from_ulid(Ulid(8));
+    let admin = ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Scopes::ALL, ..key() };
+    let table = [
+        // the granter's person, whom the key acts for, allowed
+        (None, None, true),
+        (None, Some(other), true),
+        (Some(Role::OrgAdmin), None, true),
+        (Some(Role::OrgAdmin), Some(other), true),
+        (Some(Role::Manager), None, false),
+        (Some(Role::Manager), Some(other), false),
+        (Some(Role::Manager), Some(PERSON), true),
+    ];
+    for (role, person, allowed) in table {
+        let employee_id = role.map(|_| PERSON);
+        let behind = role.map(|role| (PERSON, role, Status::Active));
+        let granter = record(ApiKey { employee_id, ..admin.clone() }, behind);
+        let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
+        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
+        let new = Draft { employee, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), true, NOW);
+        assert_eq!(made.err(), denied, "create {role:?} {person:?}");
+        let stored = ApiKey { employee_id: person, ..key() };
+        assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
+        let wider = Patch { scopes: Some(Scopes::ALL), ..Patch::default() };
+        assert_eq!(stored.update(wider, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
+    }
+}
+
+#[test]
+fn who_may_do_less_than_a_key_does_not_make_it_last_longer() {
+    let (less, as_much) = (set(&[SettingsWrite]), set(&[ObservationsRead, ObservationsWrite, SettingsWrite]));
+    let at = |seconds| NOW.plus_seconds(seconds);
+    let table = [
+        // the end before, the end wanted, whether that is later
+        (Some(at(60)), Some(at(61)), true),
+        (Some(at(60)), None, true),
+        (Some(at(60)), Some(at(60)), false),
+        (Some(at(60)), Some(at(59)), false),
+        (None, Some(at(60)), false),
+        (None, None, false),
+    ];
+    for (before, wanted, later) in table {
+        let stored = ApiKey { expires_at: before, ..key() };
+        let changed = |scopes| {
+            let patch = Patch { expires_at: Some(wanted), ..Patch::default() };
+            stored.update(patch, &caller(scopes, AccessLevel::Admin), NOW).err()
+        };
+        assert_eq!(changed(less), later.then_some(Refusal::Denied(Denied::CannotGrant)), "{before:?} {wanted:?}");
+        assert_eq!(changed(as_much), None, "{before:?} {wanted:?}");
+    }
 }
 
 #[test]
