@@ -33,7 +33,7 @@ pub(crate) struct SettingFlags {
     /// Address of the API
     #[arg(long, global = true, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// Address of the metrics, when they have one of their own
+    /// Address of metrics and health, when they have one of their own
     #[arg(long, global = true, value_name = "ADDRESS:PORT")]
     admin_listen: Option<String>,
     /// sqlite://PATH or postgres://…; a password is better given in CANDOR_DATABASE_URL

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, metrics_server, server};
+use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, Watched, admin_server, server};
 use candor_service::delivery::{self, Engine};
 use candor_service::{Shell, start, sweep};
 use candor_webhooks::Sender;
@@ -81,7 +81,7 @@ impl Running {
         };
         let own_listener = admin.is_some();
         if let Some((listener, _)) = admin {
-            running.serve_metrics(listener, Arc::clone(&text))?;
+            running.serve_admin(listener, Arc::clone(&text))?;
         }
         if let Some((listener, _)) = api {
             running.serve_api(config, listener, (!own_listener).then_some(text))?;
@@ -110,10 +110,11 @@ impl Running {
         Ok(())
     }
 
-    fn serve_metrics(&mut self, listener: TcpListener, text: MetricsText) -> Result<(), Error> {
-        let server = metrics_server(text, listener).map_err(Error::io("serve", "the metrics"))?;
+    fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
+        let watched = Watched { shell: Arc::clone(&self.shell), readiness: self.readiness.clone(), metrics };
+        let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
-        // Nobody minds a metrics request that is cut off, and a scraper keeps its connection open.
+        // Nobody minds such a request that is cut off, and a scraper keeps its connection open.
         self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! `OPTIONS`, 405 and the [OpenAPI document](openapi::document). A handler names the use case, nothing more.
 
 mod address;
+mod admin;
 mod answer;
 mod api;
 mod compress;
@@ -25,7 +26,8 @@ pub mod table;
 mod wire;
 
 pub use address::{Network, NotANetwork};
+pub use admin::{Watched, admin_server};
 pub use api::{Api, configure};
 pub use health::Readiness;
-pub use server::{ServerOptions, metrics_server, server};
+pub use server::{ServerOptions, server};
 pub use settings::{MetricsText, Settings};

@@ -8,13 +8,11 @@ use std::time::Duration;
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_server::Server;
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::App;
 use actix_web::dev::AppConfig;
-use actix_web::http::header::ContentType;
 use actix_web::rt::net::TcpStream;
-use actix_web::{App, HttpResponse, HttpServer, web};
 
 use crate::api::{Api, configure};
-use crate::settings::MetricsText;
 use crate::wire::Wire;
 
 /// How the server treats connections.
@@ -85,20 +83,4 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
         })?;
     }
     Ok(builder.run())
-}
-
-/// Serves the metrics on a listener of their own, to anybody who can reach it.
-///
-/// # Errors
-/// The listener cannot be used.
-pub fn metrics_server(render: MetricsText, listener: TcpListener) -> io::Result<Server> {
-    let app = move || {
-        let render = Arc::clone(&render);
-        let metrics = move || {
-            let text = render();
-            async move { HttpResponse::Ok().content_type(ContentType::plaintext()).body(text) }
-        };
-        App::new().route("/metrics", web::get().to(metrics))
-    };
-    Ok(HttpServer::new(app).workers(1).disable_signals().listen(listener)?.run())
 }

@@ -1,10 +1,8 @@
 //! Health, metrics and logs, as a monitoring system sees them.
 
-use std::net::SocketAddr;
-
 use serde_json::{Value, json};
 
-use crate::support::{Client, Place, Service};
+use crate::support::{Place, Service};
 
 #[test]
 fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
@@ -27,11 +25,21 @@ fn metrics_move_to_a_listener_of_their_own() {
     let place = Place::sqlite();
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     assert_eq!(service.anonymous().unwrap().get("/metrics").unwrap().status, 404);
-    let url = service.said["metrics_url"].as_str().unwrap();
-    let address = url.trim_start_matches("http://").trim_end_matches("/metrics");
-    let mut client = Client::connect(address.parse::<SocketAddr>().unwrap(), "").unwrap();
-    assert_eq!(client.get("/metrics").unwrap().status, 200);
+    assert_eq!(service.admin().unwrap().get("/metrics").unwrap().status, 200);
     service.stop();
+}
+
+#[test]
+fn a_worker_tells_its_health_where_its_metrics_are() {
+    let place = Place::sqlite();
+    let worker = Service::start(&place, &["serve", "--role", "worker", "--admin-listen", "127.0.0.1:0"]);
+    let mut client = worker.admin().unwrap();
+    for (path, status) in [("/livez", "alive"), ("/readyz", "ready")] {
+        let answer = client.get(path).unwrap();
+        assert_eq!((answer.status, answer.json()), (200, json!({"status": status})), "{path}");
+    }
+    assert_eq!(client.get("/v1/me").unwrap().status, 404, "the API is not here");
+    worker.stop();
 }
 
 #[test]

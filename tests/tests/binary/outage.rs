@@ -31,7 +31,7 @@ fn place_on_a_line() -> Option<(Place, Proxy, String)> {
 #[test]
 fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
     let Some((place, line, key)) = place_on_a_line() else { return };
-    let service = Service::serve(&place);
+    let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     let mut client = service.client(&key);
     assert_eq!(department(&mut client, "Before").0, 201);
 
@@ -42,6 +42,9 @@ fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
     assert_eq!((status, body["error"]["code"].as_str()), (503, Some("unavailable")), "{body}");
     assert!(begun.elapsed() < SOON, "it took {:?} to say so", begun.elapsed());
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
+    assert_eq!(service.admin().unwrap().get("/livez").unwrap().status, 200);
+    let watched = service.admin().unwrap().get("/readyz").unwrap();
+    assert_eq!((watched.status, watched.json()["error"]["code"].as_str()), (503, Some("unavailable")));
     assert!(!body.to_string().contains("connection"), "the cause reached a client: {body}");
 
     line.mend();

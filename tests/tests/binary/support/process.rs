@@ -108,6 +108,13 @@ impl Service {
         service
     }
 
+    /// A connection to the listener for metrics and health, if it was started with one.
+    pub(crate) fn admin(&self) -> std::io::Result<Client> {
+        let url = self.said["metrics_url"].as_str().unwrap();
+        let address = url.trim_start_matches("http://").trim_end_matches("/metrics").parse().unwrap();
+        Client::connect(address, "")
+    }
+
     pub(crate) fn anonymous(&self) -> std::io::Result<Client> {
         Client::connect(self.address, "")
     }
