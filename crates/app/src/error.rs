@@ -112,7 +112,7 @@ pub(crate) enum Error {
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {
         /// Verb and object.
-        what: &'static str,
+        what: String,
         /// Why.
         reason: String,
         /// What to do.
@@ -182,8 +182,9 @@ impl Error {
     }
 
     /// What a use case of the operator's said, in the operator's words.
-    pub(crate) fn refused(what: &'static str) -> impl FnOnce(candor_service::Error) -> Self {
+    pub(crate) fn refused(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
         use candor_service::Error as Service;
+        let what = what.into();
         move |error| {
             let (reason, remedy) = match error {
                 Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),

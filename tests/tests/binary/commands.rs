@@ -56,7 +56,11 @@ fn a_key_for_somebody_who_is_not_there_is_refused() {
     for options in [&[&admin.organization, "--employee", nobody][..], &["org_01J00000000000000000000000"]] {
         let it = candor(&place, &[&create, options].concat());
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        assert!(it.stderr.contains(options[0]), "the line says of what: {}", it.stderr);
     }
+    let it = candor(&place, &[&create[..], &[&admin.organization, "--expires", "2020-01-01T00:00:00Z"]].concat());
+    assert_eq!((it.code, it.stdout.as_str()), (Some(1), ""), "{}", it.stderr);
+    assert!(it.stderr.contains("expires_at must be in the future"), "{}", it.stderr);
     let it = candor(&place, &[&create[..], &[&admin.organization, "--scopes", "everything"]].concat());
     assert_eq!(it.code, Some(2), "{}", it.stderr);
 }

@@ -4,6 +4,8 @@ use candor_domain::access::api_key::ApiKey;
 use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
 use candor_domain::fields::Word;
 use candor_domain::id::{KeyId, OrganizationId};
+use candor_domain::time::Timestamp;
+use candor_port_clock::{Clock, SystemClock};
 use candor_service::operator::{self, KeyOrder};
 use serde_json::json;
 
@@ -32,7 +34,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         writes_per_minute: new.writes_per_minute,
     };
     let made = operator::create_key(&shell, order).await;
-    let (id, key) = made.map_err(Error::refused("create the key"))?;
+    let (id, key) = made.map_err(Error::refused(format!("create a key of {}", new.org)))?;
     let people = format!("Created {id}. The key, which is shown this once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
@@ -44,10 +46,11 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
 pub(crate) async fn list(config: &Config, organization: OrganizationId, output: Output) -> Result<(), Error> {
     let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_keys(&shell, organization).await;
-    let keys = listed.map_err(Error::refused("list the keys"))?;
+    let keys = listed.map_err(Error::refused(format!("list the keys of {organization}")))?;
     let heading = ["ID", "NAME", "ENVIRONMENT", "LEVEL", "ENDS WITH", "SCOPES", "LAST USED", "STATE"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.extend(keys.iter().map(row));
+    let now = SystemClock.now();
+    rows.extend(keys.iter().map(|key| row(key, now)));
     output.say(&json!({"data": keys}), &table(&rows))
 }
 
@@ -58,17 +61,18 @@ pub(crate) async fn list(config: &Config, organization: OrganizationId, output: 
 pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
     let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
     let revoked = operator::revoke_key(&shell, key).await;
-    revoked.map_err(Error::refused("revoke the key"))?;
+    revoked.map_err(Error::refused(format!("revoke {key}")))?;
     output.say(
         &json!({"id": key, "revoked": true}),
         &format!("Revoked {key}. Every instance refuses it within a second."),
     )
 }
 
-fn row(key: &ApiKey) -> Vec<String> {
-    let or_never = |at: Option<candor_domain::time::Timestamp>| at.map_or("never".to_owned(), |it| it.to_string());
+fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
+    let or_never = |at: Option<Timestamp>| at.map_or("never".to_owned(), |it| it.to_string());
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
+        (None, Some(at)) if at <= now => format!("expired {at}"),
         (None, Some(at)) => format!("expires {at}"),
         (None, None) => "good".to_owned(),
     };

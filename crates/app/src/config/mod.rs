@@ -104,7 +104,7 @@ impl Config {
                 .unwrap_or_default(),
             webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
             webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
-            sweep_interval: reader.needed(Setting::SweepInterval, parse::duration)?,
+            sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
             trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
             log: reader.needed(Setting::Log, crate::telemetry::filter)?,

@@ -140,12 +140,20 @@ pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
     Schedule::parse(text).map_err(|it| it.to_string())
 }
 
-/// How long one attempt of a delivery may take.
+/// How often due work is looked for: objectives start by themselves within a minute (decision C3).
+pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
+    at_most_a_minute(text)
+}
+
+/// How long one attempt of a delivery may take: each that hangs takes a place so long that others could have.
 pub(crate) fn timeout(text: &str) -> Parsed<Duration> {
-    /// Each that hangs takes a place so long that others could have.
+    at_most_a_minute(text)
+}
+
+fn at_most_a_minute(text: &str) -> Parsed<Duration> {
     const MOST: Duration = Duration::from_secs(60);
-    let timeout = duration(text)?;
-    if timeout <= MOST { Ok(timeout) } else { Err("expected a duration of at most 60s".to_owned()) }
+    let duration = duration(text)?;
+    if duration <= MOST { Ok(duration) } else { Err("expected a duration of at most 60s".to_owned()) }
 }
 
 pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
@@ -221,6 +229,15 @@ mod tests {
         assert!(schedule("30s,").is_err() && schedule("30").is_err());
         assert_eq!((timeout("15s"), timeout("60s")), (Ok(Duration::from_secs(15)), Ok(Duration::from_secs(60))));
         assert!(timeout("61s").is_err() && timeout("0s").is_err() && timeout("15").is_err());
+    }
+
+    #[test]
+    fn due_work_is_looked_for_at_least_once_a_minute() {
+        assert_eq!(
+            (sweep_interval("50ms"), sweep_interval("1m")),
+            (Ok(Duration::from_millis(50)), Ok(Duration::from_secs(60)))
+        );
+        assert!(sweep_interval("61s").is_err() && sweep_interval("1h").is_err() && sweep_interval("0s").is_err());
     }
 
     #[test]
