@@ -35,6 +35,18 @@ pub struct Conflict {
     pub conflicting_id: Option<String>,
 }
 
+impl Conflict {
+    /// What is in the way, for people. A value that is taken is not repeated: it may be personal, and stands beside this.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let Self { field, current, attempted_transition, .. } = self;
+        match attempted_transition {
+            Some(attempted) => format!("`{attempted}` is not possible while `{field}` is {current}."),
+            None => format!("Another resource has this `{field}` already."),
+        }
+    }
+}
+
 impl Refusal {
     /// A transition that the state machine does not have.
     #[must_use]
@@ -80,5 +92,22 @@ impl From<Problems> for Refusal {
 impl From<Denied> for Refusal {
     fn from(denied: Denied) -> Self {
         Self::Denied(denied)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_says_what_is_in_the_way_and_repeats_nothing_personal() {
+        let said = |refusal: Refusal| match refusal {
+            Refusal::Conflict(conflict) => conflict.message(),
+            other => panic!("{other:?}"),
+        };
+        let transition = Refusal::transition("status", "active", "reactivate");
+        assert_eq!(said(transition), r#"`reactivate` is not possible while `status` is "active"."#);
+        let taken = Refusal::taken("email", "ada@example.com", "emp_1");
+        assert_eq!(said(taken), "Another resource has this `email` already.");
     }
 }

@@ -211,11 +211,7 @@ impl From<Refusal> for Fault {
             Refusal::NotFound => Self::not_found(),
             Refusal::Denied(denied) => denied.into(),
             Refusal::Conflict(conflict) => {
-                let message = match conflict.conflicting_id {
-                    Some(_) => "Another resource has this value already.",
-                    None => "The current state does not allow this.",
-                };
-                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, message).with([conflict])
+                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict])
             }
         }
     }
