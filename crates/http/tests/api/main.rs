@@ -18,6 +18,7 @@ mod objectives;
 mod observations;
 mod outages;
 mod pages;
+mod people;
 mod receivers;
 mod records;
 mod resources;

@@ -1,0 +1,118 @@
+//! People and what belongs to them: the events of the catalog (§6.2), direct reports (§2.3), the library (decisions G).
+
+use serde_json::{Value, json};
+
+use crate::support::{Answered, World};
+
+/// Asks for something that must succeed; a millisecond passes.
+async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered {
+    world.clock.advance_millis(1);
+    let answered = world.ask(method, path).json(&body).send().await;
+    assert!((200..300).contains(&answered.status), "{method} {path}: {}", answered.text());
+    answered
+}
+
+/// The events since a place of the feed, each with its data, and the place behind them.
+async fn since(world: &World, cursor: &str) -> (Vec<(String, Value)>, String) {
+    let page = world.get(&format!("/v1/events{cursor}")).await.json();
+    let events = page["data"].as_array().unwrap().iter();
+    let events = events.map(|it| (it["event"].as_str().unwrap().to_owned(), it["data"].clone())).collect();
+    (events, format!("?cursor={}", page["next_cursor"].as_str().unwrap()))
+}
+
+#[tokio::test]
+async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
+    let world = World::new().await;
+    let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
+    let person = format!("/v1/employees/{}", world.made("/v1/employees", person).await);
+    let (_, mut place) = since(&world, "").await;
+    let link = world.post(&format!("{person}/invite"), json!({})).await.json()["accept_url"].to_string();
+    let token = link.trim_matches('"').split_once("token=").unwrap().1.to_owned();
+    let action = |name: &str| format!("{person}/{name}");
+    let steps = [
+        ("POST", "/v1/invitations/accept".to_owned(), json!({"token": token}), Some("employee.updated")),
+        ("PATCH", person.clone(), json!({"first_name": "Ada"}), None),
+        ("PATCH", person.clone(), json!({"first_name": "Adele"}), Some("employee.updated")),
+        ("POST", action("deactivate"), json!({}), Some("employee.deactivated")),
+        ("PATCH", person.clone(), json!({"custom_fields": {"grade": 5}}), Some("employee.updated")),
+        ("POST", action("reactivate"), json!({}), Some("employee.reactivated")),
+        ("POST", action("deactivate"), json!({}), Some("employee.deactivated")),
+        ("POST", action("rehire"), json!({"custom_fields": {"grade": 6}}), Some("employee.rehired")),
+    ];
+    for (method, path, body, wanted) in steps {
+        done(&world, method, &path, body).await;
+        let (fired, next) = since(&world, &place).await;
+        let shown = world.get(&person).await.json();
+        let wanted: Vec<_> = wanted.into_iter().map(|it| (it.to_owned(), shown.clone())).collect();
+        assert_eq!(fired, wanted, "{method} {path}");
+        place = next;
+    }
+    let id = person.rsplit('/').next().unwrap();
+    let body = json!({"employee_id": id, "type": "strength", "observation": "Listens."});
+    let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
+    let (fired, mut place) = since(&world, &place).await;
+    assert_eq!(fired, [("observation.created".to_owned(), world.get(&observation).await.json())]);
+    let steps = [
+        ("PATCH", observation.clone(), json!({"observation": "Listens."}), None),
+        ("PATCH", observation.clone(), json!({"impact": "Trust"}), Some("observation.updated")),
+        ("POST", format!("{observation}/archive"), json!({}), Some("observation.archived")),
+        ("POST", format!("{observation}/restore"), json!({}), Some("observation.restored")),
+    ];
+    for (method, path, body, wanted) in steps {
+        done(&world, method, &path, body).await;
+        let (fired, next) = since(&world, &place).await;
+        let shown = world.get(&observation).await.json();
+        let wanted: Vec<_> = wanted.into_iter().map(|it| (it.to_owned(), shown.clone())).collect();
+        assert_eq!(fired, wanted, "{method} {path}");
+        place = next;
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
+    let world = World::new().await;
+    let manager = world.employee("boss@example.com").await;
+    let mut reports = vec![];
+    for number in (0..103).rev() {
+        let body = json!({"email": format!("p{number}@example.com"), "first_name": "P", "manager_id": manager,
+                          "last_name": format!("{}{number:03}", if number % 2 == 0 { "N" } else { "n" })});
+        reports.push(world.made("/v1/employees", body).await);
+    }
+    reports.reverse();
+    done(&world, "POST", &format!("/v1/employees/{}/deactivate", reports[1]), json!({})).await;
+    let left = reports.remove(1);
+    for path in [format!("/v1/employees/{manager}?"), "/v1/employees?filter[email]=boss@example.com&".to_owned()] {
+        let seen = world.get(&format!("{path}expand=direct_reports")).await.json();
+        let seen = if seen["data"].is_array() { &seen["data"][0] } else { &seen };
+        let inlined: Vec<_> = seen["direct_reports"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
+        assert_eq!(inlined, reports[..100], "{path}, and {left} has left");
+    }
+}
+
+#[tokio::test]
+async fn a_department_is_archived_when_its_members_have_left_and_not_newly_referred_to() {
+    let world = World::new().await;
+    let department = world.made("/v1/departments", json!({"name": "Care"})).await;
+    let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true,
+                      "department_id": department});
+    let member = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
+    let other = format!("/v1/employees/{}", world.employee("grace@example.com").await);
+    let path = format!("/v1/departments/{department}");
+    let archive = async || world.post(&format!("{path}/archive"), json!({})).await;
+    assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()), "somebody who is invited is a member");
+    done(&world, "POST", &format!("{member}/deactivate"), json!({})).await;
+    assert!(archive().await.json()["archived_at"].is_string());
+    assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()));
+    assert_eq!(world.patch(&path, json!({"name": "Care"})).await.refusal(), (409, "conflict".to_owned()));
+    let taken = world.post("/v1/departments", json!({"name": "CARE"})).await;
+    assert_eq!(taken.refusal(), (409, "conflict".to_owned()), "its name stays taken");
+    let refused = world.patch(&other, json!({"department_id": department})).await;
+    assert_eq!((refused.status, refused.problems()), (422, vec![("department_id".into(), "invalid_state".into())]));
+    let kept = done(&world, "PATCH", &member, json!({"department_id": department, "last_name": "Noir"})).await.json();
+    assert_eq!(kept["department_id"], json!(department), "who was in it stays in it");
+    let listed = async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
+    assert_eq!(listed("").await, json!([]));
+    assert_eq!(listed("?filter[archived]=all&filter[name]=care").await.as_array().unwrap().len(), 1);
+    done(&world, "POST", &format!("{path}/restore"), json!({})).await;
+    done(&world, "PATCH", &other, json!({"department_id": department})).await;
+}
