@@ -120,7 +120,11 @@ impl Schema {
                 let (_, body) = statement.split_once('(').unwrap();
                 self.tables.insert(name.to_owned(), Table::read(body));
             }
-            ["CREATE", "INDEX", name, "ON", table, ..] => self.indexes.push((name.to_owned(), table.to_owned(), false)),
+            ["CREATE", "INDEX", name, "ON", table, ..] => {
+                // Only the default partition may need what the table has on the other store.
+                let table = table.strip_suffix("_default").unwrap_or(table);
+                self.indexes.push((name.to_owned(), table.to_owned(), false));
+            }
             ["CREATE", "UNIQUE", "INDEX", name, "ON", table, ..] => {
                 self.indexes.push((name.to_owned(), table.to_owned(), true));
             }

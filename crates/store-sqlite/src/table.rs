@@ -118,7 +118,8 @@ pub(crate) fn by_values<T: Stored, V: Into<Value> + Ord>(
 ) -> Result<Vec<Versioned<T>>, StorageError> {
     let statements = db.statements(T::TABLE);
     let mut wanted = values.into_iter().collect::<BTreeSet<_>>().into_iter().peekable();
-    let mut found = Vec::new();
+    // Most values are of one row each; growing bit by bit, a long list would be in memory twice.
+    let mut found = Vec::with_capacity(wanted.len());
     while wanted.peek().is_some() {
         let mut draft = Draft::default();
         draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(T::TABLE.name);

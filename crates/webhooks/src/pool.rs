@@ -18,8 +18,9 @@ use crate::wire::Allowance;
 const MAX_PER_KEY: usize = 32;
 /// Connections kept in all; each holds a socket and some KiB.
 const MAX_KEPT: usize = 512;
-/// Few servers keep an idle connection for longer.
-const MAX_IDLE: Duration = Duration::from_secs(30);
+/// Hardly any server keeps an idle connection for less than five seconds. One that closes it just when a request is on
+/// its way fails that attempt, because nobody knows whether it has read the request.
+const MAX_IDLE: Duration = Duration::from_secs(4);
 
 /// Whom a connection leads to: a certificate was checked for this host, and the address was vetted for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -135,6 +135,31 @@ struct Answered {
     connection: Connection,
 }
 
+/// Why a request on a connection has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unanswered {
+    /// The connection was closed before anything of the request was written to it. Once some of it was, the receiver may
+    /// have acted on it, and it is not sent again within the attempt.
+    Unsent,
+    /// Anything else.
+    Failed(FailureReason),
+}
+
+impl Unanswered {
+    const fn reason(self) -> FailureReason {
+        match self {
+            Self::Unsent => FailureReason::Closed,
+            Self::Failed(reason) => reason,
+        }
+    }
+}
+
+impl From<FailureReason> for Unanswered {
+    fn from(reason: FailureReason) -> Self {
+        Self::Failed(reason)
+    }
+}
+
 impl Sender {
     async fn attempt(&self, request: &Request, deadline: Instant) -> Result<Answered, FailureReason> {
         let target = Target::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
@@ -143,13 +168,14 @@ impl Sender {
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
-                // The receiver may have closed the connection while it was idle; that is not a failure of this attempt.
-                Err(FailureReason::Closed) => {}
-                other => return other,
+                // The receiver has closed the connection while it was idle; that is not a failure of this attempt.
+                Err(Unanswered::Unsent) => {}
+                Err(Unanswered::Failed(reason)) => return Err(reason),
+                Ok(answered) => return Ok(answered),
             }
         }
         let (address, connection) = open(url, &addresses, &self.inner.tls.0, deadline).await?;
-        self.exchange(url, &headers, &request.body, address, connection).await
+        self.exchange(url, &headers, &request.body, address, connection).await.map_err(|it| it.reason())
     }
 
     /// Sends a request over a connection and waits for the head of its answer.
@@ -160,21 +186,24 @@ impl Sender {
         body: &Bytes,
         address: SocketAddr,
         mut connection: Connection,
-    ) -> Result<Answered, FailureReason> {
+    ) -> Result<Answered, Unanswered> {
         let key = Key::new(url, address);
-        let mut guard = Unanswered { pool: &self.inner.pool, key: &key, shared: false };
+        let mut guard = Silent { pool: &self.inner.pool, key: &key, shared: false };
         let response = match &mut connection.wire {
             Wire::One(sender) => {
                 connection.allowance.expect_answer();
-                sender.send_request(http1_request(url, headers, body)?).await
+                sender.try_send_request(http1_request(url, headers, body)?).await
             }
             Wire::Many(sender) => {
                 guard.shared = true;
                 connection.allowance.expect_another();
-                sender.send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
+                sender.try_send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
             }
         };
-        let response = response.map_err(|it| reason(&it))?;
+        let response = response.map_err(|it| match it.message() {
+            Some(_) => Unanswered::Unsent,
+            None => Unanswered::Failed(reason(it.error())),
+        })?;
         guard.shared = false;
         drop(guard);
         Ok(Answered { response, key, connection })
@@ -207,13 +236,13 @@ impl Sender {
 
 /// Forgets a shared connection when a request on it has no answer, also because its time is up: the next attempt is not
 /// to wait for the same silence.
-struct Unanswered<'a> {
+struct Silent<'a> {
     pool: &'a Pool,
     key: &'a Key,
     shared: bool,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for Silent<'_> {
     fn drop(&mut self) {
         if self.shared {
             self.pool.forget_shared(self.key);
@@ -258,4 +287,55 @@ fn request(
     *request.uri_mut() = uri.map_err(|_| FailureReason::Malformed)?;
     *request.headers_mut() = headers.clone();
     Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Driver;
+    use crate::wire::Metered;
+    use hyper::client::conn::http1;
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// A connection whose other end is closed, which nobody has noticed yet.
+    async fn closed_unnoticed(address: SocketAddr) -> Connection {
+        let (_, allowance) = Metered::new(TcpStream::connect(address).await.unwrap());
+        let (ours, theirs) = tokio::io::duplex(1024);
+        let (mut sender, connection) = http1::handshake(TokioIo::new(ours)).await.unwrap();
+        let driver = Driver::new(tokio::spawn(async move { connection.await.unwrap_or_default() }));
+        sender.ready().await.unwrap();
+        drop(theirs);
+        Connection { wire: Wire::One(sender), allowance, driver: Arc::new(driver) }
+    }
+
+    #[tokio::test]
+    async fn what_a_closed_connection_gives_back_unsent_goes_over_a_new_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = Url::parse(&format!("http://{address}/")).unwrap();
+        let sender = Sender::new(Settings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Settings::default() });
+        let sender = sender.unwrap();
+        let body = Bytes::from_static(b"{}");
+        let connection = closed_unnoticed(address).await;
+        let gone = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
+        assert_eq!(gone.map(|_| ()), Err(Unanswered::Unsent));
+
+        sender.inner.pool.put(Key::new(&url, address), closed_unnoticed(address).await);
+        let deadline = Duration::from_secs(20);
+        let request = Request { url: url.to_string(), headers: vec![], body, deadline };
+        let answer = async {
+            for _ in 0..2 {
+                // The sockets that only stand for their counters.
+                drop(listener.accept().await.unwrap());
+            }
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut read = [0; 1024];
+            assert!(socket.read(&mut read).await.unwrap() > 0);
+            socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        };
+        let (attempt, ()) = tokio::join!(sender.send(request), answer);
+        assert_eq!(attempt.response_status, 204);
+    }
 }

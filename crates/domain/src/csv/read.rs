@@ -66,7 +66,9 @@ impl File {
             }
         };
         let Header { columns, unknown } = header;
-        let mut rows = Vec::new();
+        // Growing bit by bit, the rows would be in memory twice.
+        let lines = bytes.iter().filter(|it| **it == b'\n').count();
+        let mut rows = Vec::with_capacity(lines.min(MAX_ROWS));
         while let Some(record) = scanner.next()? {
             if record.is_blank() {
                 continue;

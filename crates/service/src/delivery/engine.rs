@@ -236,6 +236,7 @@ impl Engine {
                 Ok(true) => {
                     pause = TRY_AGAIN;
                     self.wake.notify_one();
+                    self.outcomes.gather().await;
                 }
                 Ok(false) if self.lanes().is_done() => return,
                 Ok(false) => self.outcomes.news().await,

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use candor_domain::webhook::{Job, Pulse};
 use candor_port_storage::StorageError;
 use candor_port_storage::queue::{Fate, Lane, Recorded};
 use candor_port_storage::store::Read;
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use super::disable::disable;
 use super::engine::Engine;
 
 /// The most that is recorded at once: no other writer waits for long.
 const BATCH: usize = 256;
+/// Whoever has just recorded something records no more for this long, unless a whole batch is there.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// What became of one delivery, and what that adds to what is known of its subscription.
 #[derive(Debug)]
@@ -71,6 +75,13 @@ impl Outcomes {
 
     pub(super) async fn news(&self) {
         self.news.notified().await;
+    }
+
+    /// Lets a batch fill up for a moment: a few larger ones cost the store less than many small ones.
+    pub(super) async fn gather(&self) {
+        if self.lock().new.len() < BATCH {
+            sleep(GATHER).await;
+        }
     }
 
     fn batch(&self) -> Option<Batch> {

@@ -24,7 +24,7 @@ pub(crate) use steer::{Turns, steered};
 #[async_trait]
 impl Queue for PostgresStore {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
-        let flight = steered(vec![claim::sql(lease, now, claim)]);
+        let flight = steer::leasing(claim::sql(lease, now, claim));
         claim::claimed(self.in_turn(flight, claim::row).await?, claim)
     }
 

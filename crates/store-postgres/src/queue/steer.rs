@@ -22,6 +22,11 @@ const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_confi
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), \
     set_config('enable_hashagg', 'off', true)";
 
+/// A lease need not outlive a crash of the server: what was leased is then due at once instead of at its end, and what
+/// was sent meanwhile is sent once more, as after a crash of the service. Everything that is recorded later is written
+/// to the disk together with it.
+const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
+
 /// The queue has at most one of so many pooled connections, so that change sets need not wait behind deliveries.
 const SHARE: usize = 3;
 
@@ -34,6 +39,11 @@ pub(crate) fn steered(statements: Vec<Sql>) -> Flight {
     let mut all = vec![Sql::plain(STEER)];
     all.extend(statements);
     Flight::transaction(all, last)
+}
+
+/// The same for a lease, whose commit waits for no disk.
+pub(super) fn leasing(statement: Sql) -> Flight {
+    steered(vec![Sql::plain(UNFLUSHED), statement])
 }
 
 /// The subscription with these ids, as a subquery. An order that only its key has keeps the planner from the indexes of

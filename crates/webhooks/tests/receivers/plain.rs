@@ -1,12 +1,16 @@
 //! HTTP/1.1 without TLS: answers, silence, drips, floods and resets.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::webhook::FailureReason::{Closed, Connect, Malformed, Redirect, Status, Timeout, TooLarge};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
-use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, attempt, failed, request, reset, until};
+use crate::support::{
+    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, failed, post, request, reset, sender, told, until,
+};
 
 #[tokio::test]
 async fn a_request_is_a_post_of_the_body_with_the_headers_as_given() {
@@ -164,20 +168,30 @@ async fn a_connection_that_ends_early_is_a_failure_until_the_status_is_known() {
     ];
     for (what, answer, wanted) in table {
         for crash in [false, true] {
-            let receiver = Receiver::start(move |mut socket| async move {
-                if let Some(answer) = answer {
-                    request(&mut socket).await;
-                    socket.write_all(answer).await.unwrap();
-                    socket.flush().await.unwrap();
-                }
-                if crash {
-                    // A reset overtakes what was sent before it, so what was sent must be read first.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    reset(&socket);
+            let judged = Arc::new(Notify::new());
+            let over = Arc::clone(&judged);
+            let receiver = Receiver::start(move |mut socket| {
+                let judged = Arc::clone(&judged);
+                async move {
+                    if let Some(answer) = answer {
+                        request(&mut socket).await;
+                        socket.write_all(answer).await.unwrap();
+                    }
+                    if crash {
+                        // A reset can overtake what was sent before it, which matters once that has a status.
+                        if wanted.0 > 0 {
+                            judged.notified().await;
+                        }
+                        reset(&socket);
+                    }
                 }
             })
             .await;
-            assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{what}, reset: {crash}");
+            let sender = sender();
+            assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, wanted, "{what}, reset: {crash}");
+            over.notify_one();
+            until(what, || receiver.ended() == 1).await;
+            assert_eq!(sender.kept_connections(), 0, "{what}, reset: {crash}");
         }
     }
 }

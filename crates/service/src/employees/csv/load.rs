@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use candor_domain::access::Tenant;
 use candor_domain::csv::{File, Known, Names};
 use candor_domain::id::EmployeeId;
-use candor_domain::people::{Invitation, Status};
+use candor_domain::people::{Employee, Invitation, Status};
 use candor_port_storage::{Version, Versioned};
 
 use crate::{Error, Shell};
@@ -34,12 +34,10 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
         tokio::try_join!(store.employees_by_email(tenant, &emails), by_external_id, departments)?;
     let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
-    known.people.reserve_exact(by_email.len() + by_external_id.len());
-    for person in by_email.into_iter().chain(by_external_id) {
-        if versions.insert(person.value.id, person.version).is_none() {
-            known.people.push(person.value);
-        }
-    }
+    let mut once = |it: Versioned<Employee>| versions.insert(it.value.id, it.version).is_none().then_some(it.value);
+    // Collected like this they stay where they are in memory.
+    known.people = by_email.into_iter().filter_map(&mut once).collect();
+    known.people.extend(by_external_id.into_iter().filter_map(&mut once));
     let ids: Vec<_> = known.people.iter().map(|it| it.id).collect();
     let pending = known.people.iter().filter(|it| it.status == Status::PendingInvite).map(|it| it.id);
     let pending: Vec<_> = pending.collect();
