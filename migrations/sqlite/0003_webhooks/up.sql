@@ -59,10 +59,9 @@ CREATE TABLE deliveries (
     next_attempt_at INTEGER,
     delivered_at INTEGER,
     created_at INTEGER NOT NULL,
-    PRIMARY KEY (tenant_id, id, created_at)
+    PRIMARY KEY (tenant_id, webhook_id, status, created_at, id)
 ) STRICT;
--- A list is a run for each status. By event, the log also says which of them were never delivered.
-CREATE INDEX deliveries_by_status ON deliveries (tenant_id, webhook_id, status, created_at, id);
+-- A list is a run for each status, and so is the key. By event, the log also says which of them were never delivered.
 CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
 CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
 -- What is over for long enough.

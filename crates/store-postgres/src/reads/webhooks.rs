@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Subscription};
+use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Status, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::listing::Listing;
@@ -51,14 +52,19 @@ impl Webhooks for PostgresStore {
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         let mut sql = Sql::default();
-        let (tenant, delivery) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
-        let at = sql.bind(Cell::Time(begun_at(id)));
+        let (tenant, lane) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+        let (at, delivery) = (sql.bind(Cell::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
-        sql.push(&format!(
-            "SELECT {columns} FROM deliveries WHERE tenant_id = {tenant} AND id = {delivery} AND created_at = {at}"
-        ));
+        let under = |(word, _): &(&str, Status)| {
+            format!(
+                "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {lane} AND status = '{word}' \
+                 AND created_at = {at} AND id = {delivery} LIMIT 1)"
+            )
+        };
+        let runs: Vec<_> = Status::WORDS.iter().map(under).collect();
+        sql.push(&format!("SELECT {columns} FROM ({}) AS r LIMIT 1", runs.join(" UNION ALL ")));
         let found: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
-        Ok(found.map(|it| it.value).filter(|it| it.subscription_id == webhook))
+        Ok(found.map(|it| it.value))
     }
 
     async fn deliveries(

@@ -4,9 +4,11 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
+use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Subscription};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Status, Subscription};
 use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::Listing;
 use candor_port_storage::queue::{Again, Lane, Webhooks};
@@ -40,8 +42,7 @@ impl Webhooks for SqliteStore {
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        let found = self.look_up(move |db| table::one::<Delivery>(db, tenant, id.to_bytes())).await?;
-        Ok(found.filter(|it| it.subscription_id == webhook))
+        self.look_up(move |db| attempt(db, tenant, webhook, id)).await
     }
 
     async fn deliveries(
@@ -72,6 +73,24 @@ impl Webhooks for SqliteStore {
         let which = which.clone();
         self.read(move |db| again::events(db, (tenant, webhook), &which, after, most)).await
     }
+}
+
+/// One attempt, which is under one of the statuses.
+pub(crate) fn attempt(
+    db: &mut Db,
+    tenant: Tenant,
+    webhook: WebhookId,
+    id: DeliveryId,
+) -> Result<Option<Delivery>, StorageError> {
+    let columns = &db.statements(Delivery::TABLE).columns;
+    let statuses: Vec<_> = Status::WORDS.iter().map(|(word, _)| format!("'{word}'")).collect();
+    let text = format!(
+        "SELECT {columns} FROM deliveries WHERE tenant_id = ? AND webhook_id = ? AND status IN ({}) \
+         AND created_at = ? AND id = ?",
+        statuses.join(", ")
+    );
+    let begun_at = Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX));
+    db.first(Sql::new(text).bind(tenant).bind(webhook).bind(begun_at).bind(id), table::value)
 }
 
 /// The subscriptions of all tenants behind one.

@@ -14,7 +14,7 @@ use candor_store_testkit::Fixtures;
 use super::{database, save};
 use crate::reads::{again, webhooks};
 use crate::sql::Db;
-use crate::{commit, deliveries, list, table};
+use crate::{commit, deliveries, list};
 
 struct Stored {
     db: Db,
@@ -170,7 +170,7 @@ fn the_looks_at_queue_and_log_are_bounded_by_indexes() {
     deliveries::forget(&mut db, make.tick(), 9).unwrap();
     webhooks::every(&mut db, Some((tenant, to.id)), 9).unwrap();
     webhooks::events(&mut db, vec![(tenant, make.id())]).unwrap();
-    table::one::<Delivery>(&mut db, tenant, make.id::<candor_domain::id::DeliveryKind>().to_bytes()).unwrap();
+    webhooks::attempt(&mut db, tenant, to.id, make.id()).unwrap();
     must_be_led(&mut db, &[]);
 }
 
@@ -186,7 +186,7 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
                 let index = match (event_type, event_id) {
                     (_, Some(_)) => "deliveries_by_event (tenant_id=? AND webhook_id=? AND status=? AND event_id=?",
                     (Some(_), None) => "deliveries_by_type (tenant_id=? AND webhook_id=? AND status=? AND event_type=?",
-                    (None, None) => "deliveries_by_status (tenant_id=? AND webhook_id=? AND status=?",
+                    (None, None) => "sqlite_autoindex_deliveries_1 (tenant_id=? AND webhook_id=? AND status=?",
                 };
                 for descending in [false, true] {
                     let sort = Sort { by: SortBy::CreatedAt, descending };
