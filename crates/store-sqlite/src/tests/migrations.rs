@@ -55,6 +55,8 @@ impl Schema {
         } else if let Some((before, rest)) = statement.split_once("INDEX ") {
             let (name, rest) = rest.split_once(" ON ").unwrap();
             let (table, rest) = rest.split_once(" (").unwrap();
+            // On the other store, only a default partition may need what the whole table has here.
+            let table = table.strip_suffix("_default").unwrap_or(table);
             let columns = rest.split(')').next().unwrap().split(',').map(|it| it.trim().to_owned()).collect();
             let rows = rest.split_once(" WHERE ").map(|(_, it)| it.to_owned());
             let it = Index { unique: before.contains("UNIQUE"), table: table.to_owned(), columns, rows };
