@@ -1,7 +1,8 @@
 //! The storage port on embedded SQLite.
 //!
 //! One thread writes and commits whatever waits as a group, a few threads read lists, and one moves the write-ahead log
-//! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out whether or not its caller still waits.
+//! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out
+//! whether or not its caller still waits.
 
 mod checkpoint;
 mod commit;
