@@ -18,7 +18,7 @@ const BUSY_MILLIS: u32 = 5_000;
 /// How long the connection that begins the write-ahead log anew waits for readers: the writer waits with it.
 const CHECKPOINT_BUSY_MILLIS: u32 = 50;
 /// What a connection keeps of the database in memory, in KiB.
-const CACHE_KIB: u32 = 8 * 1024;
+const CACHE_KIB: u32 = 16 * 1024;
 /// The same for those that read: only what is still in the write-ahead log, all else is in the map.
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// What a connection maps of the file; pages in the map are read without a copy.
