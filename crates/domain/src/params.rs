@@ -136,11 +136,11 @@ impl Params {
         Bounds { gte, lte }
     }
 
-    /// The paths to inline, comma-separated.
+    /// The paths to inline, comma-separated; an empty one is none of them.
     pub fn expand<E: Word>(&mut self) -> Vec<E> {
         let paths = self.one("expand", |text| {
             let mut paths = Vec::new();
-            for path in text.split(',').filter(|it| !it.is_empty()) {
+            for path in text.split(',') {
                 let path = E::from_word(path)?;
                 if !paths.contains(&path) {
                     paths.push(path);
@@ -304,6 +304,8 @@ mod tests {
             (&[("cursor", "nonsense")], "cursor", Code::InvalidFormat),
             (&[("sort", "age")], "sort", Code::InvalidEnum),
             (&[("expand", "true,age")], "expand", Code::InvalidEnum),
+            (&[("expand", "")], "expand", Code::InvalidEnum),
+            (&[("expand", "true,")], "expand", Code::InvalidEnum),
             (&[("filter[archived]", "maybe")], "filter[archived]", Code::InvalidEnum),
             (&[("filter[archived]", "all"), ("filter[archived]", "all")], "filter[archived]", Code::InvalidFormat),
             (&[("filter[age]", "3")], "filter[age]", Code::UnknownField),
