@@ -121,7 +121,7 @@ pub(super) fn of(query_of_route: &Query) -> Vec<Value> {
         parameters.extend(["Limit", "Cursor"].map(shared_reference));
     }
     if let Some(words) = query_of_route.expand {
-        let schema = json!({"type": "array", "items": {"type": "string", "enum": words()}});
+        let schema = json!({"type": "array", "minItems": 1, "items": {"type": "string", "enum": words()}});
         let mut expand = query("expand", schema, "What is inlined beside its id; needs its read scope too.");
         expand["style"] = json!("form");
         expand["explode"] = json!(false);
