@@ -129,8 +129,10 @@ async fn answer(mut stream: TcpStream, seen: &Seen, mut hanging: watch::Receiver
         }
         filled += read;
         let Some((body, end)) = request(&buffer[..filled]).filter(|(_, end)| *end <= filled) else { continue };
+        // Whoever sees the request counted may change the receiver's mind for the next one, not for this one.
+        let hangs = *hanging.borrow();
         seen.see(&buffer[body..end]);
-        if *hanging.borrow() {
+        if hangs {
             hanging.wait_for(|it| !it).await?;
             return Ok(());
         }

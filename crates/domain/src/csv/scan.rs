@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
             let before = &bytes[..it.valid_up_to()];
             Broken { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
         })?;
-        let bare = text.strip_prefix(BOM).unwrap_or(text);
+        let bare = text.trim_start_matches(BOM);
         Ok(Self { text: bare, at: 0, offset: text.len() - bare.len(), number: 0 })
     }
 
@@ -172,6 +172,7 @@ mod tests {
         let wanted = vec![vec!["a,b".to_owned(), "c\r\nd".to_owned(), "e\"f".to_owned(), String::new()]];
         assert_eq!(cells("\"a,b\",\"c\r\nd\",\"e\"\"f\",\"\"\r\n"), wanted);
         assert_eq!(cells("\u{feff}a,b"), [["a", "b"]]);
+        assert_eq!(cells("\u{feff}\u{feff}a,b"), [["a", "b"]], "programs that add one to a file that has one");
         assert_eq!(cells("\"\"\"\""), [["\""]]);
     }
 
