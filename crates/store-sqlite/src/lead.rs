@@ -61,28 +61,29 @@ pub(crate) struct Tags<'l> {
 
 /// Chooses the shortest way. Where it leads past a crowd, the connection's statements can ask who belongs to it.
 pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> Result<Lead<'l>, StorageError> {
-    let mut best = (1.0, Lead::Order);
+    let (mut best, mut asked) = ((1.0, Lead::Order), None);
     for condition in &listing.conditions {
-        let (part, lead) = match condition {
+        let (part, lead, question) = match condition {
             Condition::Within(column, manager) | Condition::Reach(column, manager) => {
                 let team = team::of(db, tenant, *manager)?;
                 let by_index = BY_PERSON == (listing.table.name, column.name, listing.sort.name);
-                let way = among(&team, Below::of(condition, column.name, *manager), by_index);
-                if let (_, Lead::Crowd(_)) = way {
-                    let most = team.size().filter(|_| by_index).map_or(usize::MAX, |it| it * WALKED_FOR_ONE);
-                    db.question().ask(team, most);
-                }
-                way
+                let (part, lead) = among(&team, Below::of(condition, column.name, *manager), by_index);
+                let most = team.size().filter(|_| by_index).map_or(usize::MAX, |it| it * WALKED_FOR_ONE);
+                (part, lead, Some((team, most)))
             }
             Condition::Tagged(side, tags) => {
                 let count = tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?;
-                (share(count, FEW_TAGGED), Lead::Tagged(Tags { condition, side: *side, tags }))
+                (share(count, FEW_TAGGED), Lead::Tagged(Tags { condition, side: *side, tags }), None)
             }
             Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
         };
         if part <= best.0 {
-            best = (part, lead);
+            (best, asked) = ((part, lead), question);
         }
+    }
+    // Only now: what the statement asks is about the people of the way that it takes.
+    if let ((_, Lead::Crowd(_)), Some((team, most))) = (&best, asked) {
+        db.question().ask(team, most);
     }
     Ok(best.1)
 }

@@ -17,6 +17,8 @@ use tokio::runtime::Handle;
 
 use departures::Departures;
 
+pub(crate) use statement::keep as keeping;
+
 use crate::failure::Failure;
 use crate::flight::{carried_out, send};
 use crate::pool::Pool;

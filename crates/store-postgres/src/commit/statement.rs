@@ -121,18 +121,8 @@ impl Statement {
 
     /// Takes the idempotency key, before anything else. A twin that is under way is waited for.
     fn take_key(&mut self, replay: &Replay) {
-        let key = self.sql.bind(Cell::Text(replay.key.as_str().to_owned()));
-        let fingerprint = self.sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
-        let status = self.sql.bind(Cell::Int(i64::from(replay.status)));
-        let sealed = self.sql.bind(Cell::Bytes(replay.sealed.clone()));
-        let (at, until) =
-            (self.sql.bind(Cell::Time(replay.created_at)), self.sql.bind(Cell::Time(replay.expires_at())));
-        let tenant = &self.tenant;
-        self.parts.push(format!(
-            "replay AS (INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) \
-             VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until}) \
-             {REPLAY_TAKEN} r.expires_at <= {at} RETURNING 1)"
-        ));
+        let taken = taken(&mut self.sql, &self.tenant, replay);
+        self.parts.push(format!("replay AS ({taken})"));
         let mine = raise("(SELECT count(*) FROM replay) = 1", REPLAYED);
         self.parts.push(format!("go AS MATERIALIZED (SELECT {mine} AS ok)"));
         self.checks.push("(SELECT ok FROM go)".to_owned());
@@ -147,6 +137,29 @@ impl Statement {
         self.sql.push(&format!("{with}{text}"));
         self.sql
     }
+}
+
+/// The insert of a kept answer, which answers a row if its key was free or has expired.
+fn taken(sql: &mut Sql, tenant: &str, replay: &Replay) -> String {
+    let key = sql.bind(Cell::Text(replay.key.as_str().to_owned()));
+    let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
+    let status = sql.bind(Cell::Int(i64::from(replay.status)));
+    let sealed = sql.bind(Cell::Bytes(replay.sealed.clone()));
+    let (at, until) = (sql.bind(Cell::Time(replay.created_at)), sql.bind(Cell::Time(replay.expires_at())));
+    format!(
+        "INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) \
+         VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until}) \
+         {REPLAY_TAKEN} r.expires_at <= {at} RETURNING 1::bigint"
+    )
+}
+
+/// Keeps an answer by itself.
+pub(crate) fn keep(tenant: Tenant, replay: &Replay) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.id(tenant.to_bytes());
+    let taken = taken(&mut sql, &tenant, replay);
+    sql.push(&taken);
+    sql
 }
 
 /// Nothing here is a constant for the planner: it would cast the word beforehand.

@@ -17,6 +17,7 @@ use candor_port_storage::store::{FeedPage, Read, StorageError, StoredReplay, Tra
 use tokio::time::sleep;
 
 use crate::PostgresStore;
+use crate::commit::keeping;
 use crate::failure::Failure;
 use crate::select::{columns, flag, int, versioned};
 use crate::sql::Sql;
@@ -38,7 +39,7 @@ impl Trail for PostgresStore {
     }
 
     async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
-        Ok(!self.apart(&keep_sql(tenant, &replay), int).await?.is_empty())
+        Ok(!self.apart(&keeping(tenant, &replay), int).await?.is_empty())
     }
 
     /// An event is shown when every transaction that began before its own has ended, for such a one may yet commit
@@ -89,24 +90,6 @@ impl Trail for PostgresStore {
         let gone = self.apart(&expired, int).await?.into_iter().chain(self.apart(&old, int).await?);
         Ok(gone.map(|it| u64::try_from(it).unwrap_or_default()).sum())
     }
-}
-
-/// An answer that has expired makes room for a new one. A twin that is under way is waited for.
-fn keep_sql(tenant: Tenant, replay: &Replay) -> Sql {
-    let mut sql = Sql::default();
-    let (tenant, key) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(replay.key.as_str().to_owned())));
-    let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
-    let (status, sealed) =
-        (sql.bind(Cell::Int(i64::from(replay.status))), sql.bind(Cell::Bytes(replay.sealed.clone())));
-    let (at, until) = (sql.bind(Cell::Time(replay.created_at)), sql.bind(Cell::Time(replay.expires_at())));
-    sql.push(&format!(
-        "INSERT INTO replays AS r (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
-         VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until}) \
-         ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status, \
-         sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at \
-         WHERE r.expires_at <= {at} RETURNING 1::bigint"
-    ));
-    sql
 }
 
 fn feed_sql(tenant: Tenant, filter: &FeedFilter, since: Timestamp, after: Option<&Position>, limit: u16) -> Sql {
