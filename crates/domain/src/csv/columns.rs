@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::scan::Record;
+use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, Unreadable};
 use crate::people::is_key;
 use crate::problem::{Code, Flaw, Problems};
@@ -67,7 +67,11 @@ impl Header {
             let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
             return Err(Unreadable::Invalid(Problems::one("header", flaw)));
         }
-        let names: Vec<&str> = record.cells.iter().map(|it| it.trim()).collect();
+        let mut names: Vec<&str> = record.cells.iter().map(|it| it.trim()).collect();
+        // A mark behind empty lines; in front of them the scanner takes it away.
+        if let Some(first) = names.first_mut() {
+            *first = first.trim_start_matches(|it: char| it == BOM || it.is_whitespace());
+        }
         let columns: Vec<Column> = names.iter().map(|it| Column::of(it)).collect();
         let mut problems = Problems::none();
         if !columns.contains(&Column::Email) {

@@ -42,7 +42,8 @@ pub(super) struct Scanner<'a> {
     number: u32,
 }
 
-const BOM: &str = "\u{feff}";
+/// A byte order mark.
+pub(super) const BOM: char = '\u{feff}';
 
 /// How a cell ended.
 #[derive(PartialEq, Eq)]

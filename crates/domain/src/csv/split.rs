@@ -176,6 +176,10 @@ mod tests {
             let found = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
             assert_eq!((texts(&found), found.parts[0].number(2)), (vec!["email\na@x\n"], 3));
         }
+        for marked in ["\u{feff}", "\n\u{feff}", "\n\u{feff} \u{feff}"] {
+            let twice = format!("{marked}email,role,Email\na@x,\n");
+            assert!(split(twice.as_bytes(), 1, MAX_BYTES).is_err(), "the mark is no part of a name");
+        }
         assert!(split(b"email\n\"a", 1, 10).is_err());
         assert!(split(b"", 1, 10).is_err());
     }
