@@ -7,8 +7,8 @@ use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::{Event, FeedFilter};
 use candor_domain::id::{
-    AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, NotificationId, ObjectiveId, ObservationId,
-    OrganizationId,
+    AttributeId, AttributeKind, ConnectorId, DepartmentId, EmployeeId, EmployeeKind, KeyId, NotificationId,
+    ObjectiveId, ObservationId, OrganizationId,
 };
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
@@ -23,7 +23,7 @@ use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::queue::{Queue, Webhooks};
-use crate::{Version, Versioned};
+use crate::{Version, Versioned, Wanted};
 
 /// Why a store did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -112,8 +112,14 @@ pub trait Observations {
         sort: Sort,
         page: &PageRequest,
     ) -> Read<Page<Observation>>;
-    /// What observations refer to: those of these people and attributes that are there, in any order, read together.
-    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred>;
+    /// What observations refer to, read together: those of these people and attributes that are there in another
+    /// version than is known, in any order. Each is asked for once.
+    async fn referred(
+        &self,
+        tenant: Tenant,
+        people: &[Wanted<EmployeeKind>],
+        attributes: &[Wanted<AttributeKind>],
+    ) -> Read<Referred>;
 }
 
 /// People and the lines between them.

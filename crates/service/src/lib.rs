@@ -21,6 +21,7 @@ pub mod objectives;
 pub mod observations;
 pub mod operator;
 pub mod organization;
+mod renderings;
 pub mod reply;
 pub mod shell;
 pub mod start;

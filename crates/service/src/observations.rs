@@ -1,31 +1,28 @@
 //! Observations (§4.1).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use candor_domain::access::Scope;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
-use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
+use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, ObservationId};
 use candor_domain::json::Object;
-use candor_domain::library::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
-use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, Row, Versioned, Write};
-use serde_json::value::{RawValue, to_raw_value};
+use candor_port_storage::{Require, Row, Wanted, Write};
 
 use crate::list::{self, Beside, may_expand};
+use crate::renderings::Shown;
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
 use crate::{Call, Error, Shell};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
 struct Inlined {
-    employees: Option<BTreeMap<EmployeeId, Employee>>,
-    /// Rendered once, however many observations have them.
-    attributes: Option<BTreeMap<AttributeId, Box<RawValue>>>,
+    employees: Option<Shown<EmployeeKind>>,
+    attributes: Option<Shown<AttributeKind>>,
 }
 
 impl Inlined {
@@ -40,12 +37,10 @@ impl Inlined {
         if attributes {
             tags.extend(items.iter().flat_map(|it| it.attribute_ids.iter().copied()));
         }
-        let (people, tags): (Vec<_>, Vec<_>) = (people.into_iter().collect(), tags.into_iter().collect());
-        let found = shell.store.referred(tenant, &people, &tags).await?;
-        let rendered = |it: Versioned<Attribute>| Ok((it.value.id, to_raw_value(&it.value)?));
-        let tags: Result<_, serde_json::Error> = found.attributes.into_iter().map(rendered).collect();
-        let tags = tags.map_err(|it| Error::Bug(it.to_string()))?;
-        let people = found.people.into_iter().map(|it| (it.value.id, it.value)).collect();
+        let (people, tags) = (shell.people.seek(tenant, people), shell.attributes.seek(tenant, tags));
+        let found = shell.store.referred(tenant, &people.wanted, &tags.wanted).await?;
+        let people = shell.people.show(tenant, people, found.people, |it| it.id)?;
+        let tags = shell.attributes.show(tenant, tags, found.attributes, |it| it.id)?;
         Ok(Self { employees: employees.then_some(people), attributes: attributes.then_some(tags) })
     }
 
@@ -184,11 +179,14 @@ async fn references(
     attributes: &[Reference<AttributeKind>],
 ) -> Result<References, Error> {
     let tenant = call.caller.tenant;
-    let ids: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
-    if people.is_empty() && ids.is_empty() {
+    let people: BTreeSet<_> = people.iter().copied().collect();
+    let attributes: BTreeSet<_> = attributes.iter().filter_map(|it| it.id).collect();
+    if people.is_empty() && attributes.is_empty() {
         return Ok(References::default());
     }
-    let found = shell.store.referred(tenant, people, &ids).await?;
+    let people: Vec<_> = people.into_iter().map(Wanted::from).collect();
+    let attributes: Vec<_> = attributes.into_iter().map(Wanted::from).collect();
+    let found = shell.store.referred(tenant, &people, &attributes).await?;
     Ok(References {
         people: found.people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
         attributes: found.attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),

@@ -8,7 +8,7 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
-use candor_domain::id::{Id, Kind};
+use candor_domain::id::{AttributeKind, EmployeeKind, Id, Kind};
 use candor_domain::refusal::Refusal;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
@@ -21,6 +21,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use crate::auth::Authenticator;
 use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
+use crate::renderings::Renderings;
 use crate::reply::{Outcome, Reply};
 use crate::vault::Vault;
 use crate::{Call, Error};
@@ -56,8 +57,17 @@ pub struct Shell {
     pub settings: Settings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
+    /// People as observations show them.
+    pub(crate) people: Renderings<EmployeeKind>,
+    /// Attributes as observations show them.
+    pub(crate) attributes: Renderings<AttributeKind>,
     turns: Turns,
 }
+
+/// What is kept of rendered people; an organization of 10,000 takes half of it.
+const PEOPLE_BYTES: u64 = 16 << 20;
+/// What is kept of rendered attributes.
+const ATTRIBUTE_BYTES: u64 = 2 << 20;
 
 /// Locks for moves, shared by tenants whose ids end alike.
 #[derive(Default)]
@@ -85,7 +95,9 @@ impl Shell {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
         let (deliveries, turns) = (Deliveries::default(), Turns::default());
-        Self { store, clock, ids, vault, receivers, auth, limits, settings, deliveries, turns }
+        let people = Renderings::of_at_most(PEOPLE_BYTES);
+        let attributes = Renderings::of_at_most(ATTRIBUTE_BYTES);
+        Self { store, clock, ids, vault, receivers, auth, limits, settings, deliveries, people, attributes, turns }
     }
 
     /// Waits for a turn to move people within a tenant's reporting tree.

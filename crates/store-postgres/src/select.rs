@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
+use candor_domain::id::Kind;
 use candor_port_storage::flat::{Cell, Fetch, Reader, Stored, Table, Type};
 use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{Version, Versioned};
+use candor_port_storage::{Version, Versioned, Wanted};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
@@ -67,6 +68,27 @@ impl PostgresStore {
         let (tenant, ids) = (sql.id(tenant.to_bytes()), sql.ids(ids));
         let (columns, table) = (columns(T::TABLE, ""), T::TABLE.name);
         sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND id = ANY({ids})"));
+        self.read(&sql, versioned).await
+    }
+
+    /// Those of the resources that are there in another version than is known.
+    pub(crate) async fn wanted<T: Stored, K: Kind>(
+        &self,
+        tenant: Tenant,
+        wanted: &[Wanted<K>],
+    ) -> Read<Vec<Versioned<T>>> {
+        if wanted.is_empty() {
+            return Ok(vec![]);
+        }
+        let (ids, known): (Vec<_>, Vec<_>) = wanted.iter().map(Wanted::parts).unzip();
+        let mut sql = Sql::default();
+        let (tenant, ids) = (sql.id(tenant.to_bytes()), sql.ids(ids));
+        let known = sql.many(Type::Int, known.into_iter().map(Cell::Int));
+        let (columns, table) = (columns(T::TABLE, "t."), T::TABLE.name);
+        sql.push(&format!(
+            "SELECT {columns} FROM UNNEST({ids}, {known}) AS u (id, known) CROSS JOIN LATERAL \
+             (SELECT * FROM {table} WHERE tenant_id = {tenant} AND id = u.id AND version <> u.known OFFSET 0) AS t"
+        ));
         self.read(&sql, versioned).await
     }
 

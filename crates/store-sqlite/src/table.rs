@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
+use candor_domain::id::Kind;
 use candor_port_storage::flat::{Column, Fetch, MemberTable, Reader, Stored, Table};
-use candor_port_storage::{CommitError, Row, StorageError, Version, Versioned};
+use candor_port_storage::{CommitError, Row, StorageError, Version, Versioned, Wanted};
 
 use crate::refusal::refused;
 use crate::sql::{Db, Sql, Value};
@@ -107,6 +108,24 @@ pub(crate) fn by_ids<T: Stored>(
     ids: &[[u8; 16]],
 ) -> Result<Vec<Versioned<T>>, StorageError> {
     by_values(db, tenant, " AND id", ids.iter().copied())
+}
+
+/// Those of the rows that are there in another version than is known.
+pub(crate) fn wanted<T: Stored, K: Kind>(
+    db: &mut Db,
+    tenant: Tenant,
+    wanted: &[Wanted<K>],
+) -> Result<Vec<Versioned<T>>, StorageError> {
+    let statements = db.statements(T::TABLE);
+    let mut found = vec![];
+    for wanted in wanted.chunks(AT_ONCE) {
+        let mut draft = Draft::default();
+        draft.rows("WITH wanted (wanted_id, known) AS (VALUES ", wanted.iter().map(Wanted::parts));
+        draft.add(") SELECT ").add(&statements.columns).add(" FROM wanted CROSS JOIN ").add(T::TABLE.name);
+        draft.with(" WHERE tenant_id = ", tenant).add(" AND id = wanted_id AND version <> known");
+        found.extend(db.rows(draft.finish(), versioned)?);
+    }
+    Ok(found)
 }
 
 /// The rows with one of these values in a column; the condition leads to the column.

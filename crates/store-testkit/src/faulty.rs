@@ -10,8 +10,8 @@ use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::FeedFilter;
 use candor_domain::id::{
-    AttributeId, ConnectorId, DepartmentId, EmployeeId, KeyId, NotificationId, ObjectiveId, ObservationId,
-    OrganizationId,
+    AttributeId, AttributeKind, ConnectorId, DepartmentId, EmployeeId, EmployeeKind, KeyId, NotificationId,
+    ObjectiveId, ObservationId, OrganizationId,
 };
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
@@ -27,7 +27,7 @@ use candor_port_storage::store::{
     FeedPage, Keys, Library, LinesAbove, Objectives, Observations, People, Read, Referred, Reporting, Storage,
     StorageError, StoredReplay, Trail,
 };
-use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned, Wanted};
 
 mod webhooks;
 
@@ -156,7 +156,12 @@ impl<S: Storage + ?Sized> Observations for Faulty<S> {
     ) -> Read<Page<Observation>> {
         self.through(Call::List, self.store.observations(tenant, filter, sort, page)).await
     }
-    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
+    async fn referred(
+        &self,
+        tenant: Tenant,
+        people: &[Wanted<EmployeeKind>],
+        attributes: &[Wanted<AttributeKind>],
+    ) -> Read<Referred> {
         self.through(Call::Batch, self.store.referred(tenant, people, attributes)).await
     }
 }

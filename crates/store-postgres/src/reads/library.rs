@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeId, DepartmentId, EmployeeId, Id, ObservationId};
+use candor_domain::id::{AttributeId, AttributeKind, DepartmentId, EmployeeKind, Id, ObservationId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Sort};
-use candor_port_storage::Versioned;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{Library, Observations, Read, Referred};
+use candor_port_storage::{Versioned, Wanted};
 
 use futures_util::future::try_join;
 
@@ -35,20 +35,14 @@ impl Observations for PostgresStore {
         self.list(tenant, Listing::observations(filter, sort, page)).await
     }
 
-    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
+    async fn referred(
+        &self,
+        tenant: Tenant,
+        people: &[Wanted<EmployeeKind>],
+        attributes: &[Wanted<AttributeKind>],
+    ) -> Read<Referred> {
         // Both travel in one flight; who asks for none of a kind sends nothing.
-        let people = async {
-            if people.is_empty() {
-                Ok(vec![])
-            } else {
-                self.by_ids(tenant, people.iter().map(|it| it.to_bytes())).await
-            }
-        };
-        let attributes = async {
-            let ids = attributes.iter().map(|it| it.to_bytes());
-            if attributes.is_empty() { Ok(vec![]) } else { self.by_ids(tenant, ids).await }
-        };
-        let (people, attributes) = try_join(people, attributes).await?;
+        let (people, attributes) = try_join(self.wanted(tenant, people), self.wanted(tenant, attributes)).await?;
         Ok(Referred { people, attributes })
     }
 }

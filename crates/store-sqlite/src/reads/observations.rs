@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
+use candor_domain::id::{AttributeKind, EmployeeKind, ObservationId};
 use candor_domain::observation::{Filter, Observation};
 use candor_domain::page::{Page, PageRequest, Sort};
-use candor_port_storage::Versioned;
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{Observations, Read, Referred};
+use candor_port_storage::{Versioned, Wanted};
 
 use crate::{SqliteStore, list, table};
 
@@ -29,12 +29,16 @@ impl Observations for SqliteStore {
         self.read(move |db| list::page(db, tenant, &listing)).await
     }
 
-    async fn referred(&self, tenant: Tenant, people: &[EmployeeId], attributes: &[AttributeId]) -> Read<Referred> {
-        let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
-        let attributes: Vec<_> = attributes.iter().map(|it| it.to_bytes()).collect();
+    async fn referred(
+        &self,
+        tenant: Tenant,
+        people: &[Wanted<EmployeeKind>],
+        attributes: &[Wanted<AttributeKind>],
+    ) -> Read<Referred> {
+        let (people, attributes) = (people.to_vec(), attributes.to_vec());
         self.look_up_all(people.len() + attributes.len(), move |db| {
-            let people = table::by_ids(db, tenant, &people)?;
-            Ok(Referred { people, attributes: table::by_ids(db, tenant, &attributes)? })
+            let people = table::wanted(db, tenant, &people)?;
+            Ok(Referred { people, attributes: table::wanted(db, tenant, &attributes)? })
         })
         .await
     }

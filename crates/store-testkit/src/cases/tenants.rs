@@ -89,7 +89,10 @@ impl Full {
             ("department name", store.department_by_name(tenant, &department).await.unwrap().is_some()),
             ("members", store.department_has_members(tenant, it.department.id).await.unwrap()),
             ("attribute", store.attribute(tenant, it.attribute.id).await.unwrap().is_some()),
-            ("attributes", !store.referred(tenant, &[], &[it.attribute.id]).await.unwrap().attributes.is_empty()),
+            (
+                "attributes",
+                !store.referred(tenant, &[], &[it.attribute.id.into()]).await.unwrap().attributes.is_empty(),
+            ),
             ("attribute name", store.attribute_by_name(tenant, &attribute).await.unwrap().is_some()),
             ("connector", store.connector(tenant, it.connector.id).await.unwrap().is_some()),
             ("managed", !store.managed_by(tenant, it.connector.id, None, 9).await.unwrap().is_empty()),
