@@ -79,6 +79,39 @@ async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
 }
 
 #[tokio::test]
+async fn what_is_inlined_is_as_it_is_now() {
+    let world = World::new().await;
+    let (grace, ada) = (world.observation("grace@example.com").await, world.observation("ada@example.com").await);
+    let tag = world.made("/v1/attributes", json!({"name": "Clarity", "category": "x"})).await;
+    let of = world.get(&format!("/v1/observations/{ada}")).await.json()["employee_id"].as_str().unwrap().to_owned();
+    world.patch(&format!("/v1/observations/{ada}"), json!({"attribute_ids": [tag]})).await;
+    let inlined = async || {
+        let one = world.get(&format!("/v1/observations/{ada}?expand=employee,attributes")).await.json();
+        let all = world.get("/v1/observations?expand=employee,attributes").await.json();
+        let found = all["data"].as_array().unwrap().iter().find(|it| it["id"] == ada).unwrap();
+        assert_eq!((&found["employee"], &found["attributes"]), (&one["employee"], &one["attributes"]));
+        one
+    };
+    let first = inlined().await;
+    assert_eq!(first["employee"], world.get(&format!("/v1/employees/{of}")).await.json());
+    assert_eq!(inlined().await, first);
+    for (path, body) in [
+        (format!("/v1/employees/{of}"), json!({"first_name": "Augusta"})),
+        (format!("/v1/attributes/{tag}"), json!({"name": "Clear words"})),
+    ] {
+        assert_eq!(world.patch(&path, body).await.status, 200, "{path}");
+    }
+    let second = inlined().await;
+    assert_eq!(
+        (&second["employee"]["first_name"], &second["attributes"][0]["name"]),
+        (&json!("Augusta"), &json!("Clear words"))
+    );
+    assert_eq!(second["employee"], world.get(&format!("/v1/employees/{of}")).await.json());
+    let other = world.get(&format!("/v1/observations/{grace}?expand=employee")).await.json();
+    assert_eq!(other["employee"]["email"], "grace@example.com");
+}
+
+#[tokio::test]
 async fn an_unknown_path_of_expansion_is_an_invalid_word() {
     let world = World::new().await;
     let id = world.observation("ada@example.com").await;
