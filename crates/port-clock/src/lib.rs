@@ -120,15 +120,16 @@ impl Default for SystemIds {
 
 impl Ids for SystemIds {
     fn ulid(&self, at: Timestamp) -> Ulid {
-        let mut bytes = [0; 16];
-        // Without randomness the counter below still makes every id of this process unique.
-        let _ = self.random.fill(&mut bytes);
-        let fresh = compose(at, u128::from_be_bytes(bytes));
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if compose(at, 0).0 >> RANDOM_BITS == last.0 >> RANDOM_BITS {
+            *last = Ulid(last.0 + 1);
+            return *last;
+        }
+        let mut bytes = [0; 16];
+        // Without randomness the counter above still makes every id of this process unique.
+        let _ = self.random.fill(&mut bytes);
         // Leave the highest random bit clear at the start of a millisecond, so that counting up never runs out of room.
-        let fresh = Ulid(fresh.0 & !(1 << (RANDOM_BITS - 1)));
-        let same_millisecond = fresh.0 >> RANDOM_BITS == last.0 >> RANDOM_BITS;
-        *last = if same_millisecond { Ulid(last.0 + 1) } else { fresh };
+        *last = Ulid(compose(at, u128::from_be_bytes(bytes)).0 & !(1 << (RANDOM_BITS - 1)));
         *last
     }
 

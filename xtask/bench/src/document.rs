@@ -35,8 +35,9 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          - {} observations of about 400 characters about {} people who report to one another in a tree with ten direct \
          reports each; `filter[manager_id]` has {} people instead, the last of whom report to one another in a line.\n\
          - {CLIENTS} clients unless the line says otherwise ({} for `filter[manager_id]`), each waiting for its answer, on \
-         connections that are kept alive. Contenders take turns of {} seconds, {} rounds; every figure is a median over \
-         the rounds, every ratio the median of the rounds' ratios.\n\
+         connections that are kept alive. Contenders take turns of {} seconds, {} rounds, of which the first third does not \
+         count where they read; every figure is a median over the rounds, every ratio the median of the rounds' \
+         ratios.\n\
          - Files of people are sent to a service of its own with 10,000 people, each row with a manager and a department. \
          What they are compared with are the same rows without events, audit entries and reporting lines: one `INSERT … \
          SELECT` on PostgreSQL, a prepared insert for each in one transaction on SQLite.\n\

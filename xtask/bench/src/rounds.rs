@@ -25,6 +25,23 @@ pub(crate) fn take_turns(contenders: &[Contender<'_>], rounds: usize, turn: Dura
     Ok(samples)
 }
 
+/// The same for contenders that read: each turn begins with a part that does not count, because what was read into
+/// memory may be gone when the others have had their turns.
+pub(crate) fn take_warm_turns(
+    contenders: &[Contender<'_>],
+    rounds: usize,
+    turn: Duration,
+) -> Outcome<Vec<Vec<Sample>>> {
+    let lead_in = turn / 3;
+    let warm = contenders.iter().map(|contender| -> Contender<'_> {
+        Box::new(move |turn, round| {
+            contender(lead_in, 2 * round)?;
+            contender(turn.saturating_sub(lead_in), 2 * round + 1)
+        })
+    });
+    take_turns(&warm.collect::<Vec<_>>(), rounds, turn)
+}
+
 /// The median of how many times as fast one was as the other in the same round.
 pub(crate) fn ratio(one: &[Sample], other: &[Sample]) -> f64 {
     median(one.iter().zip(other).map(|(one, other)| one.rate / other.rate))
@@ -76,5 +93,18 @@ mod tests {
         let samples = take_turns(&contenders, 2, Duration::ZERO).unwrap();
         assert_eq!(samples[0], [Sample::of_rate(1.0), Sample::of_rate(2.0)]);
         assert_eq!(*turns.borrow(), [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2), ("b", 2)]);
+    }
+
+    #[test]
+    fn a_warm_turn_counts_its_second_part() {
+        let turns = RefCell::new(Vec::new());
+        let contender: Contender<'_> = Box::new(|time, round| {
+            turns.borrow_mut().push((time, round));
+            Ok(Sample::of_rate(round as f64))
+        });
+        let samples = take_warm_turns(&[contender], 1, Duration::from_secs(3)).unwrap();
+        assert_eq!(samples, [[Sample::of_rate(3.0)]]);
+        let (lead_in, rest) = (Duration::from_secs(1), Duration::from_secs(2));
+        assert_eq!(turns.borrow()[2..], [(lead_in, 2), (rest, 3)]);
     }
 }

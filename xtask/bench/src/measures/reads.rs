@@ -6,7 +6,7 @@ use crate::data::{FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, OBSERVATIONS, Size};
 use crate::options::{Options, Store};
 use crate::pgbench::statement_of_the_store;
 use crate::report::{Limit, Line, grouped, per_second};
-use crate::rounds::{Contender, ratio, take_turns, typical};
+use crate::rounds::{Contender, ratio, take_warm_turns, typical};
 use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ fn compared(stage: &Stage, options: &Options, it: &Compared<'_>) -> Outcome<Vec<
     if let Some((reference, script)) = stage.reference.as_ref().zip(script.as_ref()) {
         contenders.push(reference.contender(script));
     }
-    let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+    let samples = take_warm_turns(&contenders, options.rounds(), options.turn())?;
     let with_reference = samples.len() > sides.len();
     let lines = sides.iter().zip(&samples).map(|(side, ours)| {
         let theirs = samples.last().filter(|_| with_reference);
@@ -150,7 +150,7 @@ fn slower(stage: &Stage, options: &Options, what: &str, at_most: f64, pair: &Pai
     for side in stage.measured(options) {
         let (one, other) = pair(&side.key);
         let contenders = [side.contender(one, CLIENTS), side.contender(other, CLIENTS)];
-        let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+        let samples = take_warm_turns(&contenders, options.rounds(), options.turn())?;
         lines.push(Line {
             what: what.to_owned(),
             store: Some(side.store),
