@@ -6,13 +6,18 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use actix_web::dev::Server;
-use actix_web::http::header::{CACHE_CONTROL, ContentType, RETRY_AFTER};
+use actix_web::http::Method;
+use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::{self, Data};
-use actix_web::{App, HttpResponse, HttpServer};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use bytes::Bytes;
 use candor_domain::id::RequestId;
 use candor_service::Shell;
 
-use crate::health::Readiness;
+use crate::answer::Answer;
+use crate::docs::{READ_METHODS, TEXT};
+use crate::fault::Fault;
+use crate::health::{Readiness, status};
 use crate::settings::MetricsText;
 
 /// What is told to whoever watches.
@@ -38,39 +43,40 @@ impl fmt::Debug for Watched {
 /// # Errors
 /// The listener cannot be used.
 pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Server> {
-    let app = move || {
-        App::new()
-            .app_data(Data::new(watched.clone()))
-            .route("/metrics", web::get().to(metrics))
-            .route("/livez", web::get().to(alive))
-            .route("/readyz", web::get().to(ready))
-    };
+    let app = move || App::new().app_data(Data::new(watched.clone())).default_service(web::to(answer));
     Ok(HttpServer::new(app).workers(1).disable_signals().listen(listener)?.run())
 }
 
-async fn metrics(watched: Data<Watched>) -> HttpResponse {
-    HttpResponse::Ok().content_type(ContentType::plaintext()).body((watched.metrics)())
-}
-
-async fn alive() -> HttpResponse {
-    status("alive")
-}
-
-async fn ready(watched: Data<Watched>) -> HttpResponse {
+async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
     let shell = &watched.shell;
-    let Err(fault) = watched.readiness.check(shell).await else { return status("ready") };
-    let request: RequestId = shell.id(shell.clock.now());
-    if let Some(cause) = &fault.cause {
-        tracing::error!(request_id = %request, %cause, "not ready");
+    let answer = page(&request, &watched).await.unwrap_or_else(|fault| {
+        let id: RequestId = shell.id(shell.clock.now());
+        if let Some(cause) = &fault.cause {
+            tracing::error!(request_id = %id, %cause, "not ready");
+        }
+        Answer::refusing(id, fault)
+    });
+    let mut response = HttpResponse::build(answer.status);
+    response.insert_header((CACHE_CONTROL, "no-store"));
+    for header in answer.headers {
+        response.insert_header(header);
     }
-    let mut answer = HttpResponse::build(fault.status);
-    if let Some(seconds) = fault.retry_after_seconds {
-        answer.insert_header((RETRY_AFTER, seconds.to_string()));
-    }
-    answer.insert_header((CACHE_CONTROL, "no-store")).content_type(ContentType::json()).body(fault.envelope(request))
+    response.body(answer.body)
 }
 
-fn status(word: &str) -> HttpResponse {
-    let body = format!(r#"{{"status":"{word}"}}"#);
-    HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).content_type(ContentType::json()).body(body)
+async fn page(request: &HttpRequest, watched: &Watched) -> Result<Answer, Fault> {
+    let path = request.path();
+    if !["/metrics", "/livez", "/readyz"].contains(&path) {
+        return Err(Fault::not_found());
+    }
+    match *request.method() {
+        Method::OPTIONS => return Ok(Answer::options(&READ_METHODS)),
+        Method::GET | Method::HEAD => {}
+        _ => return Err(Fault::wrong_method(&READ_METHODS)),
+    }
+    match path {
+        "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((watched.metrics)()))),
+        "/livez" => Ok(status("alive")),
+        _ => watched.readiness.check(&watched.shell).await.map(|()| status("ready")),
+    }
 }

@@ -7,6 +7,7 @@ use actix_web::http::header::{
 };
 use actix_web::http::{Method, StatusCode};
 use bytes::Bytes;
+use candor_domain::id::RequestId;
 use candor_domain::window::Standing;
 use candor_service::{Outcome, Reply};
 
@@ -87,7 +88,12 @@ impl Answer {
         if let Some(cause) = &fault.cause {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
         }
-        let mut answer = Self::with_body(JSON, fault.envelope(exchange.id));
+        Self::refusing(exchange.id, fault)
+    }
+
+    /// The same, of a request that is known by this id only.
+    pub(crate) fn refusing(request: RequestId, fault: Fault) -> Self {
+        let mut answer = Self::with_body(JSON, fault.envelope(request));
         answer.status = fault.status;
         if let Some(seconds) = fault.retry_after_seconds {
             answer.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));

@@ -11,14 +11,15 @@ use crate::answer::Answer;
 use crate::api::Api;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
+use crate::health::status;
 
 /// Nothing is loaded from elsewhere; the page styles itself with inline styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The files only change with the binary.
 const CACHED: &str = "public, max-age=3600";
-const READ_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+pub(crate) const READ_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// A page beside the API.
 pub(crate) enum Page<'a> {
@@ -58,10 +59,6 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
         Page::Metrics => metrics(api, exchange),
         Page::Docs(file) => reference(file),
     }
-}
-
-fn status(word: &str) -> Answer {
-    Answer::with_body(crate::answer::JSON, Bytes::from(format!(r#"{{"status":"{word}"}}"#)))
 }
 
 /// The metrics, for peers on this machine; a proxy on this machine does not count as one.

@@ -257,5 +257,5 @@ CREATE TABLE replays (
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX replays_by_expiry ON replays (expires_at);

@@ -38,7 +38,14 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
         let answer = client.get(path).unwrap();
         assert_eq!((answer.status, answer.json()), (200, json!({"status": status})), "{path}");
     }
-    assert_eq!(client.get("/v1/me").unwrap().status, 404, "the API is not here");
+    let elsewhere = client.get("/v1/me").unwrap();
+    assert_eq!(
+        (elsewhere.status, &elsewhere.json()["error"]["code"]),
+        (404, &json!("not_found")),
+        "the API is not here"
+    );
+    let posted = client.post("/livez", &json!({})).unwrap();
+    assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
     worker.stop();
 }
 
