@@ -11,6 +11,7 @@ mod lead;
 mod lines;
 mod list;
 mod lookups;
+mod maps;
 mod migrate;
 mod open;
 mod plans;

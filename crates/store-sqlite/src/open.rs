@@ -21,8 +21,9 @@ const CHECKPOINT_BUSY_MILLIS: u32 = 50;
 const CACHE_KIB: u32 = 16 * 1024;
 /// The same for those that read: only what is still in the write-ahead log, all else is in the map.
 const READER_CACHE_KIB: u32 = 4 * 1024;
-/// What a connection maps of the file; pages in the map are read without a copy.
-const MAPPED_BYTES: u64 = 1024 * 1024 * 1024;
+/// What a connection maps of the file at most; pages in the map are read without a copy. A build of SQLite that does not
+/// know of `.cargo/config.toml` maps 2 GiB.
+pub(crate) const MAPPED_BYTES: i64 = 64 << 30;
 
 /// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
 /// long as there is always somebody reading. Large enough that fewer than one change in a hundred meets such a moment.

@@ -15,6 +15,8 @@ use std::sync::{Once, OnceLock};
 
 use libsqlite3_sys as ffi;
 
+use crate::maps;
+
 /// How often a lock is looked at before a thread sleeps: some two microseconds.
 const LOOKS: usize = 60;
 
@@ -25,13 +27,13 @@ static LOCKS: OnceLock<ffi::sqlite3_mutex_methods> = OnceLock::new();
 pub(crate) fn keep() {
     static ONCE: Once = Once::new();
     // SAFETY: the mode takes no further argument. Where SQLite is in use already it refuses and stays as it is, which is
-    // only slower. Connections may be sent to other threads in this mode, and are never shared. `stable_plans` has the
+    // only slower. Connections may be sent to other threads in this mode, and are never shared. `opened` has the
     // signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
         if ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD) == ffi::SQLITE_OK {
             look_before_sleeping();
         }
-        ffi::sqlite3_auto_extension(Some(stable_plans));
+        ffi::sqlite3_auto_extension(Some(opened));
     });
 }
 
@@ -71,15 +73,18 @@ unsafe extern "C" fn enter(lock: *mut ffi::sqlite3_mutex) {
     }
 }
 
-unsafe extern "C" fn stable_plans(
+unsafe extern "C" fn opened(
     connection: *mut ffi::sqlite3,
     _: *mut *mut c_char,
     _: *const ffi::sqlite3_api_routines,
 ) -> c_int {
     const ON: c_int = 1;
-    // SAFETY: SQLite calls this with a connection that is being opened; the option takes an int and a place for the
-    // new setting, which may be null.
-    unsafe { ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>()) }
+    // SAFETY: SQLite calls this with a connection that is being opened, which nobody else uses yet; the option takes an
+    // int and a place for the new setting, which may be null.
+    unsafe {
+        maps::keep(connection);
+        ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>())
+    }
 }
 
 #[cfg(test)]
@@ -91,7 +96,8 @@ mod tests {
     fn connections_share_no_lock_for_their_pages() {
         let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
         let used = |it: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(it);
-        let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];
-        assert_eq!(options.map(|it| db.number(used(it)).unwrap()), [0, 0, 1], "see .cargo/config.toml");
+        let options =
+            ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0", "MAX_MMAP_SIZE=68719476736"];
+        assert_eq!(options.map(|it| db.number(used(it)).unwrap()), [0, 0, 1, 1], "see .cargo/config.toml");
     }
 }

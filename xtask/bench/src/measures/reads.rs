@@ -6,7 +6,7 @@ use crate::data::{FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, OBSERVATIONS, Size};
 use crate::options::{Options, Store};
 use crate::pgbench::statement_of_the_store;
 use crate::report::{Limit, Line, grouped, per_second};
-use crate::rounds::{Contender, ratio, take_warm_turns, typical};
+use crate::rounds::{ratio, take_warm_turns, typical};
 use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
@@ -84,27 +84,25 @@ fn id_in_script() -> String {
 
 fn compared(stage: &Stage, options: &Options, it: &Compared<'_>) -> Outcome<Vec<Line>> {
     let script = stage.reference.as_ref().map(|reference| it.script(stage, reference)).transpose()?;
-    let sides: Vec<&Side> = stage.measured(options).collect();
-    let mut contenders: Vec<Contender<'_>> =
-        sides.iter().map(|side| side.contender((it.traffic)(&side.key, stage.size), CLIENTS)).collect();
-    if let Some((reference, script)) = stage.reference.as_ref().zip(script.as_ref()) {
-        contenders.push(reference.contender(script));
-    }
-    let samples = take_warm_turns(&contenders, options.rounds(), options.turn())?;
-    let with_reference = samples.len() > sides.len();
-    let lines = sides.iter().zip(&samples).map(|(side, ours)| {
-        let theirs = samples.last().filter(|_| with_reference);
-        Line {
+    let mut lines = vec![];
+    for side in stage.measured(options) {
+        let mut contenders = vec![side.contender((it.traffic)(&side.key, stage.size), CLIENTS)];
+        if let Some((reference, script)) = stage.reference.as_ref().zip(script.as_ref()) {
+            contenders.push(reference.contender(script));
+        }
+        let samples = take_warm_turns(&contenders, options.rounds(), options.turn())?;
+        let (ours, theirs) = (&samples[0], samples.get(1));
+        lines.push(Line {
             what: it.what.to_owned(),
             store: Some(side.store),
             measured: figures(ours),
             against: theirs.map_or_else(String::new, |it| format!("pgbench {}", per_second(typical(it, |it| it.rate)))),
             value: theirs.map_or(f64::NAN, |theirs| ratio(ours, theirs)),
             unit: "×",
-            limit: if with_reference { Limit::AtLeast((it.at_least)(side.store)) } else { Limit::None },
-        }
-    });
-    Ok(lines.collect())
+            limit: theirs.map_or(Limit::None, |_| Limit::AtLeast((it.at_least)(side.store))),
+        });
+    }
+    Ok(lines)
 }
 
 impl Compared<'_> {

@@ -5,7 +5,7 @@ use crate::burst::{Shape, burst};
 use crate::data::{self, FIRST_NUMBER, NUMBER_STEP, PEOPLE, hex};
 use crate::options::{Options, Store};
 use crate::report::{Limit, Line, per_second};
-use crate::rounds::{Contender, ratio, take_turns, typical};
+use crate::rounds::{ratio, take_turns, typical};
 use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
@@ -21,16 +21,15 @@ const SEED_OF_THE_FIRST: u64 = 1_000;
 
 pub(super) fn create(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
     let script = stage.reference.as_ref().map(|it| script(stage, it)).transpose()?;
-    let sides: Vec<&Side> = stage.measured(options).collect();
-    let traffic = |side: &Side| traffic::create(&side.key, stage.size, side.attributes.clone());
-    let mut contenders: Vec<Contender<'_>> = sides.iter().map(|it| it.contender(traffic(it), CLIENTS)).collect();
-    if let Some((reference, script)) = stage.reference.as_ref().zip(script.as_ref()) {
-        contenders.push(reference.contender(script));
-    }
-    let samples = take_turns(&contenders, options.rounds(), options.turn())?;
-    let theirs = samples.last().filter(|_| samples.len() > sides.len());
     let mut lines = vec![];
-    for (side, ours) in sides.iter().zip(&samples) {
+    for side in stage.measured(options) {
+        let traffic = traffic::create(&side.key, stage.size, side.attributes.clone());
+        let mut contenders = vec![side.contender(traffic, CLIENTS)];
+        if let Some((reference, script)) = stage.reference.as_ref().zip(script.as_ref()) {
+            contenders.push(reference.contender(script));
+        }
+        let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+        let (ours, theirs) = (&samples[0], samples.get(1));
         let line = Line {
             what: "Create, durable, with event, audit entry and kept answer".to_owned(),
             store: Some(side.store),
