@@ -12,6 +12,7 @@ use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, Row, Wanted, Write};
+use serde_json::value::RawValue;
 
 use crate::list::{self, Beside, may_expand};
 use crate::renderings::Shown;
@@ -47,10 +48,13 @@ impl Inlined {
     fn show(&self, observation: &Observation, out: &mut Vec<u8>) -> Result<(), Error> {
         let attributes = self.attributes.as_ref().map(|all| {
             let attributes = observation.attribute_ids.iter().filter_map(|id| all.get(id));
-            attributes.collect::<Vec<_>>()
+            attributes.map(AsRef::as_ref).collect::<Vec<&RawValue>>()
         });
         let mut shown = Beside::of(out, observation)?;
-        shown.member("employee", self.employees.as_ref().map(|it| it.get(&observation.employee_id)))?;
+        shown.member(
+            "employee",
+            self.employees.as_ref().map(|it| it.get(&observation.employee_id).map(AsRef::<RawValue>::as_ref)),
+        )?;
         shown.member("attributes", attributes)?;
         shown.end();
         Ok(())
