@@ -1,7 +1,7 @@
 //! Webhooks: subscriptions and their log as typed reads, and the queue of deliveries as narrow calls.
 //!
-//! A queued delivery is due at a time, parked while its subscription is not active, or leased: then its due time is the
-//! end of the lease, so that what a dead worker had comes round by itself. Each call is one short transaction; nobody
+//! A queued delivery is due at a time, or parked while its subscription is not active. Either way it may be leased:
+//! until the end of its lease it is nobody else's, and then what a dead worker had comes round by itself. Each call is one short transaction; nobody
 //! holds one while something is sent.
 
 use async_trait::async_trait;
@@ -95,7 +95,7 @@ pub struct Recorded {
 pub struct QueueState {
     /// How many deliveries are due, those included whose lease has ended; counted up to [`QueueState::COUNTED`].
     pub due: u64,
-    /// Since when the oldest of them has been due. The end of a lease counts, for one that was leased.
+    /// Since when the oldest of them has been due. A lease that has ended makes no difference.
     pub oldest_due_at: Option<Timestamp>,
 }
 

@@ -129,6 +129,13 @@ impl Schema {
                 self.indexes.push((name.to_owned(), table.to_owned(), true));
             }
             ["CREATE", "FUNCTION", ..] => {}
+            ["ALTER", "TABLE", name, "ADD", "COLUMN", ..] => {
+                let (_, item) = statement.split_once("ADD COLUMN").unwrap();
+                let table = self.tables.get_mut(name).unwrap();
+                table.columns.extend(Table::read(item).columns);
+                table.columns.sort();
+            }
+            ["ALTER", "TABLE", _, "SET", ..] => {}
             _ => panic!("this comparison does not understand: {statement}"),
         }
     }

@@ -162,7 +162,7 @@ const JOBS: Table = Table {
         column("origin", Type::Text),
         column("delivery_id", Type::Id),
     ],
-    derived: &[column("due_at", Type::Time), column("worker", Type::Id)],
+    derived: &[column("due_at", Type::Time), column("worker", Type::Id), column("leased_until", Type::Time)],
     recorded: &[],
     versioned: false,
     members: None,

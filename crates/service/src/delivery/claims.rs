@@ -47,26 +47,28 @@ pub(super) struct Claims {
 #[derive(Debug)]
 struct Search {
     after: Option<Lane>,
-    took: usize,
     /// How many lanes had something to take in this walk so far, and in the whole one before, full ones included.
     lanes: usize,
     lanes_before: usize,
-    /// Whether more is to be expected.
+    /// Whether more is to be expected, whichever lanes have room.
     hungry: bool,
-    /// Lanes that got nothing because they were full.
-    passed_over: Vec<Lane>,
+    /// The lanes of which something was taken in this walk so far.
+    gave: HashSet<Lane>,
+    /// Lanes that may have more: they got nothing because they were full, or something was taken of them in a walk
+    /// that is over.
+    passed_over: HashSet<Lane>,
     look_at: Instant,
 }
 
 impl Search {
-    const fn new(now: Instant) -> Self {
+    fn new(now: Instant) -> Self {
         Self {
             after: None,
-            took: 0,
             lanes: 0,
             lanes_before: LANES_EXPECTED,
             hungry: true,
-            passed_over: vec![],
+            gave: HashSet::new(),
+            passed_over: HashSet::new(),
             look_at: now,
         }
     }
@@ -86,18 +88,21 @@ impl Search {
         Walk { after: self.after, lanes: LANES, each: to_u16(each), busy: full }
     }
 
-    /// A part of the walk took so many. It goes on at once while it finds something, from the start if this was the end.
+    /// A part of the walk took something. It goes on at once while it finds something. After its end the next one
+    /// begins when a lane that may have more has room: looking at the others alone, again and again, would cost more
+    /// than it finds.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Instant, pause: Duration) {
-        let count = claimed.jobs.len();
-        self.took += count;
-        self.lanes += lanes_of(claimed).len();
-        self.passed_over.clone_from(&walk.busy);
+        let lanes = lanes_of(claimed);
+        self.lanes += lanes.len();
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
-        self.hungry = if is_end { self.took > 0 } else { count > 0 };
+        self.hungry = !is_end && !lanes.is_empty();
         self.look_at = now + if is_end { pause } else { LOOK };
+        self.gave.extend(lanes);
+        self.passed_over = walk.busy.iter().copied().collect();
         if is_end {
             self.lanes += walk.busy.len();
+            self.passed_over.extend(self.gave.drain());
             self.begin_again();
         }
     }
@@ -105,14 +110,14 @@ impl Search {
     /// The next part of the walk is its first one.
     fn begin_again(&mut self) {
         self.after = None;
-        self.took = 0;
+        self.gave.clear();
         self.lanes_before = self.lanes.max(1);
         self.lanes = 0;
     }
 }
 
 impl Claims {
-    pub(super) const fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             walking: false,
             due: Search::new(now),
@@ -174,7 +179,7 @@ impl Claims {
             }
             Claim::Lanes(walk) => {
                 self.due.took(walk, claimed, now, LOOK);
-                self.walking = self.due.hungry || self.due.after.is_some();
+                self.walking = self.due.hungry || self.due.after.is_some() || !self.due.passed_over.is_empty();
             }
             Claim::Parked(walk) => self.parked.took(walk, claimed, now, LOOK_FOR_PARKED),
         }

@@ -24,7 +24,7 @@ use crate::{Error, Shell};
 /// Attempts under way at once: each has a socket.
 const ATTEMPTS: usize = 256;
 /// Deliveries that wait in memory at once.
-const WAITING: usize = 768;
+const WAITING: usize = 1280;
 /// How often the length of the queue is measured.
 const MEASURE: Duration = Duration::from_secs(10);
 /// Without room, or after news that came to nothing, the queue rests at least so long.

@@ -14,8 +14,7 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 
 /// What is written of a queued delivery.
-const COLUMNS: &str =
-    "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, due_at, worker";
+const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, due_at, worker, leased_until";
 
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
@@ -127,12 +126,12 @@ fn text(word: impl Word) -> Cell {
     Cell::Text(word.word().to_owned())
 }
 
-/// When a delivery is due and who has it: what is leased is due again when the lease ends.
+/// When a delivery is due, who has it, and until when.
 fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
     match lease {
-        None => format!("{at}, NULL"),
+        None => format!("{at}, NULL, NULL"),
         Some(Lease { worker, until }) => {
-            format!("{}, {}", statement.sql.bind(Cell::Time(until)), statement.sql.id(worker.0))
+            format!("{at}, {}, {}", statement.sql.id(worker.0), statement.sql.bind(Cell::Time(until)))
         }
     }
 }

@@ -10,6 +10,7 @@ use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::{Read, StorageError};
 
 use super::steer::webhook;
+use super::unleased;
 use crate::failure::Failure;
 use crate::select::flag;
 use crate::sql::Sql;
@@ -33,10 +34,11 @@ struct Queued {
 impl Queued {
     fn due(now: &str) -> Self {
         let (place, first) = ("(tenant_id, webhook_id, due_at)", "(o.tenant_id, o.webhook_id, '-infinity')");
+        let free = unleased(now);
         Self {
             condition: "due_at IS NOT NULL",
             order: "tenant_id, webhook_id, due_at",
-            of_lane: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now})"),
+            of_lane: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now}) AND {free}"),
             open: String::new(),
         }
     }
@@ -57,10 +59,12 @@ impl Queued {
 pub(super) fn sql(lease: Lease, now: Timestamp, claim: &Claim) -> Sql {
     let mut sql = Sql::default();
     let (worker, until) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)));
+    let mut leased = format!("worker = {worker}, leased_until = {until}");
     let (found, next) = match claim {
         Claim::Oldest { most } => {
             let now = sql.bind(Cell::Time(now));
-            let oldest = locked(&mut sql, &format!("due_at <= {now}"), "due_at", *most);
+            let condition = format!("due_at <= {now} AND {}", unleased(&now));
+            let oldest = locked(&mut sql, &condition, "due_at", *most);
             (
                 format!("found AS MATERIALIZED ({oldest})"),
                 "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id".to_owned(),
@@ -70,14 +74,18 @@ pub(super) fn sql(lease: Lease, now: Timestamp, claim: &Claim) -> Sql {
             let now = sql.bind(Cell::Time(now));
             along(&mut sql, walk, &Queued::due(&now))
         }
-        Claim::Parked(walk) => along(&mut sql, walk, &Queued::parked()),
+        Claim::Parked(walk) => {
+            // If nothing else becomes of it, it is due when the lease ends.
+            leased.push_str(&format!(", due_at = {until}"));
+            along(&mut sql, walk, &Queued::parked())
+        }
     };
     let columns = |of: &str| {
         let names = JOB_TABLE.columns.iter().map(|it| format!("{of}.{}", it.name));
         names.collect::<Vec<_>>().join(", ")
     };
     sql.push(&format!(
-        "WITH RECURSIVE {found}, leased AS (UPDATE delivery_jobs AS j SET due_at = {until}, worker = {worker} \
+        "WITH RECURSIVE {found}, leased AS (UPDATE delivery_jobs AS j SET {leased} \
          FROM found AS f WHERE j.ctid = f.place RETURNING f.due_at AS was, {}) \
          SELECT n.tenant_id, n.webhook_id, l.attempt IS NOT NULL, l.was, {} \
          FROM (SELECT 1) AS one LEFT JOIN ({next}) AS n ON true LEFT JOIN leased AS l ON true",
@@ -132,7 +140,7 @@ fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
 /// A row of the answer.
 pub(super) struct Row {
     next: Option<Lane>,
-    /// When it was due before it was leased, and what it is; an error for one that cannot be read.
+    /// Since when it is due, and what it is; an error for one that cannot be read.
     leased: Option<(Option<Timestamp>, Result<Job, StorageError>)>,
 }
 

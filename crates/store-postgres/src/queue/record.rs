@@ -79,7 +79,7 @@ fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, Fate)]) -> String {
          AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
          ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
          gone AS (DELETE FROM delivery_jobs AS j USING mine AS m WHERE j.ctid = m.tuple AND m.next = {GONE} RETURNING m.place), \
-         kept AS (UPDATE delivery_jobs AS j SET due_at = m.due_at, worker = NULL, \
+         kept AS (UPDATE delivery_jobs AS j SET due_at = m.due_at, worker = NULL, leased_until = NULL, \
          attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
          delivery_id = CASE WHEN m.next = {AGAIN} THEN NULL ELSE j.delivery_id END \
          FROM mine AS m WHERE j.ctid = m.tuple AND m.next <> {GONE} RETURNING m.place), \

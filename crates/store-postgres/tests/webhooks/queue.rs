@@ -84,6 +84,28 @@ async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_claim_writes_no_index() {
+    let Some(database) = support::database() else { return };
+    let other = support::client(database.url()).await;
+    other.batch_execute(FILL).await.unwrap();
+    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let it = Receiver::new(&store, 1).await;
+    let now = it.make.tick();
+    let mut claimed = 0;
+    for claim in [Claim::Oldest { most: 500 }, Claim::Lanes(walk(100, 500))] {
+        claimed += store.claim(it.lease(now), now, &claim).await.unwrap().jobs.len();
+    }
+    assert!(claimed > 1_000, "{claimed}");
+
+    // What a connection has written is known when it has ended.
+    drop((it, store));
+    until(&other, GONE).await;
+    let written = |how: &str| format!("SELECT {how} FROM pg_stat_user_tables WHERE relname = 'delivery_jobs'");
+    until(&other, &format!("SELECT ({}) >= {claimed}", written("n_tup_upd"))).await;
+    assert_eq!(read(&other, &written("n_tup_upd - n_tup_hot_upd")).await, 0, "of {claimed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_is_just_changing_is_passed_over() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database).await, support::client(database.url()).await);

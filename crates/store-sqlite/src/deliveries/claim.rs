@@ -11,7 +11,7 @@ use candor_port_storage::flat::{Fetch, Reader};
 use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 
-use super::KEY;
+use super::UNLEASED;
 use crate::sql::{Db, Sql, failed};
 
 /// What is walked along: what is due, or what is parked.
@@ -43,7 +43,11 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
         Claim::Parked(walk) => along(db, Lanes::Parked, walk)?,
     };
     let claimed = Claimed { jobs: readable(found)?, next };
-    let text = format!("UPDATE delivery_jobs SET worker = ?, due_at = ? WHERE {KEY}");
+    // If nothing else becomes of one that was parked, it is due when the lease ends.
+    let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
+    let text = format!(
+        "UPDATE delivery_jobs SET worker = ?1, leased_until = ?2{due} WHERE tenant_id = ?3 AND webhook_id = ?4 AND event_id = ?5"
+    );
     for job in &claimed.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
         let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
@@ -53,8 +57,9 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
 }
 
 fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageError> {
-    let text = format!("SELECT {} FROM delivery_jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?", columns(db));
-    db.rows(Sql::new(text).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
+    let columns = columns(db);
+    let text = format!("SELECT {columns} FROM delivery_jobs WHERE due_at <= ? AND {UNLEASED} ORDER BY due_at LIMIT ?");
+    db.rows(Sql::new(text).bind(now).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
 }
 
 /// Steps from one subscription to the next, past what each has queued.
@@ -95,9 +100,13 @@ fn lane(row: &mut dyn Fetch) -> Result<Lane, StorageError> {
 
 fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Found>, StorageError> {
     let (columns, queue) = (columns(db), lanes.queue());
-    let text = |rest| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
+    let text =
+        |rest: &str| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
     let sql = match lanes {
-        Lanes::Due(now) => Sql::new(text("AND due_at <= ? ORDER BY due_at")).bind(tenant).bind(webhook).bind(now),
+        Lanes::Due(now) => {
+            let due = text(&format!("AND due_at <= ? AND {UNLEASED} ORDER BY due_at"));
+            Sql::new(due).bind(tenant).bind(webhook).bind(now).bind(now)
+        }
         Lanes::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
         Lanes::Parked => Sql::new(text("ORDER BY event_id")).bind(tenant).bind(webhook),
     };

@@ -16,7 +16,7 @@ use crate::sql::{Db, Sql, Value};
 const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
 
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
-    origin, delivery_id, due_at, worker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
 const FORGIVE: &str = "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
 
@@ -77,8 +77,9 @@ fn add(
         .bind(job.first_due_at)
         .bind(job.origin.word())
         .bind(job.delivery_id.map_or(Value::Null, Value::from))
-        .bind(lease.map_or(job.first_due_at, |it| it.until))
-        .bind(lease.map_or(Value::Null, |it| it.worker.0.into()));
+        .bind(job.first_due_at)
+        .bind(lease.map_or(Value::Null, |it| it.worker.0.into()))
+        .bind(lease.map_or(Value::Null, |it| it.until.into()));
     let added = db.execute(&sql).map_err(|it| refused(&it))? > 0;
     if !added && job.delivery_id.is_some() {
         return Err(CommitError::Stale);

@@ -25,8 +25,12 @@ use crate::{SqliteStore, writer};
 /// The key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
-const STATE: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= ?1 LIMIT ?2)), \
-    (SELECT min(due_at) FROM delivery_jobs WHERE due_at <= ?1)";
+/// What nobody has at a time. The condition has no index: what it passes over is in memory somewhere.
+const UNLEASED: &str = "(leased_until IS NULL OR leased_until <= ?)";
+
+const STATE: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= ?1 \
+    AND (leased_until IS NULL OR leased_until <= ?1) LIMIT ?2)), (SELECT min(due_at) FROM delivery_jobs \
+    WHERE due_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1))";
 
 const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
     (SELECT rowid FROM deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?)";

@@ -43,13 +43,15 @@ fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &Fate) -> Result<bool, S
     let had = match fate {
         Fate::Settled(settled) => match settled.retry_at {
             Some(at) => {
-                let again = "attempt = attempt + 1, due_at = ?, worker = NULL, delivery_id = NULL";
+                let again = "attempt = attempt + 1, due_at = ?, worker = NULL, leased_until = NULL, delivery_id = NULL";
                 update(db, worker, job, again, Some(at.into()))?
             }
             None => delete(db, worker, job)?,
         },
-        Fate::Back(at) => update(db, worker, job, "due_at = ?, worker = NULL", Some((*at).into()))?,
-        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL", None)?,
+        Fate::Back(at) => {
+            update(db, worker, job, "due_at = ?, worker = NULL, leased_until = NULL", Some((*at).into()))?
+        }
+        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", None)?,
         Fate::Gone => delete(db, worker, job)?,
     };
     if let (true, Fate::Settled(settled)) = (had, fate) {

@@ -305,7 +305,7 @@ async fn the_queue_says_how_it_does(world: World) {
     let Claimed { jobs, .. } = worker.claims(at(15), Claim::Oldest { most: 9 }).await;
     assert_eq!(state(at(30)).await, (2, Some(at(20))), "somebody has the first");
     let lease_ends = at(15 + LEASE_SECONDS);
-    assert_eq!(state(lease_ends).await, (3, Some(at(20))));
+    assert_eq!(state(lease_ends).await, (3, Some(at(10))), "it was due all the while");
     worker.keeps(vec![(jobs[0], Fate::Parked)]).await;
     assert_eq!(state(END).await, (2, Some(at(20))), "what is parked waits for nobody");
 }

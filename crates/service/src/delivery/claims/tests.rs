@@ -119,6 +119,23 @@ fn full_lanes_are_passed_over_until_they_are_not() {
 }
 
 #[test]
+fn after_a_walk_the_next_one_begins_when_a_lane_that_may_have_more_has_room() {
+    let now = Instant::now();
+    let mut claims = settled(now);
+    claims.look_at_due();
+    let oldest = claims.next(now, ROOM, vec![]).unwrap();
+    claims.took(&oldest, &found(128, [1], None), now);
+    let first = walk(claims.next(now, ROOM, vec![]));
+    claims.took(&Claim::Lanes(first), &found(12, [1], None), now);
+    assert_eq!(claims.next(now, ROOM, vec![lane(1)]), None, "the others had nothing a moment ago");
+    let again = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!((again.after, again.each), (None, 32), "it is no new start: the lane has the room");
+    claims.took(&Claim::Lanes(again), &found(32, [1], None), now);
+    let others = walk(claims.next(now + LOOK, ROOM, vec![lane(1)]));
+    assert_eq!(others.busy, [lane(1)], "but the others are looked at often enough");
+}
+
+#[test]
 fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
     let now = Instant::now();
     let mut claims = settled(now);

@@ -8,6 +8,10 @@ const START: usize = 8;
 const MOST: usize = 32;
 /// So many wait here for each that may be under way, so that a quick receiver need not wait for the next claim.
 const DEPTH: usize = 8;
+/// The same for one that answers promptly: it has done with fewer before the next claim comes back.
+const DEPTH_IF_PROMPT: usize = 16;
+/// What waits for one that takes no longer than this begins long before its leases end.
+const PROMPT: Duration = Duration::from_millis(100);
 /// Whoever takes longer than this could take up all the room with little work.
 const QUICK: Duration = Duration::from_secs(1);
 
@@ -27,12 +31,13 @@ pub(in super::super) struct Answer {
 pub(super) struct Pace {
     width: usize,
     quick: bool,
+    prompt: bool,
     round: u32,
 }
 
 impl Pace {
     pub(super) const fn new() -> Self {
-        Self { width: START, quick: false, round: 0 }
+        Self { width: START, quick: false, prompt: false, round: 0 }
     }
 
     /// So many attempts may be under way.
@@ -47,7 +52,8 @@ impl Pace {
 
     /// So many may wait.
     pub(super) fn depth(self) -> usize {
-        (self.width * DEPTH).max(START)
+        let depth = if self.prompt { DEPTH_IF_PROMPT } else { DEPTH };
+        (self.width * depth).max(START)
     }
 
     /// Whether its newest answer came quickly. Nobody is thought quick before the first one.
@@ -63,6 +69,7 @@ impl Pace {
     /// Learns from an attempt that began in this round. Those that fail together halve the width once.
     pub(super) fn learn(&mut self, round: u32, answer: Answer) {
         self.quick = answer.took < QUICK;
+        self.prompt = answer.answered && answer.took < PROMPT;
         if !answer.answered && round == self.round {
             self.width = (self.width / 2).max(1);
             self.round = self.round.wrapping_add(1);
@@ -78,6 +85,7 @@ mod tests {
 
     const GOOD: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(3) };
     const REFUSED: Answer = Answer { answered: true, acknowledged: false, took: Duration::from_millis(3) };
+    const STEADY: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(700) };
     const SLOW: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_secs(14) };
     const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
@@ -97,7 +105,18 @@ mod tests {
         assert_eq!(after(&mut pace, &[REFUSED]), (9, true));
         assert_eq!(after(&mut pace, &[SLOW]), (9, false));
         assert_eq!(after(&mut pace, &[GOOD; 100]), (32, true));
+    }
+
+    #[test]
+    fn more_waits_for_whoever_answers_promptly() {
+        let mut pace = Pace::new();
+        assert_eq!(pace.depth(), 64);
+        after(&mut pace, &[GOOD; 100]);
+        assert_eq!(pace.depth(), 512);
+        after(&mut pace, &[STEADY]);
         assert_eq!(pace.depth(), 256);
+        after(&mut pace, &[GOOD, SILENT]);
+        assert_eq!(pace.depth(), 128);
     }
 
     #[test]

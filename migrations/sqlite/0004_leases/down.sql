@@ -1,0 +1,1 @@
+ALTER TABLE delivery_jobs DROP COLUMN leased_until;
