@@ -1,8 +1,8 @@
 //! Webhooks: subscriptions and their log as typed reads, and the queue of deliveries as narrow calls.
 //!
 //! A queued delivery is due at a time, or parked while its subscription is not active. Either way it may be leased:
-//! until the end of its lease it is nobody else's, and then what a dead worker had comes round by itself. Each call is one short transaction; nobody
-//! holds one while something is sent.
+//! until the end of its lease it is nobody else's, and then what a dead worker had comes round by itself. Each call is
+//! one short transaction; nobody holds one while something is sent.
 
 use async_trait::async_trait;
 

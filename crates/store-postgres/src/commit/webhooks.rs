@@ -14,7 +14,8 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 
 /// What is written of a queued delivery.
-const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, due_at, worker, leased_until";
+const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, \
+    due_at, worker, leased_until";
 
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
