@@ -1,5 +1,8 @@
 //! Health, metrics and logs, as a monitoring system sees them.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 
 use crate::support::{Place, Service};
@@ -46,6 +49,13 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
     );
     let posted = client.post("/livez", &json!({})).unwrap();
     assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
+    let options = worker.admin().unwrap().request("OPTIONS", "/livez", &[], None).unwrap();
+    assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
+    let address = worker.said["metrics_url"].as_str().unwrap().trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address.trim_end_matches("/metrics")).unwrap();
+    stream.write_all(b"HEAD /livez HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    let head = std::io::read_to_string(stream).unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.ends_with("\r\n\r\n"), "no body: {head}");
     worker.stop();
 }
 
