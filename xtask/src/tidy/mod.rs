@@ -4,6 +4,7 @@ mod arrows;
 mod lockfile;
 mod manifests;
 mod migrations;
+mod references;
 mod sizes;
 mod text;
 
@@ -45,6 +46,7 @@ pub(crate) fn run() -> Outcome {
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
+    findings.extend(references::check(&files));
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());

@@ -1,0 +1,99 @@
+//! References to the contract: `§4.1` and `A13` lead to a heading of docs/contract, or they are of no use to a reader.
+
+use super::{Finding, SourceFile};
+use std::collections::BTreeSet;
+
+/// Where the headings are.
+const CONTRACT: &str = "docs/contract/";
+/// The letters of the decisions.
+const SECTIONS_OF_DECISIONS: std::ops::RangeInclusive<char> = 'A'..='G';
+
+pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
+    let headings: BTreeSet<&str> =
+        files.iter().filter(|file| file.path.starts_with(CONTRACT)).flat_map(headings).collect();
+    files.iter().filter(|file| may_refer(&file.path)).flat_map(|file| unresolved(file, &headings)).collect()
+}
+
+/// Code, statements and documents; what programs wrote and the licences refer to nothing.
+fn may_refer(path: &str) -> bool {
+    [".rs", ".sql", ".md"].iter().any(|ending| path.ends_with(ending))
+}
+
+/// The first words of a file's headings, such as `§4.1`, `A13` and `G`.
+fn headings(file: &SourceFile) -> impl Iterator<Item = &str> {
+    let titles = file.text.lines().filter(|line| line.starts_with('#'));
+    titles.filter_map(|line| line.trim_start_matches('#').split_whitespace().next())
+}
+
+fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let prose = if file.path.ends_with(".rs") { comment(line) } else { line };
+        let lost = sections(prose).into_iter().chain(decisions(prose)).filter(|it| !headings.contains(it.as_str()));
+        findings.extend(lost.map(|reference| {
+            let says = format!("{reference} is no heading of {CONTRACT}, refer to one that is, or add it there");
+            Finding::new(&file.path, number, says)
+        }));
+    }
+    findings
+}
+
+/// What stands behind the slashes of a comment; nothing on a line without one.
+fn comment(line: &str) -> &str {
+    line.find("//").map_or("", |at| line[at..].trim_start_matches('/'))
+}
+
+/// Every `§` with its number. Those behind the name of an RFC are the RFC's.
+fn sections(prose: &str) -> Vec<String> {
+    let found = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
+    found
+        .map(|(at, sign)| {
+            let behind = prose[at + sign.len()..].trim_start();
+            let end = behind.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(behind.len());
+            behind[..end].trim_end_matches('.')
+        })
+        .filter(|number| !number.is_empty())
+        .map(|number| format!("§{number}"))
+        .collect()
+}
+
+/// Every word such as `A13`: a letter of the decisions and a number.
+fn decisions(prose: &str) -> Vec<String> {
+    let words = prose.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_decision = |word: &&str| {
+        let mut letters = word.chars();
+        let begins = letters.next().is_some_and(|c| SECTIONS_OF_DECISIONS.contains(&c));
+        let number = letters.as_str();
+        begins
+            && !number.starts_with('0')
+            && matches!(number.len(), 1..=2)
+            && number.chars().all(|c| c.is_ascii_digit())
+    };
+    words.filter(is_decision).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    fn lost(path: &str, text: &str) -> Vec<String> {
+        let contract = file("docs/contract/decisions.md", "# Decisions\n\n## §4.1 Observations\n\n### A13 Order\n");
+        let findings = check(&[contract, file(path, text)]);
+        findings.into_iter().map(|it| it.says.split(' ').next().unwrap_or_default().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_reference_leads_to_a_heading() {
+        assert_eq!(lost("a.rs", "//! Lists (§4.1, decision A13).\n"), [""; 0]);
+        assert_eq!(lost("a.rs", "/// As decisions A13 and A14 say (§4.1, § 4.2).\n"), ["§4.2", "A14"]);
+        assert_eq!(lost("a.sql", "-- see §4.\n"), ["§4"]);
+        assert_eq!(lost("a.md", "The order is (A12)."), ["A12"]);
+    }
+
+    #[test]
+    fn what_is_no_reference_is_passed_over() {
+        assert_eq!(lost("a.rs", "let A14 = \"§5\"; // RFC 9110 §13.1, C0 controls, A100, FA14\n"), [""; 0]);
+        assert_eq!(lost("a.json", "\"A14\""), [""; 0]);
+    }
+}
