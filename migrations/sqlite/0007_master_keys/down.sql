@@ -1,0 +1,2 @@
+DROP TABLE write_probes;
+DROP TABLE master_keys;
