@@ -36,6 +36,9 @@ def before_call(context, case, kwargs):
     query = case.query or {}
     # A cursor belongs to a page that was read before.
     query.pop("cursor", None)
+    # Nor does the feed go back for more than 30 days.
+    if query.get("since") not in (None, "now"):
+        query["since"] = datetime.datetime.now(datetime.timezone.utc).isoformat()
     # The schema cannot say "not after the upper bound".
     for name in [name for name in query if name.endswith("[gte]")]:
         query.pop(name.replace("[gte]", "[lte]"), None)

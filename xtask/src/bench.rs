@@ -5,9 +5,9 @@ use crate::workspace::Workspace;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     // On its own, so that what is measured has the features that it is shipped with.
-    run_program(&mut cargo(&["build", "--quiet", "--release", "--package", "candor-app", "--bin", "candor"]))?;
-    let binary = Workspace::load()?.target_directory.join("release/candor");
-    let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
+    run_program(&mut cargo(&["build", "--quiet", "--profile", "dist", "--package", "candor-app", "--bin", "candor"]))?;
+    let binary = Workspace::load()?.target_directory.join("dist/candor");
+    let mut bench = cargo(&["run", "--quiet", "--profile", "dist", "--package", "candor-bench", "--"]);
     bench.arg("--binary").arg(binary).arg("--document").arg(root().join("docs/performance.md"));
     run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
 }

@@ -1,12 +1,12 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program, succeeds};
-use crate::{openapi, schemathesis, signatures, test, tidy};
+use crate::{clients, openapi, reference, schemathesis, signatures, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 10] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -14,6 +14,8 @@ const STEPS: [Step; 8] = [
     ("tests", || test::run(&[])),
     ("licences and bans", deny),
     ("signatures of webhooks", signatures::run),
+    ("reference in a browser", reference::run),
+    ("generated clients", clients::run),
     ("generated requests", schemathesis::run),
 ];
 

@@ -4,9 +4,12 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod openapi;
+mod packages;
 mod postgres;
 mod process;
+mod reference;
 mod schemathesis;
 mod service;
 mod signatures;
@@ -24,7 +27,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 7] = [
+const COMMANDS: [Command; 9] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -50,15 +53,27 @@ const COMMANDS: [Command; 7] = [
         run: |_| schemathesis::run(),
     },
     Command {
+        name: "clients",
+        arguments: "",
+        does: "make clients from the OpenAPI document with three generators, compile them, and run them",
+        run: |_| clients::run(),
+    },
+    Command {
         name: "signatures",
         arguments: "",
         does: "check deliveries of the built binary with the examples of docs/webhooks.md and with Standard Webhooks",
         run: |_| signatures::run(),
     },
     Command {
+        name: "reference",
+        arguments: "",
+        does: "read /docs of the built binary with a headless Chromium; pictures stay under the target folder",
+        run: |_| reference::run(),
+    },
+    Command {
         name: "bench",
         arguments: "[--quick] [--check] [--hold] [--only NAME] [--store postgres|sqlite]",
-        does: "measure the release build against pgbench, and write docs/performance.md",
+        does: "measure the packaged build (profile `dist`) against pgbench, and write docs/performance.md",
         run: bench::run,
     },
     Command { name: "ci", arguments: "", does: "everything that a change must pass", run: |_| ci::run() },

@@ -2,15 +2,16 @@
 //! `docs/webhooks.md` in Python and Node, and with the packages of Standard Webhooks. The example in Rust is tried by the
 //! tests of the binary.
 
-use crate::process::{Outcome, program, root, run as run_program, succeeds};
+use crate::packages;
+use crate::process::{Outcome, root};
 use crate::service::{Key, Service, member};
 use crate::test;
 use crate::workspace::Workspace;
 use serde_json::{Value, json};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -25,7 +26,7 @@ const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
 pub(crate) fn run() -> Outcome {
     test::build_everything()?;
     let target = Workspace::load()?.target_directory;
-    let (python, node) = (python(&target)?, node(&target)?);
+    let (python, node) = (packages::python(&target, FOLDER)?.join("bin/python"), packages::node(&target, FOLDER)?);
     let cases = cases(&target.join("debug/candor"))?;
     put_to(Command::new(python).arg("-c"), "python", "verify.py", &cases)?;
     put_to(Command::new("node").current_dir(node).arg("-e"), "node", "verify.js", &cases)?;
@@ -37,53 +38,6 @@ pub(crate) fn run() -> Outcome {
 struct Case {
     asked: Value,
     wanted: bool,
-}
-
-/// Python in a virtual environment under the target folder, with the package; made when it is not there yet.
-fn python(target: &Path) -> Outcome<PathBuf> {
-    let environment = folder_for(target, "requirements.txt")?;
-    let complete = environment.join("complete");
-    let python = environment.join("bin/python");
-    if !complete.exists() {
-        println!("installing Standard Webhooks for Python");
-        run_program(&mut program("python3", &["-m", "venv", "--clear", &environment.to_string_lossy()]))
-            .map_err(|problem| format!("{problem}: Python 3 with its venv module is needed"))?;
-        let versions = format!("{FOLDER}/requirements.txt");
-        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", &versions];
-        run_program(&mut program(&python, &install))?;
-        File::create(complete)?;
-    }
-    Ok(python)
-}
-
-/// A folder under the target folder in which Node finds the package; made when it is not there yet.
-fn node(target: &Path) -> Outcome<PathBuf> {
-    if !succeeds(&mut program("node", &["--version"])) {
-        return Err("Node.js is needed".into());
-    }
-    let folder = folder_for(target, "package-lock.json")?;
-    let complete = folder.join("complete");
-    if !complete.exists() {
-        println!("installing Standard Webhooks for Node");
-        fs::create_dir_all(&folder)?;
-        for name in ["package.json", "package-lock.json"] {
-            fs::copy(root().join(FOLDER).join(name), folder.join(name))?;
-        }
-        let install = ["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
-        run_program(program("npm", &install).current_dir(&folder))
-            .map_err(|problem| format!("{problem}: npm is needed, and its registry"))?;
-        File::create(complete)?;
-    }
-    Ok(folder)
-}
-
-/// A folder whose name changes with the file that says what is installed in it.
-fn folder_for(target: &Path, versions: &str) -> Outcome<PathBuf> {
-    let text = fs::read(root().join(FOLDER).join(versions))?;
-    // FNV-1a: enough to tell one list of versions from the next.
-    let sum =
-        text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, it| (sum ^ u64::from(*it)).wrapping_mul(0x0100_0000_01b3));
-    Ok(target.join(format!("signatures-{versions}-{sum:016x}")))
 }
 
 /// The example behind a mark of the page.

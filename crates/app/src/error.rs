@@ -1,16 +1,20 @@
 //! What can go wrong for an operator: what, why, and what to do, in one line.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use candor_domain::id::WebhookId;
 use candor_domain::refusal::Refusal;
 
-use crate::config::{Origin, Setting};
+use candor_service::master_key::WrongKey;
+
+use crate::config::{Config, Origin, Setting};
 
 /// Wrong usage, as against failure.
 const WRONG_USAGE: u8 = 2;
+/// `candor migrate --check` found something to do.
+const PENDING: u8 = 3;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +26,24 @@ pub(crate) enum Error {
         given: String,
         /// The setting that was probably meant.
         hint: Option<String>,
+    },
+    /// The setting is described for the service, but this version does not have it.
+    #[error("{given} cannot be set: {why}; remove it")]
+    AbsentSetting {
+        /// As it was given.
+        given: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// What is wrong with the configuration, all of it.
+    #[error("the configuration has {} problems", .problems.len())]
+    Configuration {
+        /// Each of them.
+        problems: Vec<Error>,
+        /// What was passed over, which may be where they come from.
+        warnings: Vec<String>,
+        /// Whether the settings were what was asked for, so that it failed for having found some.
+        shown: bool,
     },
     /// A setting has a value that is not understood.
     #[error("{setting} has the value {value:?}: {reason}; correct it, or remove it to get the default")]
@@ -53,6 +75,17 @@ pub(crate) enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// Another process serves the embedded database.
+    #[error(
+        "another process{} serves {database}; stop it first, or use PostgreSQL, which any number of processes may share",
+        named(.process)
+    )]
+    AlreadyServed {
+        /// Which database.
+        database: String,
+        /// The process's number, if it is known.
+        process: String,
+    },
     /// A file or socket could not be used.
     #[error("cannot {what}: {source}; check that it exists and that this user may use it")]
     Io {
@@ -80,6 +113,30 @@ pub(crate) enum Error {
     /// The file with the generated master key holds something else.
     #[error("{} does not hold a key ring; restore it from a backup: what it sealed cannot be opened without it", .0.display())]
     MasterKeyFile(PathBuf),
+    /// The file with the generated master key is gone, and the database that it belongs to is not.
+    #[error(
+        "{} is missing, and {database} is not empty: a new key would not open what is sealed in it; put the file back, or \
+         set CANDOR_MASTER_KEY to the key that it held; if that is lost for good, set it to a new one and run \
+         `candor rekey --accept-loss`", .path.display()
+    )]
+    MasterKeyGone {
+        /// The file.
+        path: PathBuf,
+        /// Which database.
+        database: String,
+    },
+    /// The database was sealed with another master key.
+    #[error(
+        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the ring that it was sealed with, with \
+         a new key in front of the old one or without; if the old key is lost for good, `candor rekey --accept-loss` gives \
+         up what it sealed"
+    )]
+    WrongMasterKey {
+        /// Which database.
+        database: String,
+        /// The keys of both.
+        reason: String,
+    },
     /// A secret was sealed with a key that is not in the ring.
     #[error(
         "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; put the key that did behind \
@@ -97,6 +154,23 @@ pub(crate) enum Error {
         /// The migrations that are missing.
         pending: Vec<String>,
     },
+    /// Something is pending, and it was asked whether.
+    #[error("{database} lacks {count} migrations; apply them with `candor migrate`")]
+    Pending {
+        /// Which database.
+        database: String,
+        /// How many.
+        count: usize,
+    },
+    /// There is no embedded database, and this command makes none.
+    #[error(
+        "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
+         make a new database with `candor migrate`", .0.display()
+    )]
+    NoDatabase(PathBuf),
+    /// The doctor found something broken.
+    #[error("something is broken: {0}; what to do about it is said there")]
+    Unwell(String),
     /// The database does not answer, or not as it should.
     #[error("cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right")]
     Database {
@@ -130,12 +204,24 @@ pub(crate) enum Error {
         reason: String,
     },
     /// The service did not take the file.
-    #[error("cannot import through {url}: {reason}; what went in stays, and the same file can be imported again")]
+    #[error("cannot import through {url}: {reason}; {outcome}")]
     NotImported {
         /// Where it was sent.
         url: String,
         /// What the service, or the way to it, said.
         reason: String,
+        /// What went in.
+        outcome: ImportOutcome,
+    },
+    /// A signal ended it.
+    #[error("stopped by {signal}; {outcome}")]
+    Interrupted {
+        /// Its name.
+        signal: &'static str,
+        /// The exit status that shells expect then: 128 and the signal's number.
+        status: u8,
+        /// What went in.
+        outcome: ImportOutcome,
     },
     /// Some rows were not applied.
     #[error("{failed} rows {}; correct them and import the file again: rows that are in are skipped", if *.dry_run { "would fail" } else { "failed" })]
@@ -181,6 +267,17 @@ impl Error {
         }
     }
 
+    /// Completes what came of comparing the master key with the database.
+    pub(crate) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Self {
+        let database = config.database.masked();
+        move |error| match error {
+            WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
+                Self::WrongMasterKey { database, reason: error.to_string() }
+            }
+            WrongKey::Failed(error) => Self::refused("compare the master key with the database")(error),
+        }
+    }
+
     /// What a use case of the operator's said, in the operator's words.
     pub(crate) fn refused(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
         use candor_service::Error as Service;
@@ -188,7 +285,7 @@ impl Error {
         move |error| {
             let (reason, remedy) = match error {
                 Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),
-                Service::Unavailable(cause) => (cause, "check the database and try again"),
+                Service::Unavailable(cause) | Service::TooSlow(cause) => (cause, "check the database and try again"),
                 Service::Contended => ("others keep changing the same thing".to_owned(), "try again"),
                 other @ (Service::Bug(_)
                 | Service::Malformed(_)
@@ -199,13 +296,62 @@ impl Error {
         }
     }
 
+    /// What is written to standard error: a line for each thing that is wrong, whatever a database put into its answer.
+    #[must_use]
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match self {
+            Self::Configuration { problems, warnings, .. } => {
+                let problems = problems.iter().map(|it| one_line(it.to_string()));
+                problems.chain(warnings.iter().map(|it| format!("warning: {it}"))).collect()
+            }
+            other => vec![one_line(other.to_string())],
+        }
+    }
+
     /// The exit status that tells scripts what happened.
     #[must_use]
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::MalformedFlag { .. } | Self::Argument { .. } => ExitCode::from(WRONG_USAGE),
+            Self::Pending { .. } => ExitCode::from(PENDING),
+            Self::Interrupted { status, .. } => ExitCode::from(*status),
+            other if other.is_wrong_usage() => ExitCode::from(WRONG_USAGE),
             _ => ExitCode::FAILURE,
         }
+    }
+
+    fn is_wrong_usage(&self) -> bool {
+        match self {
+            Self::MalformedFlag { .. } | Self::Argument { .. } => true,
+            Self::Configuration { problems, shown: false, .. } => problems.iter().all(Self::is_wrong_usage),
+            _ => false,
+        }
+    }
+}
+
+/// What went in before an import ended too early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ImportOutcome {
+    /// It was only tried.
+    DryRun,
+    /// Nothing.
+    Nothing,
+    /// Perhaps something: a part was sent and not answered.
+    Unknown,
+    /// Some rows.
+    Some,
+}
+
+impl fmt::Display for ImportOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DryRun => "nothing was to be written",
+            Self::Nothing => "nothing went in",
+            Self::Unknown => {
+                "whether anything went in is not known; import the same file again: rows that are in are skipped"
+            }
+            Self::Some => "what went in stays; import the same file again: rows that are in are skipped",
+        })
     }
 }
 
@@ -224,6 +370,10 @@ fn explained(refusal: Refusal) -> String {
             None => format!("{} is taken", conflict.field),
         },
     }
+}
+
+fn named(process: &str) -> String {
+    if process.is_empty() { String::new() } else { format!(" (process {process})") }
 }
 
 fn did_you_mean(hint: Option<&str>) -> String {

@@ -7,6 +7,7 @@ mod error;
 mod lifecycle;
 mod output;
 mod private_file;
+mod serving_lock;
 mod store;
 mod telemetry;
 mod wiring;
@@ -15,10 +16,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-
 use cli::{Cli, Command, KeyCommand, OrgCommand};
-use config::Config;
+use config::{Config, Loaded, Setting};
 use error::Error;
 use output::Output;
 
@@ -31,22 +30,41 @@ const RUNTIME_GRACE: Duration = Duration::from_millis(500);
 /// Runs the command that the command line names, and tells how it went: 0 done, 1 failed, 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match start(cli) {
+    let (cli, settings) = Cli::read();
+    match start(cli, settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // One line, whatever a database put into its answer.
-            let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(std::io::stderr(), "candor: {line}");
+            for line in error.lines() {
+                let _ = writeln!(std::io::stderr(), "candor: {line}");
+            }
             error.exit_code()
         }
     }
 }
 
-fn start(cli: Cli) -> Result<(), Error> {
+fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     let output = Output { json: cli.json };
-    let config = Config::load(cli.config, std::env::vars_os(), cli.settings.given())?;
+    // These are about the program itself, whatever it is set up for.
+    match cli.command {
+        Command::Completions { shell } => return commands::describe::completions(shell, output),
+        Command::Manual => return commands::describe::manual(output),
+        _ => {}
+    }
+    let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
+    if matches!(cli.command, Command::Config) {
+        return commands::config::run(loaded, output);
+    }
+    let Loaded { config, problems, warnings } = loaded;
+    if !problems.is_empty() && matches!(cli.command, Command::Doctor) {
+        return commands::doctor::without_settings(&problems, output);
+    }
+    if !problems.is_empty() {
+        return Err(Error::Configuration { problems, warnings, shown: false });
+    }
     telemetry::start_logs(&config)?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
     let done = runtime.block_on(run(cli.command, &config, output));
@@ -66,11 +84,17 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Serve { role } => commands::serve::run(config, role, output).await,
         Command::Migrate { check } => commands::migrate::run(config, check, output).await,
         Command::Org(OrgCommand::Create { name }) => commands::org::create(config, &name, output).await,
+        Command::Org(OrgCommand::List) => commands::org::list(config, output).await,
+        Command::Org(OrgCommand::Rename { org, name }) => commands::org::rename(config, org, &name, output).await,
         Command::Key(KeyCommand::Create(new)) => commands::key::create(config, *new, output).await,
         Command::Key(KeyCommand::List { org }) => commands::key::list(config, org, output).await,
         Command::Key(KeyCommand::Revoke { key_id }) => commands::key::revoke(config, key_id, output).await,
-        Command::Rekey => commands::rekey::run(config, output).await,
+        Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
-        Command::Config => commands::config::run(config, output),
+        Command::Doctor => commands::doctor::run(config, output).await,
+        Command::Completions { shell } => commands::describe::completions(shell, output),
+        Command::Manual => commands::describe::manual(output),
+        // It needs neither logs nor a runtime, and was done before there were any.
+        Command::Config => Ok(()),
     }
 }

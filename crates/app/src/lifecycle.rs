@@ -6,20 +6,23 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_http::{Api, MetricsText, Readiness, ServerOptions, Settings, Watched, admin_server, server};
+use candor_http::{
+    Api, MetricsText, Readiness, ServerOptions, Settings, Watched, admin_server, refuse_connections, server,
+};
 use candor_service::delivery::{self, Engine};
 use candor_service::{Shell, start, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
 
 use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::error::Error;
-use crate::{telemetry, wiring};
+use crate::serving_lock::ServingLock;
+use crate::{store, telemetry, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
@@ -31,8 +34,13 @@ const RECORDS_GRACE: Duration = Duration::from_secs(2);
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
 /// How long the loops may take after that. Together they stay well below the 20 seconds that an operator is promised.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
+/// How long those may take to send a request that were let in just before the listener was closed to others.
+const LAST_REQUESTS: Duration = Duration::from_millis(300);
 /// How often measured durations are moved from the lists they arrive in to their histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
+
+/// How a server ended.
+type Ended = io::Result<()>;
 
 /// A process that serves.
 pub(crate) struct Running {
@@ -43,7 +51,12 @@ pub(crate) struct Running {
     /// What use cases need.
     pub(crate) shell: Arc<Shell>,
     readiness: Readiness,
-    servers: JoinSet<io::Result<()>>,
+    drain_delay: Duration,
+    /// The API's listener once more, to close it to newcomers before the server lets go of it.
+    listener: Option<TcpListener>,
+    /// Held for as long as this process serves an embedded database.
+    _serving: Option<ServingLock>,
+    servers: JoinSet<Ended>,
     deliveries: JoinSet<()>,
     loops: JoinSet<()>,
     stop: watch::Sender<bool>,
@@ -59,7 +72,12 @@ impl Running {
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
         let admin = config.admin_listen.map(|it| bind(it, Setting::AdminListen)).transpose()?;
+        let listener = api.as_ref().map(|(listener, _)| listener.try_clone()).transpose();
+        let listener = listener.map_err(Error::io("use", "the listener"))?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
+        let serving = ServingLock::take(&config.database)?;
+        wiring::require_master_key(config)?;
+        store::wait_until_it_answers(config).await?;
         let (shell, sender) = wiring::shell_and_sender(config, wiring::link_base(config, listening)).await?;
         // Until here a signal ends the process at once, also while it waits for a database that does not answer.
         let signals = Signals::listen()?;
@@ -69,17 +87,22 @@ impl Running {
             metrics_url: url_of(&admin).map(|it| format!("{it}/metrics")),
             shell,
             readiness: Readiness::starting(),
+            drain_delay: config.drain_delay,
+            listener,
+            _serving: serving,
             servers: JoinSet::new(),
             deliveries: JoinSet::new(),
             loops: JoinSet::new(),
             stop: watch::Sender::new(false),
             signals,
         };
-        let text: MetricsText = {
-            let metrics = metrics.clone();
-            Arc::new(move || metrics.render())
-        };
+        let text = telemetry::metrics_text(metrics.clone());
         let own_listener = admin.is_some();
+        if api.is_none() && !own_listener {
+            tracing::warn!(
+                "this worker shows neither health nor metrics: CANDOR_ADMIN_LISTEN gives it an address for them"
+            );
+        }
         if let Some((listener, _)) = admin {
             running.serve_admin(listener, Arc::clone(&text))?;
         }
@@ -91,7 +114,7 @@ impl Running {
             running.start_deliveries(config, sender);
         }
         running.readiness.set_ready();
-        tracing::info!(url = running.url, metrics_url = running.metrics_url, ?role, "ready");
+        tracing::info!(url = running.url, metrics_url = running.metrics_url, role = role.word(), "ready");
         Ok(running)
     }
 
@@ -103,7 +126,11 @@ impl Running {
             ..Settings::default()
         };
         let api = Arc::new(Api::new(Arc::clone(&self.shell), settings, self.readiness.clone()));
-        let options = ServerOptions { drain_seconds: REQUESTS_GRACE.as_secs(), ..ServerOptions::default() };
+        let options = ServerOptions {
+            drain_seconds: REQUESTS_GRACE.as_secs(),
+            connections_per_client: config.connections_per_client,
+            ..ServerOptions::default()
+        };
         let server = server(&api, vec![listener], options).map_err(Error::io("serve", "the API"))?;
         let handle = server.handle();
         self.servers.spawn(until_stopped(server, async move { handle.stop(true).await }, self.stop.subscribe()));
@@ -161,6 +188,10 @@ impl Running {
             Some(ended) = self.servers.join_next() => Some(ended),
         };
         self.readiness.set_draining();
+        let ended_early = match ended_early {
+            None => self.drain().await,
+            ended => ended,
+        };
         self.stop.send_replace(true);
         let servers = &mut self.servers;
         // The servers keep to their own grace; this is for one that does not.
@@ -190,9 +221,31 @@ impl Running {
             Some(ended) => Err(failed(ended)),
         }
     }
+
+    /// Goes on taking requests for the drain delay, in which those who balance the load see that this process is not
+    /// ready, and clients with connections that they keep are told to close them. Then nobody new is let in, and who just
+    /// was may ask. Answers how a server ended, if one did meanwhile.
+    async fn drain(&mut self) -> Option<Result<Ended, JoinError>> {
+        let listener = self.listener.take()?;
+        if self.drain_delay.is_zero() {
+            return None;
+        }
+        tokio::select! {
+            () = sleep(self.drain_delay) => {}
+            name = self.signals.next() => tracing::info!(signal = name, "the drain delay ends early"),
+            Some(ended) = self.servers.join_next() => return Some(ended),
+        }
+        if let Err(error) = refuse_connections(&listener) {
+            tracing::debug!(%error, "connections that are being made may be reset");
+        }
+        // While this is held the server cannot close it.
+        drop(listener);
+        sleep(LAST_REQUESTS).await;
+        None
+    }
 }
 
-fn failed(ended: Result<io::Result<()>, tokio::task::JoinError>) -> Error {
+fn failed(ended: Result<Ended, JoinError>) -> Error {
     let source = match ended {
         Ok(Err(error)) => error,
         Ok(Ok(())) => io::Error::other("it ended without a reason"),
@@ -234,12 +287,12 @@ async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(shell).await;
     if sweeps {
         match start::due_objectives(shell, goes_on).await {
-            Ok(0) => {}
+            Ok(0) => tracing::trace!("no objective had to be started"),
             Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
             Err(error) => tracing::warn!(%error, "could not start objectives; tried again at the next interval"),
         }
         match sweep::run_once(shell).await {
-            Ok(0) => {}
+            Ok(0) => tracing::trace!("nothing had expired"),
             Ok(removed) => tracing::debug!(removed, "swept what had expired"),
             Err(error) => tracing::warn!(%error, "could not sweep; tried again at the next interval"),
         }

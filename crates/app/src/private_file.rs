@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Read and written by its owner, by nobody else.
@@ -16,6 +16,12 @@ const OWNERS_FOLDER: u32 = 0o700;
 /// The system's answer.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWNERS_FOLDER).create(path)
+}
+
+/// What others than its owner may do with a folder, as the last digits of its mode; 0 for one that is closed to them, or
+/// not there.
+pub(crate) fn open_to_others(folder: &Path) -> u32 {
+    fs::metadata(folder).map_or(0, |it| it.permissions().mode() & 0o077)
 }
 
 /// The text of a file; `None` if there is no such file.
@@ -77,7 +83,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn only_the_owner_reads_it_and_whoever_comes_second_gets_the_first_text() {

@@ -2,13 +2,24 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use candor_port_storage::Storage;
-use candor_store_postgres::{Options as PostgresOptions, PostgresStore};
+use candor_port_storage::upkeep::MasterKey;
+use candor_store_postgres::{ConnectError, Options as PostgresOptions, PostgresStore};
 use candor_store_sqlite::{Options as SqliteOptions, Place, SqliteStore};
+
+use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
+
+/// How long the start of the service waits for a database server, …
+const PATIENCE: Duration = Duration::from_secs(60);
+/// … how often it looks, …
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// … and how often it says so.
+const TELL_AGAIN: Duration = Duration::from_secs(5);
 
 /// Opens the store. An embedded database is made and migrated when needed; a server's schema must be up to date.
 ///
@@ -29,6 +40,77 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             let opened = PostgresStore::connect(&postgres(config)).await;
             Ok(Arc::new(opened.map_err(|it| unusable(config, &it))?))
         }
+    }
+}
+
+/// The master keys that have sealed something in the database, whatever its schema; none where there is none yet.
+///
+/// # Errors
+/// [`Error::Database`].
+pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error> {
+    match &config.database {
+        DatabaseUrl::Sqlite(path) => {
+            let place = place(path);
+            let keys = blocking(move || candor_store_sqlite::master_keys(&place)).await?;
+            keys.map_err(|it| unusable(config, &it))
+        }
+        DatabaseUrl::Postgres(_) => {
+            let keys = candor_store_postgres::master_keys(&postgres(config)).await;
+            keys.map_err(|it| unusable(config, &it))
+        }
+    }
+}
+
+/// Whether nobody has put anything into the embedded database at this path, or there is none.
+///
+/// # Errors
+/// [`Error::Database`].
+pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error> {
+    let place = place(path);
+    let empty = blocking(move || candor_store_sqlite::is_empty(&place)).await?;
+    empty.map_err(|it| unusable(config, &it))
+}
+
+/// Expects that there is a database: whoever only works with one makes none where they look by mistake.
+///
+/// # Errors
+/// [`Error::NoDatabase`] naming where the embedded one was looked for.
+pub(crate) fn expect(config: &Config) -> Result<(), Error> {
+    match &config.database {
+        DatabaseUrl::Sqlite(path) if !path.exists() => {
+            Err(Error::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())))
+        }
+        DatabaseUrl::Sqlite(_) | DatabaseUrl::Postgres(_) => Ok(()),
+    }
+}
+
+/// Waits for a database server that does not answer yet, as when both are started together, and says so. An embedded
+/// database is not waited for, nor a server that answers with a refusal, such as of a wrong password.
+///
+/// # Errors
+/// [`Error::Database`] with the last reason, when the time is up or there is no use in waiting.
+pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> {
+    if matches!(config.database, DatabaseUrl::Sqlite(_)) {
+        return Ok(());
+    }
+    let (database, options, begun) = (config.database.masked(), postgres(config), Instant::now());
+    let mut told: Option<Instant> = None;
+    loop {
+        let reason = match candor_store_postgres::probe(&options).await {
+            Ok(()) => return Ok(()),
+            Err(ConnectError::NotYet(reason)) if begun.elapsed() < PATIENCE => reason,
+            Err(error) => return Err(unusable(config, &error)),
+        };
+        if told.is_none_or(|it| it.elapsed() >= TELL_AGAIN) {
+            told = Some(Instant::now());
+            let (waited, most) = (begun.elapsed().as_secs(), PATIENCE.as_secs());
+            tracing::warn!(
+                database,
+                reason,
+                "waiting for the database to answer, since {waited} s and for at most {most} s"
+            );
+        }
+        sleep(TRY_AGAIN).await;
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the process tells about itself: log lines on standard error, metrics on demand.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 
+use candor_http::MetricsText;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -17,6 +19,9 @@ const DELIVERY_SECONDS: [f64; 19] = [
     3600.0,
 ];
 
+/// Which version runs.
+const BUILD: &str = "candor_build_info";
+
 /// What kind of number a metric is.
 enum Shape {
     Counter,
@@ -25,27 +30,60 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 20] = [
+const METRICS: [(Shape, &str, &str); 21] = [
+    (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
     (Shape::Gauge, "candor_http_requests_in_flight", "Requests that are being answered."),
-    (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up."),
+    (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up, by quota."),
     (Shape::Histogram, "candor_store_commit_seconds", "Time to save a change, waiting included."),
     (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
-    (Shape::Counter, "candor_store_groups_total", "Transactions of the embedded database."),
-    (Shape::Counter, "candor_store_grouped_changes_total", "Changes that those transactions saved."),
-    (Shape::Gauge, "candor_store_pool_size", "Database connections of the pool."),
-    (Shape::Gauge, "candor_store_pool_in_use", "Those of them that are at work."),
-    (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a database connection."),
-    (Shape::Gauge, "candor_webhook_queue_due", "Deliveries that are due and not under way."),
-    (Shape::Gauge, "candor_webhook_queue_oldest_seconds", "How long the oldest of them has been due."),
-    (Shape::Counter, "candor_webhook_attempts_total", "Attempts to deliver, by how they ended."),
-    (Shape::Histogram, "candor_webhook_attempt_seconds", "Time from an attempt's begin to its end."),
-    (Shape::Histogram, "candor_webhook_latency_seconds", "Time from an event to its first attempt."),
-    (Shape::Gauge, "candor_webhook_attempts_in_flight", "Attempts that are under way."),
-    (Shape::Counter, "candor_webhook_unsent_total", "Deliveries given up without another attempt, by reason."),
-    (Shape::Counter, "candor_webhook_leases_lost_total", "Attempts whose end came too late to be recorded."),
-    (Shape::Counter, "candor_webhook_leases_forgotten_total", "Deliveries that waited too long in memory."),
+    (
+        Shape::Counter,
+        "candor_store_groups_total",
+        "Transactions of the embedded database, each of one or more changes.",
+    ),
+    (
+        Shape::Counter,
+        "candor_store_grouped_changes_total",
+        "Changes that the transactions of the embedded database saved.",
+    ),
+    (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
+    (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
+    (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),
+    (Shape::Gauge, "candor_webhook_queue_due", "Deliveries of webhooks that are due and not under way."),
+    (
+        Shape::Gauge,
+        "candor_webhook_queue_oldest_seconds",
+        "How long the oldest delivery of a webhook that is not under way has been due.",
+    ),
+    (Shape::Counter, "candor_webhook_attempts_total", "Attempts to deliver a webhook, by how they ended."),
+    (
+        Shape::Histogram,
+        "candor_webhook_attempt_seconds",
+        "Time from the begin to the end of an attempt to deliver a webhook.",
+    ),
+    (
+        Shape::Histogram,
+        "candor_webhook_latency_seconds",
+        "Time from an event to the first attempt to deliver it to a webhook.",
+    ),
+    (Shape::Gauge, "candor_webhook_attempts_in_flight", "Attempts to deliver a webhook that are under way."),
+    (
+        Shape::Counter,
+        "candor_webhook_unsent_total",
+        "Deliveries of webhooks given up without another attempt, by reason.",
+    ),
+    (
+        Shape::Counter,
+        "candor_webhook_leases_lost_total",
+        "Attempts to deliver a webhook whose end came too late to be recorded.",
+    ),
+    (
+        Shape::Counter,
+        "candor_webhook_leases_forgotten_total",
+        "Deliveries of webhooks that waited too long in memory and come round again.",
+    ),
 ];
 
 /// What others say about starting and stopping threads, and about clients that send nonsense, which has an event of its
@@ -101,7 +139,18 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
             Shape::Histogram => metrics::describe_histogram!(name, says),
         }
     }
+    metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1);
     Ok(handle)
+}
+
+/// Renders the metrics, those of the process (memory, files, processor time) as they are at that moment.
+pub(crate) fn metrics_text(handle: PrometheusHandle) -> MetricsText {
+    let process = metrics_process::Collector::default();
+    process.describe();
+    Arc::new(move || {
+        process.collect();
+        handle.render()
+    })
 }
 
 #[cfg(test)]
@@ -115,6 +164,16 @@ mod tests {
         }
         for bad in ["", "loud", "inof", "candor_http=loud", "info,,"] {
             assert!(filter(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_help_of_a_metric_stands_alone() {
+        // Whoever renders them puts them into another order.
+        for (_, name, help) in METRICS {
+            let refers =
+                help.split(|it: char| !it.is_alphanumeric()).any(|it| ["them", "those", "these"].contains(&it));
+            assert!(!refers && help.ends_with('.'), "{name}: {help}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Puts the parts together: store, vault and shell.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, FailureReason, Outcome, Request, WebhookTransport};
 use candor_service::vault::{self, Vault};
-use candor_service::{Settings, Shell};
+use candor_service::{Settings, Shell, master_key};
 use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl};
@@ -20,12 +21,24 @@ use crate::{private_file, store};
 /// The generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
 
-/// Everything that the use cases of a command need, on the configured store. It sends nothing.
+/// Everything that the use cases of a command need, on the configured store, which must be there. It sends nothing.
 ///
 /// # Errors
-/// A database that does not answer or whose schema is old; a master key that is missing or unreadable.
+/// A database that is not there, does not answer or whose schema is old; a master key that is missing, unreadable, or
+/// another one than the database was sealed with.
 pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
-    shell_with(config, public_url, Arc::new(Nobody)).await
+    store::expect(config)?;
+    let parts = Parts::of(config).await?;
+    parts.confirmed(config, public_url, Arc::new(Nobody)).await
+}
+
+/// The same, whatever the database was sealed with: for who has lost a key.
+///
+/// # Errors
+/// Those of [`shell`], but for another master key.
+pub(crate) async fn shell_with_any_key(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
+    store::expect(config)?;
+    Parts::of(config).await?.shell(config, public_url, Arc::new(Nobody)).await
 }
 
 /// Everything that use cases need, together with what it sends webhooks through.
@@ -35,19 +48,118 @@ pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<She
 pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Result<(Arc<Shell>, Sender), Error> {
     let trusted = config.webhooks_trusted_targets.clone();
     let sender = Sender::new(candor_webhooks::Settings { trusted, ..candor_webhooks::Settings::default() })?;
-    Ok((shell_with(config, public_url, Arc::new(sender.clone())).await?, sender))
+    let parts = Parts::of(config).await?;
+    for folder in open_folders(config) {
+        tracing::warn!(
+            folder = %folder.display(),
+            "other users can look into the folder of the database or of the master key: take that from them with `chmod 700`"
+        );
+    }
+    Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
 }
 
-async fn shell_with(
-    config: &Config,
-    public_url: String,
-    receivers: Arc<dyn WebhookTransport>,
-) -> Result<Arc<Shell>, Error> {
-    let ids = Arc::new(SystemIds::default());
-    let ring = master_key(config, &*ids)?;
-    let vault = Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
-    let store = store::open(config).await?;
-    Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, Settings { public_url })))
+/// The folders of the embedded database and its master key that others than their owner may look into. Candor makes
+/// them with mode 0700; these were made by somebody else.
+pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
+    let DatabaseUrl::Sqlite(database) = &config.database else { return vec![] };
+    let beside = database.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut folders = vec![beside.to_owned()];
+    if beside != config.data_dir {
+        folders.push(config.data_dir.clone());
+    }
+    folders.retain(|it| private_file::open_to_others(it) != 0);
+    folders
+}
+
+/// Compares the master key with the one that the database was sealed with, before anything is changed there, where both
+/// are known. On Postgres a schema may be migrated by somebody who has no key.
+///
+/// # Errors
+/// [`Error::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
+pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
+    if has_no_master_key(config) { Ok(()) } else { compared(config, &Parts::of(config).await?.vault).await }
+}
+
+/// Compares the master key with the database, and makes neither; whether there is a key. There need be none yet beside a
+/// new embedded database.
+///
+/// # Errors
+/// Those of [`compare_master_key`].
+pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
+    let text = match (&config.master_key, &config.database) {
+        (Some(ring), _) => ring.clone(),
+        (None, DatabaseUrl::Postgres(_)) => return Err(Error::NoMasterKey),
+        (None, DatabaseUrl::Sqlite(database)) => {
+            let path = config.data_dir.join(MASTER_KEY_FILE);
+            match private_file::read(&path).map_err(Error::io("read", &path))? {
+                Some(text) => Secret::new(text.trim_end().to_owned()),
+                None if store::is_empty(config, database).await? => return Ok(false),
+                None => return Err(Error::MasterKeyGone { path, database: config.database.masked() }),
+            }
+        }
+    };
+    let vault = Vault::parse(text.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
+    compared(config, &vault).await.map(|()| true)
+}
+
+/// Lets a database whose schema is up to date remember the master key, if one is known, and compares it.
+///
+/// # Errors
+/// Those of [`compare_master_key`].
+pub(crate) async fn record_master_key(config: &Config) -> Result<(), Error> {
+    if has_no_master_key(config) { Ok(()) } else { shell(config, link_base(config, config.listen)).await.map(drop) }
+}
+
+const fn has_no_master_key(config: &Config) -> bool {
+    matches!(config.database, DatabaseUrl::Postgres(_)) && config.master_key.is_none()
+}
+
+async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
+    master_key::examine(vault, &store::master_keys(config).await?).map_err(Error::wrong_master_key(config))
+}
+
+/// What a shell is made of besides its store.
+struct Parts {
+    ids: Arc<SystemIds>,
+    vault: Vault,
+}
+
+impl Parts {
+    async fn of(config: &Config) -> Result<Self, Error> {
+        let ids = Arc::new(SystemIds::default());
+        let ring = ring(config, &*ids).await?;
+        let vault =
+            Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
+        Ok(Self { ids, vault })
+    }
+
+    /// A shell with the master key that the database was sealed with.
+    async fn confirmed(
+        self,
+        config: &Config,
+        public_url: String,
+        receivers: Arc<dyn WebhookTransport>,
+    ) -> Result<Arc<Shell>, Error> {
+        if matches!(config.database, DatabaseUrl::Sqlite(_)) {
+            // It is migrated when it is opened.
+            compared(config, &self.vault).await?;
+        }
+        let shell = self.shell(config, public_url, receivers).await?;
+        master_key::confirm(&shell).await.map_err(Error::wrong_master_key(config))?;
+        Ok(shell)
+    }
+
+    async fn shell(
+        self,
+        config: &Config,
+        public_url: String,
+        receivers: Arc<dyn WebhookTransport>,
+    ) -> Result<Arc<Shell>, Error> {
+        let Self { ids, vault } = self;
+        let store = store::open(config).await?;
+        let settings = Settings { public_url, max_subscriptions: config.webhooks_max_subscriptions };
+        Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
+    }
 }
 
 /// Stands where webhooks would go for commands, which need neither name servers nor certificates.
@@ -79,17 +191,33 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
     }
 }
 
-/// The configured ring of keys. The embedded database gets one beside it the first time.
-fn master_key(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
+/// With a server somebody must have chosen the ring of keys.
+///
+/// # Errors
+/// [`Error::NoMasterKey`].
+pub(crate) const fn require_master_key(config: &Config) -> Result<(), Error> {
+    if has_no_master_key(config) { Err(Error::NoMasterKey) } else { Ok(()) }
+}
+
+/// The configured ring of keys. A new embedded database gets one beside it; to one that somebody has used, a new key
+/// would be a wrong one.
+async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());
     }
-    if matches!(config.database, DatabaseUrl::Postgres(_)) {
-        return Err(Error::NoMasterKey);
-    }
+    let DatabaseUrl::Sqlite(database) = &config.database else { return Err(Error::NoMasterKey) };
     private_file::create_folder(&config.data_dir).map_err(Error::io("make the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
-    let text = match private_file::read(&path).map_err(Error::io("read", &path))? {
+    let kept = || private_file::read(&path).map_err(Error::io("read", &path));
+    let mut text = kept()?;
+    if text.is_none() && !store::is_empty(config, database).await? {
+        // Whoever has begun at the same time may have made both meanwhile.
+        text = kept()?;
+        if text.is_none() {
+            return Err(Error::MasterKeyGone { path, database: config.database.masked() });
+        }
+    }
+    let text = match text {
         Some(text) => text,
         None => {
             let made = vault::generate(ids)
@@ -116,21 +244,22 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_master_key_is_made_once_for_the_embedded_database_and_never_for_a_server() {
+    #[tokio::test]
+    async fn a_master_key_is_made_once_for_the_embedded_database_and_never_for_a_server() {
         let folder = std::env::temp_dir().join(format!("candor-wiring-{}", std::process::id()));
+        let file = folder.join("x.db").display().to_string();
         let load = |url: &str| {
             let flags = vec![
                 (crate::config::Setting::DataDir, folder.display().to_string()),
                 (crate::config::Setting::DatabaseUrl, url.to_owned()),
             ];
-            Config::load(None, Vec::new(), flags).unwrap()
+            Config::load(None, Vec::new(), flags).unwrap().config
         };
         let ids = SystemIds::default();
-        let first = master_key(&load("sqlite://x.db"), &ids).unwrap();
-        assert_eq!(master_key(&load("sqlite://x.db"), &ids).unwrap(), first);
+        let first = ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap();
+        assert_eq!(ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap(), first);
         assert!(Vault::parse(first.reveal()).is_ok());
-        assert!(matches!(master_key(&load("postgres://x/y"), &ids), Err(Error::NoMasterKey)));
+        assert!(matches!(ring(&load("postgres://x/y"), &ids).await, Err(Error::NoMasterKey)));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

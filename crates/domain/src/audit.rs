@@ -62,6 +62,7 @@ pub enum ActorKind {
 }
 
 impl Word for ActorKind {
+    const NAME: &'static str = "ActorType";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("api_key", Self::ApiKey),
         ("employee", Self::Employee),
@@ -90,6 +91,15 @@ impl Actor {
     }
 }
 
+/// The API key of a request whose actor is somebody else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeyUsed {
+    /// Its id.
+    pub id: String,
+    /// Its name at that time.
+    pub name: String,
+}
+
 /// Where a request came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
@@ -97,6 +107,9 @@ pub struct Origin {
     pub ip: Option<String>,
     /// What the client called itself.
     pub user_agent: Option<String>,
+    /// The key that it came with, where the actor is the connector that the key uploaded for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<KeyUsed>,
 }
 
 /// One entry; appended with its change, never altered.
@@ -120,6 +133,37 @@ pub struct AuditEntry {
     pub request_id: Option<String>,
     /// Where that came from.
     pub context: Origin,
+}
+
+/// An entry as the history of its resource shows it: without the context (decision C9).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members are those of an entry")]
+pub struct HistoryEntry<'a> {
+    pub id: AuditId,
+    pub occurred_at: Timestamp,
+    pub action: &'a str,
+    pub actor: &'a Actor,
+    pub target: &'a Target,
+    pub changes: &'a Changes,
+    pub comment: Option<&'a str>,
+    pub request_id: Option<&'a str>,
+}
+
+impl AuditEntry {
+    /// The entry as the history of its resource shows it.
+    #[must_use]
+    pub fn in_history(&self) -> HistoryEntry<'_> {
+        HistoryEntry {
+            id: self.id,
+            occurred_at: self.occurred_at,
+            action: &self.action,
+            actor: &self.actor,
+            target: &self.target,
+            changes: &self.changes,
+            comment: self.comment.as_deref(),
+            request_id: self.request_id.as_deref(),
+        }
+    }
 }
 
 impl AuditDraft {

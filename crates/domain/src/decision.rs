@@ -38,12 +38,14 @@ pub struct Decision<T> {
 impl<T: Resource> Decision<T> {
     /// A new resource.
     pub fn created(state: T, action: &'static str, events: Vec<EventType>) -> Self {
+        debug_assert!(events.iter().all(|it| it.is_live()), "{action} fires what is_live() denies");
         let audit = AuditDraft::of(&state, action);
         Self { state, events, audit, notices: vec![] }
     }
 
     /// A changed resource; the audit entry lists every member that differs.
     pub fn changed(before: &T, state: T, action: &'static str, events: Vec<EventType>) -> Self {
+        debug_assert!(events.iter().all(|it| it.is_live()), "{action} fires what is_live() denies");
         let audit = AuditDraft::of(&state, action).with_changes(before, &state);
         Self { state, events, audit, notices: vec![] }
     }

@@ -5,9 +5,9 @@ use serde::{Serialize, Serializer};
 use crate::access::Tenant;
 use crate::fields::Word;
 use crate::id::EventId;
-use crate::page::{Sort, SortBy, Sorts};
-use crate::params::{self, ListRequest, Params};
-use crate::problem::Problems;
+use crate::page::{ListDigest, Position, Sort, SortBy, Sorts};
+use crate::params::{self, Params};
+use crate::problem::{Code, Flaw, Problems};
 use crate::time::Timestamp;
 
 /// Everything that can be announced (§6.2).
@@ -64,6 +64,7 @@ pub enum EventType {
 }
 
 impl Word for EventType {
+    const NAME: &'static str = "EventType";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("observation.created", Self::ObservationCreated),
         ("observation.updated", Self::ObservationUpdated),
@@ -98,7 +99,48 @@ impl Serialize for EventType {
     }
 }
 
+impl FeedFilter {
+    /// The parameters by which a piece of the feed is found; none where it is simply the next one.
+    #[must_use]
+    pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
+        let event = (!self.kinds.is_empty()).then_some("filter[event]");
+        let since = matches!(start, FeedStart::Since(_)).then_some("since");
+        event.into_iter().chain(since).map(str::to_owned).collect()
+    }
+}
+
 impl EventType {
+    /// Whether something fires it already. Subscribing to the others is possible beforehand.
+    #[must_use]
+    pub const fn is_live(self) -> bool {
+        match self {
+            Self::ObservationCreated
+            | Self::ObservationUpdated
+            | Self::ObservationArchived
+            | Self::ObservationRestored
+            | Self::ObjectiveCreated
+            | Self::ObjectiveStatusChanged
+            | Self::ObjectiveUpdated
+            | Self::ObjectiveArchived
+            | Self::EmployeeCreated
+            | Self::EmployeeUpdated
+            | Self::EmployeeDeactivated
+            | Self::EmployeeReactivated
+            | Self::EmployeeRehired
+            | Self::TestPing => true,
+            Self::SummaryCreated
+            | Self::SummaryUpdated
+            | Self::SummarySubmitted
+            | Self::SummaryApproved
+            | Self::SummaryShared
+            | Self::SummaryArchived
+            | Self::SummaryFeedbackSubmitted
+            | Self::ConversationMessageCreated
+            | Self::AssignmentCreated
+            | Self::AssignmentCompleted => false,
+        }
+    }
+
     /// The bit that stands for it where sets of types are stored. It never changes: new types go to the end of
     /// [`Word::WORDS`].
     #[must_use]
@@ -160,7 +202,40 @@ pub struct FeedFilter {
     pub kinds: Vec<EventType>,
 }
 
-impl FeedFilter {
+/// Where a piece of the feed begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeedStart {
+    /// At the oldest event that is kept.
+    Oldest,
+    /// Behind this place.
+    After(Position),
+    /// At the first event, in the order of the feed, that happened at this time or later.
+    Since(Timestamp),
+    /// Behind everything that is there now.
+    Now,
+}
+
+impl From<Option<Position>> for FeedStart {
+    /// Behind a place, or at the beginning.
+    fn from(after: Option<Position>) -> Self {
+        after.map_or(Self::Oldest, Self::After)
+    }
+}
+
+/// A piece of the feed as a request asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedRequest {
+    /// Which events.
+    pub filter: FeedFilter,
+    /// From where.
+    pub start: FeedStart,
+    /// At most so many of them.
+    pub limit: u16,
+    /// Binds the next cursor to this very feed.
+    pub digest: ListDigest,
+}
+
+impl FeedRequest {
     /// The one order of the feed: that of the commits.
     const SORTS: Sorts = &[("created_at", Sort::up(SortBy::Commit))];
 
@@ -168,14 +243,60 @@ impl FeedFilter {
     ///
     /// # Errors
     /// Every parameter that is wrong.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self { kinds: params.many("filter[event]", params::word) };
-        params.list("events", Self::SORTS, filter, vec![])
+    pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, Problems> {
+        let filter = FeedFilter { kinds: params.many("filter[event]", params::word) };
+        let has_cursor = !params.many("cursor", params::any).is_empty();
+        let start = params.one("since", |text| since(text, has_cursor, now));
+        let list = params.list::<_, ()>("events", Self::SORTS, filter, vec![])?;
+        let start = start.unwrap_or_else(|| list.page.after.into());
+        Ok(Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest })
     }
+}
+
+/// The moment from which a newcomer follows the feed. One from before the feed begins is refused: whoever was away for so
+/// long has missed events, and must not go on as if nothing had happened.
+fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw> {
+    if has_cursor {
+        return Err(Flaw::format("left out where there is a cursor, which says where to go on"));
+    }
+    if text == "now" {
+        return Ok(FeedStart::Now);
+    }
+    let wanted = |_| Flaw::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
+    let since = params::datetime(text).map_err(wanted)?;
+    if since < oldest_in_feed(now) {
+        let message = format!("must be within the {FEED_DAYS} days that the feed goes back; read the lists anew");
+        return Err(Flaw::new(Code::OutOfRange, message));
+    }
+    if since > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
+        return Err(Flaw::new(Code::OutOfRange, "must not be in the future"));
+    }
+    Ok(FeedStart::Since(since))
 }
 
 /// How long the feed goes back (decision F9).
 pub const FEED_DAYS: i64 = 30;
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// The feed shows what happened since then.
+#[must_use]
+pub fn oldest_in_feed(now: Timestamp) -> Timestamp {
+    now.plus_seconds(-FEED_DAYS * DAY_SECONDS)
+}
+
+/// A change has its time before it is saved: it waits for others, is tried again, and instances' clocks differ. What is
+/// saved now happened at most so long ago by another clock, and the same overlap is what a poller of `updated_at` needs.
+pub const MOST_COMMIT_DELAY_SECONDS: i64 = 5 * 60;
+
+/// The first id that an event of this time can have; an event's id has its time in front.
+#[must_use]
+pub fn first_id_at(at: Timestamp) -> EventId {
+    const RANDOM_BITS: u32 = 80;
+    const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
+    let millis = u128::try_from(at.millis()).unwrap_or_default().min(LAST_MILLIS);
+    EventId::from_bytes((millis << RANDOM_BITS).to_be_bytes())
+}
 
 #[cfg(test)]
 mod tests {
@@ -199,6 +320,47 @@ mod tests {
         assert_eq!(bits, (0..24).map(|it| 1 << it).collect::<Vec<i64>>());
         assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
         assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
+    }
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn start(pairs: &[(&str, &str)]) -> Result<FeedStart, Vec<(String, Code)>> {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
+        FeedRequest::parse(Params::new(pairs), NOW).map(|it| it.start).map_err(problems)
+    }
+
+    #[test]
+    fn the_feed_begins_where_it_is_asked_to() {
+        let early = NOW.plus_seconds(-60);
+        assert_eq!(start(&[]), Ok(FeedStart::Oldest));
+        assert_eq!(start(&[("since", "now")]), Ok(FeedStart::Now));
+        assert_eq!(start(&[("since", &early.to_string())]), Ok(FeedStart::Since(early)));
+        let slightly_ahead = NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS);
+        assert_eq!(start(&[("since", &slightly_ahead.to_string())]), Ok(FeedStart::Since(slightly_ahead)));
+        let digest = FeedRequest::parse(Params::new(vec![]), NOW).unwrap().digest;
+        let place = Position { key: crate::page::Key::Rank(7), id: [1; 16] };
+        let cursor = crate::page::cursor(digest, &place);
+        assert_eq!(start(&[("cursor", &cursor)]), Ok(FeedStart::After(place)));
+        let since = |text: &str, code| (start(&[("since", text)]), Err(vec![("since".to_owned(), code)]));
+        for (found, wanted) in [
+            since("yesterday", Code::InvalidFormat),
+            since("2026-01-01", Code::InvalidFormat),
+            since(&NOW.plus_seconds(-FEED_DAYS * DAY_SECONDS - 1).to_string(), Code::OutOfRange),
+            since(&NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS + 1).to_string(), Code::OutOfRange),
+        ] {
+            assert_eq!(found, wanted);
+        }
+        let both = start(&[("since", "now"), ("cursor", &cursor)]);
+        assert_eq!(both, Err(vec![("since".to_owned(), Code::InvalidFormat)]));
+    }
+
+    #[test]
+    fn no_event_of_a_time_has_a_lower_id_than_its_first() {
+        let at = Timestamp::from_millis(1_234_567);
+        assert_eq!(first_id_at(at).ulid().timestamp_ms(), 1_234_567);
+        assert!(first_id_at(at) <= EventId::from_ulid(Ulid::from_parts(1_234_567, 0)));
+        assert!(first_id_at(at) > EventId::from_ulid(Ulid::from_parts(1_234_566, u128::MAX)));
     }
 
     #[test]

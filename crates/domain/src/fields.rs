@@ -258,6 +258,8 @@ pub fn list<T: PartialEq>(
 
 /// A closed set of words that the API uses.
 pub trait Word: Sized + Copy + PartialEq + 'static {
+    /// What documents call the set; empty where no document shows it.
+    const NAME: &'static str = "";
     /// Every value with its word, in the order of the documents.
     const WORDS: &'static [(&'static str, Self)];
 

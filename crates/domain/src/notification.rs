@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::access::{Caller, Denied};
 use crate::audit::Target;
 use crate::decision::Resource;
 use crate::fields::{self, Fields, Reference, Word, as_word};
@@ -26,6 +27,7 @@ pub enum Type {
 }
 
 impl Word for Type {
+    const NAME: &'static str = "NotificationType";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("objective.submitted", Self::ObjectiveSubmitted),
         ("objective.approved", Self::ObjectiveApproved),
@@ -100,6 +102,12 @@ impl Notice {
 }
 
 impl Notification {
+    /// Whether a caller may read it, who acts for this person or for nobody in particular (decision B5).
+    #[must_use]
+    pub fn is_seen_by(&self, acts_for: Option<EmployeeId>) -> bool {
+        acts_for.is_none_or(|it| it == self.recipient_id)
+    }
+
     /// Marks it as read; `None` if it was before.
     #[must_use]
     pub fn read(&self, at: Timestamp) -> Option<Self> {
@@ -141,6 +149,17 @@ impl Filter {
         };
         params.list("notifications", Notification::SORTS, filter, vec![])
     }
+
+    /// The same among what a caller sees, who acts for this person or for nobody in particular (decision B5); `None` if
+    /// that is nothing.
+    #[must_use]
+    pub fn seen_by(self, acts_for: Option<EmployeeId>) -> Option<Self> {
+        match (acts_for, self.recipient_id) {
+            (Some(person), Some(other)) if other != person => None,
+            (Some(person), _) => Some(Self { recipient_id: Some(person), ..self }),
+            (None, _) => Some(self),
+        }
+    }
 }
 
 impl Word for bool {
@@ -165,6 +184,18 @@ pub fn parse_read_all(body: Object) -> Result<Reference<EmployeeKind>, Problems>
     fields.finish(recipient)
 }
 
+/// Requires that a caller may say that everything was read that this person was sent: who acts for a person says so for
+/// that person only (decision B5).
+///
+/// # Errors
+/// [`Denied::ActsForPerson`].
+pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), Denied> {
+    match caller.acts_for() {
+        Some(person) if recipient.id != Some(person) => Err(Denied::ActsForPerson),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,5 +215,22 @@ mod tests {
         let read = unread.read(at).unwrap();
         assert_eq!(read.read_at, Some(at));
         assert_eq!(read.read(at), None);
+    }
+
+    #[test]
+    fn who_acts_for_a_person_sees_what_that_person_was_sent() {
+        let [own, other] = [1, 2].map(|it| EmployeeId::from_ulid(Ulid(it)));
+        let to = |recipient_id| Filter { recipient_id, unread: Some(true) };
+        let table = [
+            // acts for     asks for      gets
+            (None, None, Some(None)),
+            (None, Some(other), Some(Some(other))),
+            (Some(own), None, Some(Some(own))),
+            (Some(own), Some(own), Some(Some(own))),
+            (Some(own), Some(other), None),
+        ];
+        for (acts_for, asked, gets) in table {
+            assert_eq!(to(asked).seen_by(acts_for), gets.map(to), "{acts_for:?} {asked:?}");
+        }
     }
 }

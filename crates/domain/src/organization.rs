@@ -24,6 +24,7 @@ pub enum Review {
 }
 
 impl Word for Review {
+    const NAME: &'static str = "ReviewMode";
     const WORDS: &'static [(&'static str, Self)] =
         &[("optional", Self::Optional), ("required", Self::Required), ("disabled", Self::Disabled)];
 }

@@ -68,6 +68,7 @@ impl Word for () {
 }
 
 impl Word for Archived {
+    const NAME: &'static str = "ArchivedFilter";
     const WORDS: &'static [(&'static str, Self)] = &[("false", Self::No), ("true", Self::Yes), ("all", Self::All)];
 }
 
@@ -136,19 +137,16 @@ impl Params {
         Bounds { gte, lte }
     }
 
-    /// The paths to inline, comma-separated; an empty one is none of them.
+    /// The paths to inline: comma-separated, repeated, or both, as clients made from the document send them; each once.
     pub fn expand<E: Word>(&mut self) -> Vec<E> {
-        let paths = self.one("expand", |text| {
-            let mut paths = Vec::new();
-            for path in text.split(',') {
-                let path = E::from_word(path)?;
-                if !paths.contains(&path) {
-                    paths.push(path);
-                }
+        let mut paths = Vec::new();
+        let listed = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
+        for path in self.many("expand", listed).into_iter().flatten() {
+            if !paths.contains(&path) {
+                paths.push(path);
             }
-            Ok(paths)
-        });
-        paths.unwrap_or_default()
+        }
+        paths
     }
 
     /// Reads the parameters of a list that only the time of the last change narrows (decision D10).
@@ -330,6 +328,18 @@ mod tests {
         assert_eq!(list(&[]).unwrap().page.limit, DEFAULT_LIMIT);
         assert!(list(&[("filter[day][gte]", "2026-01-01"), ("filter[day][lte]", "2026-01-01")]).is_ok());
         assert!(list(&[("colour", "red")]).is_ok(), "other unknown parameters are ignored");
+    }
+
+    #[test]
+    fn expand_is_the_union_of_its_repeats_and_commas() {
+        let expand = |query: Query<'_>| list(query).map(|it| it.expand);
+        let both = Ok(vec![Archived::Yes, Archived::All]);
+        assert_eq!(expand(&[("expand", "true,all")]), both);
+        assert_eq!(expand(&[("expand", "true"), ("expand", "all")]), both);
+        assert_eq!(expand(&[("expand", "true,all"), ("expand", "true"), ("expand", "all,true")]), both);
+        let refused = Err(vec![("expand".to_owned(), Code::InvalidEnum)]);
+        assert_eq!(expand(&[("expand", "true"), ("expand", "age")]), refused);
+        assert_eq!(expand(&[("expand", "true"), ("expand", "")]), refused);
     }
 
     #[test]

@@ -30,11 +30,13 @@ pub enum Code {
     ReportingCycle,
     /// What is referenced is in a state that does not allow it.
     InvalidState,
+    /// There are as many as there may be.
+    LimitReached,
 }
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Required,
         Self::TooShort,
         Self::TooLong,
@@ -47,6 +49,7 @@ impl Code {
         Self::ReadOnly,
         Self::ReportingCycle,
         Self::InvalidState,
+        Self::LimitReached,
     ];
 }
 

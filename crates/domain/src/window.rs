@@ -68,8 +68,15 @@ impl Window {
         at.millis() - self.newest >= WINDOW_MILLIS
     }
 
-    /// Drops what has left the window. A clock that was set back stands still here until it has caught up.
+    /// Drops what has left the window. Requests that are counted at once need not come in order, so that what is a little
+    /// older counts as now. Further back than that, the clock was set back, and what is counted goes back with it: the
+    /// window must not stay full until the clock has caught up.
     fn advance(&mut self, at: Timestamp) -> i64 {
+        let back = self.newest - at.millis();
+        if self.len > 0 && back > WINDOW_MILLIS {
+            self.base -= back;
+            self.newest -= back;
+        }
         let now = if self.len == 0 { at.millis() } else { at.millis().max(self.newest) };
         while self.len > 0 && now - self.oldest() >= WINDOW_MILLIS {
             self.head = (self.head + 1) % self.ring.len();
@@ -196,6 +203,21 @@ mod tests {
         assert!(window.admit(Timestamp::from_millis(10_000), 2).admitted);
         assert!(!window.admit(Timestamp::from_millis(10_000), 2).admitted);
         assert!(window.admit(Timestamp::from_millis(160_000), 2).admitted);
+    }
+
+    #[test]
+    fn a_clock_that_jumped_ahead_and_back_blocks_nobody_for_longer_than_the_window() {
+        let (mut window, at) = (Window::default(), Timestamp::from_millis);
+        let start = 1_000_000;
+        assert!(window.admit(at(start), 2).admitted);
+        for _ in 0..2 {
+            assert!(window.admit(at(start + 86_400_000), 2).admitted);
+        }
+        let refused = window.admit(at(start + 1_000), 2);
+        assert_eq!((refused.admitted, refused.retry_after_seconds), (false, 60));
+        assert_eq!(refused.reset_at_seconds, start / 1000 + 61);
+        assert!(!window.admit(at(start + 60_999), 2).admitted, "what was counted still counts for a minute");
+        assert!(window.admit(at(start + 61_000), 2).admitted);
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn hostile_files_are_refused_early_and_cheaply() {
     assert!(header(&commas), "a header of five million columns");
     assert!(header(&format!("email\n{}", "x\n".repeat(MAX_ROWS + 1))));
     let wide = format!("email\n{commas}");
-    assert!(File::read(&wide.as_bytes()[..MAX_BYTES]).unwrap().rows.is_empty(), "a row of nothing is no row");
+    assert!(header(&wide[..MAX_BYTES]), "a row of five million cells, though all of them are empty");
     let blanks = format!("email\n{}", "\n".repeat(MAX_BYTES - 6));
     assert!(File::read(blanks.as_bytes()).unwrap().rows.is_empty());
     let quotes = "\"".repeat(MAX_BYTES);

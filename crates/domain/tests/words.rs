@@ -55,7 +55,6 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<webhook::Only>(2);
     one_to_one::<webhook::Origin>(3);
     one_to_one::<webhook::Status>(3);
-    one_to_one::<webhook::Whereabouts>(3);
 }
 
 #[test]
@@ -74,6 +73,7 @@ fn codes_are_those_of_the_contract_and_the_additions() {
         "read_only",
         "reporting_cycle",
         "invalid_state",
+        "limit_reached",
     ];
     assert_eq!(written, wanted);
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use actix_web::dev::Server;
 use actix_web::http::Method;
 use actix_web::http::header::CACHE_CONTROL;
+use actix_web::rt::net::TcpStream;
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use crate::answer::Answer;
 use crate::docs::{READ_METHODS, TEXT};
 use crate::fault::Fault;
 use crate::health::{Readiness, status};
+use crate::server::{WRITE_TIME, end_when_not_taken};
 use crate::settings::MetricsText;
 
 /// What is told to whoever watches.
@@ -44,7 +46,12 @@ impl fmt::Debug for Watched {
 /// The listener cannot be used.
 pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Server> {
     let app = move || App::new().app_data(Data::new(watched.clone())).default_service(web::to(answer));
-    Ok(HttpServer::new(app).workers(1).disable_signals().listen(listener)?.run())
+    let server = HttpServer::new(app).on_connect(|stream, _| {
+        if let Some(stream) = stream.downcast_ref::<TcpStream>() {
+            end_when_not_taken(stream, WRITE_TIME);
+        }
+    });
+    Ok(server.workers(1).disable_signals().listen(listener)?.run())
 }
 
 async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {

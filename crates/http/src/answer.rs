@@ -5,7 +5,7 @@ use actix_web::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
 use candor_domain::window::Standing;
@@ -14,7 +14,7 @@ use candor_service::{Outcome, Reply};
 use crate::api::Api;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
-use crate::{compress, etag};
+use crate::{body, compress, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -30,12 +30,14 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Bytes,
+    /// Whether the body is already in the form in which the client gets it.
+    pub(crate) is_encoded: bool,
 }
 
 impl Answer {
     /// An answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: Vec::new(), body: Bytes::new() }
+        Self { status, headers: Vec::new(), body: Bytes::new(), is_encoded: false }
     }
 
     /// An answer with a body.
@@ -124,12 +126,17 @@ impl Answer {
         if let Some(standing) = &exchange.standing {
             write_standing(standing, headers);
         }
+        if api.readiness.is_draining() {
+            // Clients that keep connections open learn here that this one ends, before it does.
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        let headers = response.headers_mut();
         api.cors.apply(request, headers);
-        let body = compress::apply(request, headers, self.body);
+        let body = if self.is_encoded { self.body } else { compress::apply(request, headers, self.body) };
         if *exchange.request.method() != Method::HEAD && body.is_empty() {
             return response;
         }
-        response.set_body(actix_web::body::BoxBody::new(body))
+        response.set_body(body::of(body))
     }
 }
 

@@ -12,10 +12,35 @@ const WORTH_BYTES: usize = 1024;
 /// Level 1 of zstd is faster than gzip and as small.
 const ZSTD_LEVEL: i32 = 1;
 
+/// What is compressed only once may take longer.
+const ZSTD_LEVEL_ONCE: i32 = 12;
+
+/// How a body may be compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encoding {
+pub(crate) enum Encoding {
+    /// RFC 8878
     Zstd,
+    /// RFC 1952
     Gzip,
+}
+
+impl Encoding {
+    /// Its name in headers.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+        }
+    }
+}
+
+/// The smaller form of a body that is compressed once and sent many times; `None` if there is none.
+pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
+    let smaller = match encoding {
+        Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
+        Encoding::Gzip => gzip(body, Compression::default()),
+    };
+    smaller.ok().filter(|it| it.len() < body.len()).map(Bytes::from)
 }
 
 /// Compresses a body if the client takes it and it is worth it.
@@ -25,28 +50,28 @@ pub(crate) fn apply(request: &HeaderMap, response: &mut HeaderMap, body: Bytes) 
     }
     response.append(VARY, HeaderValue::from_static("Accept-Encoding"));
     let Some(encoding) = wanted(request) else { return body };
-    let (name, smaller) = match encoding {
-        Encoding::Zstd => ("zstd", zstd::bulk::compress(&body, ZSTD_LEVEL)),
-        Encoding::Gzip => ("gzip", gzip(&body)),
+    let smaller = match encoding {
+        Encoding::Zstd => zstd::bulk::compress(&body, ZSTD_LEVEL),
+        Encoding::Gzip => gzip(&body, Compression::fast()),
     };
     match smaller {
         Ok(smaller) if smaller.len() < body.len() => {
-            response.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+            response.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
             Bytes::from(smaller)
         }
         _ => body,
     }
 }
 
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
+fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
     encoder.write_all(body)?;
     encoder.finish()
 }
 
 /// The encoding that the client likes best; zstd if it likes both the same. A client that refuses the plain body as
 /// well gets it all the same, as RFC 9110 §12.5.3 allows.
-fn wanted(headers: &HeaderMap) -> Option<Encoding> {
+pub(crate) fn wanted(headers: &HeaderMap) -> Option<Encoding> {
     let mut quality = [None, None];
     let mut others = None;
     for part in headers.get_all(ACCEPT_ENCODING).filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(',')) {

@@ -23,10 +23,11 @@ use crate::answer::Answer;
 use crate::api::Api;
 use crate::exchange::{Asked, Exchange, Visit};
 use crate::fault::Fault;
+use crate::read_gate::ReadGate;
 use crate::record::{self, Record};
 use crate::router::{self, Captures};
 use crate::table::{Access, BASE, Body, Handler, Route};
-use crate::{docs, etag, framing};
+use crate::{docs, etag, framing, invitation_page};
 
 /// What requests without a valid key count as (decision B1).
 const WITHOUT_KEY: &str = "without_key";
@@ -37,6 +38,8 @@ const UNKNOWN: &str = "unknown";
 
 /// Answers one request.
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let mut payload = Some(payload);
+    let _answering = request.conn_data::<ReadGate>().map(ReadGate::answering);
     let at = api.shell.clock.now();
     let mut exchange = Exchange {
         request: &request,
@@ -53,16 +56,20 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         caller: None,
     };
     let record = Record::begin(exchange.id);
-    let work = AssertUnwindSafe(api.work(&mut exchange, payload)).catch_unwind();
+    let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind();
     let done = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => Err(Fault::defect(format!("panicked: {}", panic_text(&*panic)))),
         Err(_) => Err(Fault::too_slow()),
     };
+    if let Some(payload) = payload {
+        framing::pass_over(&request, payload).await;
+    }
     if exchange.standing.is_none() && request.path().starts_with(BASE) {
         exchange.standing = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
     }
     let answer = done.unwrap_or_else(|fault| Answer::of_fault(&exchange, fault));
+    let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let (status, bytes) = (answer.status, answer.body.len());
     let response = answer.into_response(&api, &exchange);
     record.finish(&exchange, status, bytes);
@@ -75,7 +82,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
 }
 
 impl Api {
-    async fn work(&self, exchange: &mut Exchange<'_>, payload: Payload) -> Result<Answer, Fault> {
+    async fn work(&self, exchange: &mut Exchange<'_>, payload: &mut Option<Payload>) -> Result<Answer, Fault> {
         let request = exchange.request;
         framing::head(request.uri(), request.headers())?;
         if let Some((pattern, page)) = docs::page(request.path()) {
@@ -90,6 +97,9 @@ impl Api {
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {
             return Ok(Answer::options(&resource.allow));
+        }
+        if let Some(page) = resource.page(request.method()) {
+            return Ok(page(request));
         }
         let Some(route) = resource.route(request.method()) else {
             self.astray(exchange).await?;
@@ -107,6 +117,7 @@ impl Api {
                 let visit = self.visit(exchange, route, payload).await?;
                 handler(&self.shell, visit).await?
             }
+            Handler::File(file) => return Ok(file().answer(request.headers())),
         };
         Ok(Answer::of_reply(self, exchange, reply))
     }
@@ -115,6 +126,7 @@ impl Api {
     async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, Fault> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let found = self.shell.auth.authenticate(key).await;
+        tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
         exchange.caller = found.map_err(|it| Fault::from(candor_service::Error::from(it)))?;
         Ok(exchange.caller.clone())
     }
@@ -125,6 +137,8 @@ impl Api {
             self.count_failure(exchange)?;
             return Err(Fault::no_good_key());
         };
+        let (method, pattern) = (exchange.request.method(), exchange.pattern);
+        tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
         let standing = self.shell.limits.admit(&caller, route.quota, exchange.at);
         exchange.standing = Some(standing);
         if !standing.admitted {
@@ -138,10 +152,15 @@ impl Api {
             Access::Public | Access::AnyKey => {}
             Access::Scope(scope) | Access::Admin(scope) => caller.require(scope)?,
         }
+        if route.full_sight {
+            caller.require_full_sight()?;
+        }
         Ok(caller)
     }
 
     fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), Fault> {
+        let (method, pattern) = (exchange.request.method(), exchange.pattern);
+        tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
         let bucket = address::bucket(exchange.client);
         if route.quota == QuotaClass::Read {
             exchange.standing = Some(self.shell.limits.look_failures(bucket, exchange.at));
@@ -181,7 +200,7 @@ impl Api {
         route: &Route,
         captures: Captures<'a>,
         caller: Arc<Caller>,
-        payload: Payload,
+        payload: &mut Option<Payload>,
     ) -> Result<Asked<'a>, Fault> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
@@ -198,8 +217,8 @@ impl Api {
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let (body, csv) = match route.body {
-            Body::Csv => (None, framing::csv(request.headers(), payload, self.settings.body_time).await?),
-            _ => (self.body(request, route, payload).await?, Bytes::new()),
+            Body::Csv => (None, framing::csv(request, taken(payload)?, self.settings.body_time).await?),
+            _ => (self.body(request, route, taken(payload)?).await?, Bytes::new()),
         };
         let idempotency = key.map(|key| {
             let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
@@ -217,17 +236,26 @@ impl Api {
         Ok(Asked { call, captures, params, body, csv })
     }
 
-    async fn visit(&self, exchange: &Exchange<'_>, route: &Route, payload: Payload) -> Result<Visit, Fault> {
+    async fn visit(
+        &self,
+        exchange: &Exchange<'_>,
+        route: &Route,
+        payload: &mut Option<Payload>,
+    ) -> Result<Visit, Fault> {
         let body = match route.method {
             crate::table::Method::Get => None,
-            _ => self.body(exchange.request, route, payload).await?,
+            _ if exchange.is_form() => {
+                let body = framing::body(exchange.request, taken(payload)?, self.settings.body_time).await?;
+                Some(Value::Object(invitation_page::fields(exchange.request.headers(), &body)?))
+            }
+            _ => self.body(exchange.request, route, taken(payload)?).await?,
         };
         Ok(Visit { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
     /// The body as the route wants it. Where it takes none, an empty object is none too.
     async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Option<Value>, Fault> {
-        let bytes = framing::body(request.headers(), payload, self.settings.body_time).await?;
+        let bytes = framing::body(request, payload, self.settings.body_time).await?;
         if bytes.is_empty() {
             return match route.body {
                 Body::Required(_) => Err(Fault::malformed("The body is missing; it must be a JSON object.")),
@@ -237,6 +265,11 @@ impl Api {
         framing::is_json(request.headers())?;
         Ok(Some(framing::json(&bytes)?))
     }
+}
+
+/// The body of a request, which is read once.
+fn taken(payload: &mut Option<Payload>) -> Result<Payload, Fault> {
+    payload.take().ok_or_else(|| Fault::defect("the body is read twice".to_owned()))
 }
 
 fn members(body: Option<Value>) -> Result<Object, Fault> {

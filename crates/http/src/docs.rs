@@ -1,28 +1,32 @@
-//! What stands beside the API: the reference at `/docs`, `/livez`, `/readyz` and `/metrics`.
+//! What stands beside the API: `/`, which says what this is, the reference at `/docs`, `/livez`, `/readyz` and `/metrics`.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::Method;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS};
+use actix_web::http::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS};
 use bytes::Bytes;
-use utoipa_swagger_ui::Config;
+use serde_json::json;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, JSON};
 use crate::api::Api;
+use crate::asset::Asset;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::health::status;
+use crate::reference;
+use crate::table::BASE;
 
 /// Nothing is loaded from elsewhere; the page styles itself with inline styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The files only change with the binary.
-const CACHED: &str = "public, max-age=3600";
 pub(crate) const READ_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// A page beside the API.
 pub(crate) enum Page<'a> {
+    /// `/`
+    Root,
     /// `/livez`
     Alive,
     /// `/readyz`
@@ -36,6 +40,7 @@ pub(crate) enum Page<'a> {
 /// The page at a path, with its pattern for logs and metrics.
 pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
     match path {
+        "/" => Some(("/", Page::Root)),
         "/livez" => Some(("/livez", Page::Alive)),
         "/readyz" => Some(("/readyz", Page::Ready)),
         "/metrics" => Some(("/metrics", Page::Metrics)),
@@ -54,11 +59,24 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
         return Err(Fault::wrong_method(&READ_METHODS));
     }
     match page {
+        Page::Root => Ok(root(api)),
         Page::Alive => Ok(status("alive")),
         Page::Ready => api.readiness.check(&api.shell).await.map(|()| status("ready")),
         Page::Metrics => metrics(api, exchange),
-        Page::Docs(file) => reference(file),
+        Page::Docs(file) => docs(file, exchange.request.headers()),
     }
+}
+
+/// What this is and where to read on, for whoever asks for the bare address.
+fn root(api: &Api) -> Answer {
+    let base = api.shell.settings.public_url.trim_end_matches('/');
+    let text = json!({
+        "name": "Candor",
+        "version": env!("CARGO_PKG_VERSION"),
+        "docs_url": format!("{base}/docs"),
+        "openapi_url": format!("{base}{BASE}/openapi.json"),
+    });
+    Answer::with_body(JSON, Bytes::from(text.to_string()))
 }
 
 /// The metrics, for peers on this machine; a proxy on this machine does not count as one.
@@ -68,55 +86,25 @@ fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, Fault> {
     Ok(Answer::with_body(TEXT, Bytes::from(render())))
 }
 
-/// The page that loads the reference, with paths that hold at `/docs` and at `/docs/`.
-const INDEX: &str = r#"<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Candor API</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/index.css">
-<link rel="icon" type="image/png" href="/docs/favicon-32x32.png" sizes="32x32">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/swagger-ui-standalone-preset.js"></script>
-<script src="/docs/swagger-initializer.js"></script>
-</body>
-</html>
-"#;
+/// The files that were asked for. There are as many as the program has, because no others are found.
+static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
-fn reference(file: &str) -> Result<Answer, Fault> {
-    let mut answer = if file == "index.html" {
-        Answer::with_body(HeaderValue::from_static("text/html; charset=utf-8"), Bytes::from_static(INDEX.as_bytes()))
-    } else {
-        asset(file)?
-    };
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (CACHE_CONTROL, CACHED),
-        (X_FRAME_OPTIONS, "DENY"),
-        (REFERRER_POLICY, "no-referrer"),
-    ] {
+fn docs(file: &str, request: &HeaderMap) -> Result<Answer, Fault> {
+    let mut answer = found(file)?.answer(request);
+    for (name, value) in
+        [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
+    {
         answer.headers.push((name, HeaderValue::from_static(value)));
     }
     Ok(answer)
 }
 
-fn asset(file: &str) -> Result<Answer, Fault> {
-    static CONFIG: OnceLock<Arc<Config<'static>>> = OnceLock::new();
-    let config = CONFIG.get_or_init(|| {
-        let config = Config::new(["/v1/openapi.json"]).validator_url("none").deep_linking(true);
-        Arc::new(config.persist_authorization(false).display_request_duration(true).try_it_out_enabled(true))
-    });
-    let found = utoipa_swagger_ui::serve(file, Arc::clone(config)).map_err(|it| Fault::defect(it.to_string()))?;
-    let found = found.ok_or_else(Fault::not_found)?;
-    let content_type = HeaderValue::try_from(found.content_type).map_err(|it| Fault::defect(it.to_string()))?;
-    let body = match found.bytes {
-        std::borrow::Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-        std::borrow::Cow::Owned(bytes) => Bytes::from(bytes),
-    };
-    Ok(Answer::with_body(content_type, body))
+fn found(name: &str) -> Result<Arc<Asset>, Fault> {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(it) = files.get(name) {
+        return Ok(Arc::clone(it));
+    }
+    let asset = Arc::new(reference::file(name).ok_or_else(Fault::not_found)?);
+    files.insert(name.to_owned(), Arc::clone(&asset));
+    Ok(asset)
 }

@@ -15,6 +15,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::window::Standing;
 use candor_service::{Call, Error};
 
+use crate::invitation_page;
 use crate::router::Captures;
 use crate::table::Route;
 
@@ -41,11 +42,16 @@ impl Exchange<'_> {
         method == actix_web::http::Method::GET || method == actix_web::http::Method::HEAD
     }
 
+    /// Whether the request is the form of a page, whose answer is a page as well.
+    pub(crate) fn is_form(&self) -> bool {
+        self.route.is_some_and(Route::has_page) && invitation_page::is_sent_by(self.request)
+    }
+
     /// Where the request came from, for the audit log.
     pub(crate) fn origin(&self) -> Origin {
         let agent = self.request.headers().get(actix_web::http::header::USER_AGENT);
         let agent = agent.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
-        Origin { ip: Some(self.client.to_string()), user_agent: agent }
+        Origin { ip: Some(self.client.to_string()), user_agent: agent, api_key: None }
     }
 }
 

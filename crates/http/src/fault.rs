@@ -38,6 +38,8 @@ pub(crate) enum ErrorCode {
     RateLimited,
     /// A defect.
     ServerError,
+    /// Something that the service relies on failed; listed because the contract has it (§7).
+    UpstreamError,
     /// Not available now.
     Unavailable,
     /// It took too long.
@@ -45,6 +47,7 @@ pub(crate) enum ErrorCode {
 }
 
 impl Word for ErrorCode {
+    const NAME: &'static str = "ErrorCode";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("validation_error", Self::ValidationError),
         ("bad_request", Self::BadRequest),
@@ -56,6 +59,7 @@ impl Word for ErrorCode {
         ("unprocessable", Self::Unprocessable),
         ("rate_limited", Self::RateLimited),
         ("server_error", Self::ServerError),
+        ("upstream_error", Self::UpstreamError),
         ("unavailable", Self::Unavailable),
         ("timeout", Self::Timeout),
     ];
@@ -76,6 +80,8 @@ pub(crate) struct Fault {
 
 /// What a client may wait before it asks again when the service was busy.
 const BUSY_SECONDS: i64 = 1;
+/// The same for a list that no index answers: as long as one that came first may take.
+const SLOW_SECONDS: i64 = 2;
 
 impl Fault {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
@@ -148,6 +154,12 @@ impl Fault {
         Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..fault }
     }
 
+    /// A list was given up; the message says what to narrow.
+    fn given_up(message: String) -> Self {
+        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(SLOW_SECONDS), ..fault }
+    }
+
     /// A defect; `cause` is for the log.
     pub(crate) fn defect(cause: String) -> Self {
         let message = "Something went wrong here; it is safe to retry with backoff.";
@@ -190,7 +202,7 @@ impl From<Denied> for Fault {
         let fault = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
             Denied::MissingScope(scope) => fault.with(json!([{"required_scope": scope.word()}])),
-            Denied::AdminRequired => fault.with(json!([{"required_access_level": "admin"}])),
+            Denied::AdminRequired | Denied::ActsForPerson => fault.with(json!([{"required_access_level": "admin"}])),
             Denied::TestKey => fault.with(json!([{"key_environment": "test"}])),
             Denied::CannotGrant | Denied::OwnerNotAdmin => fault,
         }
@@ -227,7 +239,7 @@ impl From<Error> for Fault {
                 Self::new(StatusCode::PRECONDITION_FAILED, ErrorCode::Conflict, message)
             }
             Error::KeyReused(key) => {
-                let message = "The idempotency key was used for another request.";
+                let message = "The idempotency key was used for another request, or by another API key.";
                 let details = json!([{"idempotency_key": key.as_str()}]);
                 Self::new(StatusCode::CONFLICT, ErrorCode::IdempotencyConflict, message).with(details)
             }
@@ -235,6 +247,7 @@ impl From<Error> for Fault {
             Error::Unavailable(cause) => {
                 Self::unavailable("The service is temporarily unavailable; try again.", Some(cause))
             }
+            Error::TooSlow(message) => Self::given_up(message),
             Error::Bug(cause) => Self::defect(cause),
         }
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use actix_web::HttpRequest;
 use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
@@ -15,6 +16,7 @@ use candor_domain::replay::{IdempotencyKey, MAX_KEY_CHARS};
 use futures_util::StreamExt;
 
 use crate::fault::Fault;
+use crate::read_gate::ReadGate;
 
 /// The largest JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -88,19 +90,20 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
 }
 
 /// Reads a JSON body to its end.
-pub(crate) async fn body(headers: &HeaderMap, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
-    whole(headers, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.fault(too_large))
+pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.fault(too_large))
 }
 
 /// Reads a CSV file to its end. One that is too large is a matter of the file, not of the protocol (decision E8).
-pub(crate) async fn csv(headers: &HeaderMap, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+    let headers = request.headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
     if length.is_some_and(|it| it != "0") || headers.contains_key(TRANSFER_ENCODING) {
         is_type(headers, CSV)?;
     }
     let too_large = || Fault::from(Refusal::invalid("body", csv::too_many_bytes()));
     // A large file on a slow line takes its time.
-    let bytes = whole(headers, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.fault(too_large))?;
+    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.fault(too_large))?;
     if bytes.is_empty() {
         return Err(Fault::malformed("The body is missing; it must be a CSV file."));
     }
@@ -125,11 +128,30 @@ impl Cut {
     }
 }
 
-async fn whole(headers: &HeaderMap, payload: Payload, time: Duration, most: usize) -> Result<Bytes, Cut> {
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
+/// A body that nobody asked for is read up to this size: its request was refused, and the connection can go on behind it.
+const PASSED_OVER_BYTES: u64 = 64 * 1024;
+/// How long the rest of such a body is waited for.
+const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
+
+/// Reads a body of which nothing was read, and forgets it. The connection ends behind one that is larger.
+pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
+    let Some(length) = content_length(request).filter(|it| (1..=PASSED_OVER_BYTES).contains(it)) else { return };
+    let _receiving = request.conn_data::<ReadGate>().map(|it| it.receiving(Some(length)));
+    let rest = async { while matches!(payload.next().await, Some(Ok(_))) {} };
+    // Whoever is slower than this finds the connection closed, as the answer says.
+    let _ = tokio::time::timeout(PASSED_OVER_TIME, rest).await;
+}
+
+fn content_length(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, Cut> {
+    let length = content_length(request);
     if length.is_some_and(|it| it > most as u64) {
         return Err(Cut::TooLarge);
     }
+    let _receiving = request.conn_data::<ReadGate>().map(|it| it.receiving(length));
     tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(Cut::Slow))
 }
 
@@ -160,7 +182,8 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Fault> {
     is_type(headers, JSON)
 }
 
-fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), Fault> {
+/// Requires a media type, in UTF-8.
+pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), Fault> {
     let unsupported = |message: String| Err(Fault::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return unsupported("The body must be sent without a content encoding.".to_owned());

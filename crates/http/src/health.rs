@@ -1,10 +1,15 @@
 //! Whether the process lives, and whether it is ready for work.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
+use candor_domain::time::Timestamp;
 use candor_service::Shell;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::answer::{Answer, JSON};
 use crate::fault::Fault;
@@ -13,9 +18,33 @@ const STARTING: u8 = 0;
 const READY: u8 = 1;
 const DRAINING: u8 = 2;
 
+/// One probe of the store answers everybody who asks within this time: whoever asks often, or with many at once, cannot
+/// load the database so.
+const PROBE_SERVES_MILLIS: u64 = 1_000;
+/// A store that takes longer to write one row is not ready.
+const PROBE_TIME: Duration = Duration::from_secs(5);
+
 /// What the process says of itself; shared with whoever starts and stops it.
-#[derive(Debug, Clone, Default)]
-pub struct Readiness(Arc<AtomicU8>);
+#[derive(Clone, Default)]
+pub struct Readiness(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    phase: AtomicU8,
+    probed: Mutex<Option<Probed>>,
+}
+
+/// How the newest probe of the store ended.
+struct Probed {
+    at: Timestamp,
+    outcome: Result<(), String>,
+}
+
+impl fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Readiness").field(&self.0.phase).finish()
+    }
+}
 
 impl Readiness {
     /// Starts as not ready.
@@ -26,24 +55,45 @@ impl Readiness {
 
     /// The schema is there and work may come.
     pub fn set_ready(&self) {
-        self.0.store(READY, Ordering::SeqCst);
+        self.0.phase.store(READY, Ordering::SeqCst);
     }
 
     /// No new work, please: the process is about to stop.
     pub fn set_draining(&self) {
-        self.0.store(DRAINING, Ordering::SeqCst);
+        self.0.phase.store(DRAINING, Ordering::SeqCst);
     }
 
-    /// Ready, and the database answers.
+    /// Whether the process is about to stop.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.phase.load(Ordering::SeqCst) == DRAINING
+    }
+
+    /// Ready, and the database takes writes.
     pub(crate) async fn check(&self, shell: &Shell) -> Result<(), Fault> {
-        match self.0.load(Ordering::SeqCst) {
+        match self.0.phase.load(Ordering::SeqCst) {
             READY => {
-                let answered = shell.store.ping().await;
-                answered.map_err(|it| Fault::unavailable("The database does not answer.", Some(it.to_string())))
+                let failed = |it| Fault::unavailable("The database does not answer or takes no writes.", Some(it));
+                self.probe(shell).await.map_err(failed)
             }
             STARTING => Err(Fault::unavailable("The service is starting.", None)),
             _ => Err(Fault::unavailable("The service is stopping.", None)),
         }
+    }
+
+    /// Writes a row, unless that was tried a moment ago. Those who ask meanwhile wait for the same answer.
+    async fn probe(&self, shell: &Shell) -> Result<(), String> {
+        let mut probed = self.0.probed.lock().await;
+        let now = shell.clock.now();
+        let is_fresh = |it: &&Probed| now.millis().abs_diff(it.at.millis()) < PROBE_SERVES_MILLIS;
+        if let Some(fresh) = probed.as_ref().filter(is_fresh) {
+            return fresh.outcome.clone();
+        }
+        let outcome = match timeout(PROBE_TIME, shell.store.probe_write(now)).await {
+            Ok(written) => written.map_err(|it| it.to_string()),
+            Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
+        };
+        *probed = Some(Probed { at: shell.clock.now(), outcome: outcome.clone() });
+        outcome
     }
 }
 

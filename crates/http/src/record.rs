@@ -16,6 +16,11 @@ const IN_FLIGHT: &str = "candor_http_requests_in_flight";
 const REQUESTS: &str = "candor_http_requests_total";
 const DURATION: &str = "candor_http_request_duration_seconds";
 const REFUSALS: &str = "candor_rate_limit_refusals_total";
+const NOT_READING: &str = "candor_http_connections_not_reading_total";
+const TURNED_AWAY: &str = "candor_http_connections_refused_total";
+
+/// Asked every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
+const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
 /// The meters of one kind of request, looked up once per thread: finding them by their labels costs more than counting.
 struct Meters {
@@ -62,12 +67,17 @@ impl Record {
         let method = known_method(exchange.request.method().as_str());
         let route = exchange.pattern;
         count(method, route, status, elapsed.as_secs_f64());
+        let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        if PROBES.contains(&route) {
+            tracing::debug!(method, route, status = status.as_u16(), duration_us, request_id = %exchange.id, bytes, "request");
+            return;
+        }
         let caller = exchange.caller.as_deref();
         tracing::info!(
             method,
             route,
             status = status.as_u16(),
-            duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+            duration_us,
             request_id = %exchange.id,
             key_id = caller.map(|it| tracing::field::display(it.key)),
             organization_id = caller.map(|it| tracing::field::display(it.tenant.organization)),
@@ -90,6 +100,16 @@ impl Drop for Record {
 /// A quota was used up.
 pub(crate) fn refused(quota: &'static str) {
     counter!(REFUSALS, "quota" => quota).increment(1);
+}
+
+/// A connection was given up because its client took nothing of its answers.
+pub(crate) fn not_reading() {
+    counter!(NOT_READING).increment(1);
+}
+
+/// A connection was refused because its client has too many.
+pub(crate) fn turned_away() {
+    counter!(TURNED_AWAY).increment(1);
 }
 
 /// Methods that clients make up are one label, so that nobody can make up metrics.

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::HeaderValue;
 
+use crate::answer::Answer;
 use crate::table::{BASE, Method, Route};
 
 /// The most identifiers in one path.
@@ -45,6 +47,12 @@ impl Resource {
             "DELETE" => self.routes[Method::Delete as usize],
             _ => None,
         }
+    }
+
+    /// The page that browsers get, where no route takes the method.
+    pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Answer> {
+        let is_read = matches!(method.as_str(), "GET" | "HEAD");
+        self.routes.iter().flatten().find_map(|it| it.page).filter(|_| is_read)
     }
 
     fn matches<'p>(&self, path: &[&'p str]) -> Option<Captures<'p>> {
@@ -137,7 +145,8 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
 fn allow(routes: &[Option<&'static Route>]) -> HeaderValue {
     let mut words = Vec::new();
     for method in Method::ALL {
-        if routes[method as usize].is_some() {
+        let has_page = method == Method::Get && routes.iter().flatten().any(|it| it.has_page());
+        if routes[method as usize].is_some() || has_page {
             words.push(method.word());
             if method == Method::Get {
                 words.push("HEAD");
@@ -206,6 +215,7 @@ mod tests {
         let allow = |path| router.find(path).unwrap().0.allow.clone();
         assert_eq!(allow("/v1/observations"), "GET, HEAD, POST, OPTIONS");
         assert_eq!(allow("/v1/observations/x/archive"), "POST, OPTIONS");
+        assert_eq!(allow("/v1/invitations/accept"), "GET, HEAD, POST, OPTIONS", "and of a page");
         assert_eq!(allow("/v1/webhooks/x"), "GET, HEAD, PATCH, DELETE, OPTIONS");
     }
 }

@@ -1,10 +1,11 @@
 //! Listens: workers, limits on time, and an orderly end.
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_http::error::DispatchError;
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_server::Server;
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
@@ -13,7 +14,9 @@ use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
 
 use crate::api::{Api, configure};
-use crate::wire::Wire;
+use crate::connections::Connections;
+use crate::paced::Times;
+use crate::wire::{Wire, turn_away};
 
 /// How the server treats connections.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +25,16 @@ pub struct ServerOptions {
     pub workers: usize,
     /// How long a connection may wait for its next request.
     pub keep_alive: Duration,
-    /// How long the head of a request may take to arrive.
+    /// How long the head of a request may take to arrive, once it has begun or the connection is new.
     pub head_time: Duration,
     /// How long requests may take to finish when the server stops, in seconds.
     pub drain_seconds: u64,
+    /// How long a write may wait for a client that takes nothing.
+    pub write_time: Duration,
     /// The most connections of one worker.
     pub connections_per_worker: usize,
+    /// The most connections of one client address, proxies that are trusted aside.
+    pub connections_per_client: usize,
 }
 
 impl Default for ServerOptions {
@@ -37,10 +44,15 @@ impl Default for ServerOptions {
             keep_alive: Duration::from_secs(75),
             head_time: Duration::from_secs(10),
             drain_seconds: 15,
+            write_time: WRITE_TIME,
             connections_per_worker: 10_000,
+            connections_per_client: 256,
         }
     }
 }
+
+/// How long a client may take nothing of what is written to it, unless it is told otherwise.
+pub(crate) const WRITE_TIME: Duration = Duration::from_secs(20);
 
 /// How long a closing connection may take to take note of it.
 const DISCONNECT_TIME: Duration = Duration::from_secs(2);
@@ -55,7 +67,9 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
         .max_concurrent_connections(options.connections_per_worker)
         .shutdown_timeout(options.drain_seconds)
         .disable_signals();
+    let connections = Connections::of_at_most(options.connections_per_client, api.settings.trusted_proxies.clone());
     for listener in listeners {
+        let connections = Arc::clone(&connections);
         let (api, stop) = (Arc::clone(api), builder.graceful_shutdown_signal());
         builder = builder.listen("api", listener, move || {
             let (app, stop) = (Arc::clone(&api), stop.clone());
@@ -68,19 +82,46 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
                 .keep_alive(KeepAlive::Timeout(options.keep_alive))
                 .client_request_timeout(options.head_time)
                 .client_disconnect_timeout(DISCONNECT_TIME)
+                .on_connect_ext(|wire: &Wire, data| {
+                    data.insert(wire.gate());
+                })
                 .finish(app);
-            let api = Arc::clone(&api);
+            let (api, connections) = (Arc::clone(&api), Arc::clone(&connections));
             fn_service(move |stream: TcpStream| {
-                let api = Arc::clone(&api);
-                async move {
-                    // Answers are written whole, so waiting to fill packets would only delay them.
-                    let _ = stream.set_nodelay(true);
-                    let peer = stream.peer_addr().ok();
-                    Ok((Wire::new(stream, peer.map(|it| it.ip()), api), Protocol::Http1, peer))
-                }
+                let (api, connections) = (Arc::clone(&api), Arc::clone(&connections));
+                async move { accept(stream, api, &connections, options) }
             })
             .and_then(http)
         })?;
     }
     Ok(builder.run())
+}
+
+/// Takes a connection, unless its client has too many.
+fn accept(
+    stream: TcpStream,
+    api: Arc<Api>,
+    connections: &Arc<Connections>,
+    options: ServerOptions,
+) -> Result<(Wire, Protocol, Option<SocketAddr>), DispatchError> {
+    let peer = stream.peer_addr().ok();
+    let client = peer.map(|it| it.ip());
+    let Some(place) = connections.admit(client) else {
+        turn_away(stream, client, &api);
+        return Err(DispatchError::Io(io::ErrorKind::ConnectionRefused.into()));
+    };
+    // Answers are written whole, so waiting to fill packets would only delay them.
+    let _ = stream.set_nodelay(true);
+    end_when_not_taken(&stream, options.write_time);
+    let times = Times { head: options.head_time, write: options.write_time };
+    Ok((Wire::new(stream, client, api, times, place), Protocol::Http1, peer))
+}
+
+/// Ends a connection whose client takes nothing for so long of what has been written, where the system can. Small answers
+/// wait in the buffers of the system, so that no write ever waits for them.
+pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(time));
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stream, time);
 }

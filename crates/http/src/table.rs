@@ -7,9 +7,12 @@ mod rows;
 use std::future::Future;
 use std::pin::Pin;
 
+use actix_web::HttpRequest;
 use candor_domain::access::{QuotaClass, Scope};
 use candor_service::{Error, Reply, Shell};
 
+use crate::answer::Answer;
+use crate::asset::Asset;
 use crate::exchange::{Asked, Visit};
 use crate::openapi::Query;
 
@@ -83,6 +86,8 @@ pub(crate) enum Handler {
     Keyed(for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>),
     /// For anybody.
     Open(for<'a> fn(&'a Shell, Visit) -> Work<'a>),
+    /// A file, for anybody.
+    File(fn() -> &'static Asset),
 }
 
 /// One route.
@@ -95,6 +100,9 @@ pub struct Route {
     pub access: Access,
     /// Whether test keys are refused (decision B6).
     pub live_only: bool,
+    /// Whether keys are refused that act for a person who is no org admin: it shows, or sends to others, what such a key
+    /// must not see (decision B5).
+    pub full_sight: bool,
     /// What its requests count as.
     pub quota: QuotaClass,
     /// What its body is.
@@ -110,6 +118,8 @@ pub struct Route {
     /// The status of a success.
     pub status: u16,
     pub(crate) handler: Handler,
+    /// What browsers get at the same path that has no route for GET.
+    pub(crate) page: Option<fn(&HttpRequest) -> Answer>,
 }
 
 impl Route {
@@ -120,6 +130,7 @@ impl Route {
             path,
             access,
             live_only: false,
+            full_sight: false,
             quota,
             body: Body::None,
             operation: "",
@@ -128,6 +139,7 @@ impl Route {
             response: "",
             status: 200,
             handler,
+            page: None,
         }
     }
 
@@ -149,6 +161,14 @@ impl Route {
 
     const fn open(method: Method, path: &'static str, handler: for<'a> fn(&'a Shell, Visit) -> Work<'a>) -> Self {
         Self::new(method, path, Access::Public, Handler::Open(handler))
+    }
+
+    const fn file(path: &'static str, file: fn() -> &'static Asset) -> Self {
+        Self::new(Method::Get, path, Access::Public, Handler::File(file))
+    }
+
+    const fn shows(self, page: fn(&HttpRequest) -> Answer) -> Self {
+        Self { page: Some(page), ..self }
     }
 
     const fn named(self, operation: &'static str, summary: &'static str) -> Self {
@@ -189,6 +209,16 @@ impl Route {
 
     const fn live_only(self) -> Self {
         Self { live_only: true, ..self }
+    }
+
+    const fn full_sight(self) -> Self {
+        Self { full_sight: true, ..self }
+    }
+
+    /// Whether browsers get a page at the path of this route, and may send its form there.
+    #[must_use]
+    pub const fn has_page(&self) -> bool {
+        self.page.is_some()
     }
 
     /// Whether `Idempotency-Key` counts: on every POST with a key, because its scope is the caller's data set

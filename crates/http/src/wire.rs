@@ -1,10 +1,10 @@
 //! Gives the envelope to the few answers that are made before a request exists: to what cannot be read as HTTP, to a
-//! head that is too large, and to one that does not arrive in time.
+//! head that is too large, to one that does not arrive in time, and to a connection too many.
 //!
-//! The protocol layer answers those with an empty body and has no hook for more, so the stream that it writes to puts
-//! the body in.
+//! The protocol layer answers the first three with an empty body and has no hook for more, so the stream that it writes
+//! to puts the body in.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,9 +17,12 @@ use bytes::Bytes;
 use candor_domain::id::RequestId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::address;
 use crate::api::Api;
+use crate::connections::Place;
 use crate::fault::Fault;
+use crate::paced::{PacedStream, Times};
+use crate::read_gate::ReadGate;
+use crate::{address, record};
 
 /// How an answer to what is no request begins.
 const START: &[u8] = b"HTTP/1.1 4";
@@ -32,10 +35,12 @@ const MAX_HEAD: usize = 512;
 
 /// A connection.
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: PacedStream,
     peer: Option<IpAddr>,
     api: Arc<Api>,
     instead: Option<Instead>,
+    /// Given back when the connection ends.
+    _place: Place,
 }
 
 /// What is written in place of what was to be written.
@@ -46,8 +51,19 @@ struct Instead {
 }
 
 impl Wire {
-    pub(crate) const fn new(stream: TcpStream, peer: Option<IpAddr>, api: Arc<Api>) -> Self {
-        Self { stream, peer, api, instead: None }
+    pub(crate) fn new(stream: TcpStream, peer: Option<IpAddr>, api: Arc<Api>, times: Times, place: Place) -> Self {
+        Self { stream: PacedStream::new(stream, times), peer, api, instead: None, _place: place }
+    }
+
+    /// What tells this connection when to read.
+    pub(crate) fn gate(&self) -> ReadGate {
+        self.stream.gate()
+    }
+
+    /// Tells a client that a head is late that is not the first of its connection; the protocol layer times only that.
+    fn refuse_late_head(&self) {
+        let fault = Fault::slow_client();
+        self.stream.say(&whole(&self.api, self.peer, "408 Request Timeout\r\nconnection: close", fault));
     }
 
     fn completed(&self, buffer: &[u8]) -> Option<Instead> {
@@ -62,20 +78,42 @@ impl Wire {
             bytes.extend(line.as_bytes());
             bytes.extend(b"\r\n");
         }
-        let client = address::client(self.peer, &HeaderMap::new(), &[]);
-        let standing = self.api.shell.limits.look_failures(address::bucket(client), at);
-        let more = format!(
-            "content-length: {}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\
-             x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
-            body.len(),
-            standing.limit,
-            standing.remaining,
-            standing.reset_at_seconds,
-        );
+        let more = headers_of(&self.api, self.peer, id, body.len());
         bytes.extend(more.as_bytes());
         bytes.extend(&body);
         Some(Instead { bytes: Bytes::from(bytes), written: 0, stands_for: buffer.len() })
     }
+}
+
+/// The lines of a head that every answer has, and the end of the head.
+fn headers_of(api: &Api, peer: Option<IpAddr>, id: RequestId, length: usize) -> String {
+    let client = address::client(peer, &HeaderMap::new(), &[]);
+    let standing = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
+    format!(
+        "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\
+         x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
+        standing.limit, standing.remaining, standing.reset_at_seconds,
+    )
+}
+
+/// Tells a client that it has too many connections, as far as that can be done without waiting.
+pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
+    record::turned_away();
+    let fault =
+        Fault::unavailable("This address has too many connections to the service; use those that are open.", None);
+    let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1";
+    let bytes = whole(api, peer, start, fault);
+    // Nobody knows yet whether the stream can be written to, so it is asked itself; it does not block.
+    let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
+}
+
+/// An answer that begins with this status and these lines.
+fn whole(api: &Api, peer: Option<IpAddr>, start: &str, fault: Fault) -> Vec<u8> {
+    let id: RequestId = api.shell.id(api.shell.clock.now());
+    let body = fault.envelope(id);
+    let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, id, body.len())).into_bytes();
+    bytes.extend(&body);
+    bytes
 }
 
 /// The refusal without a body that a buffer ends with: what stands before it, its status and its head.
@@ -103,27 +141,34 @@ fn fault(status: StatusCode) -> Option<Fault> {
 
 impl AsyncRead for Wire {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
+            // The system's own time-outs have a number; there is nobody to tell.
+            Err(error) if error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
+                self.refuse_late_head();
+                Poll::Ready(Ok(()))
+            }
+            read => Poll::Ready(read),
+        }
     }
 }
 
 impl AsyncWrite for Wire {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
         let wire = &mut *self;
-        if wire.instead.is_none() {
-            wire.instead = wire.completed(buffer);
-        }
-        let Some(instead) = &mut wire.instead else { return Pin::new(&mut wire.stream).poll_write(cx, buffer) };
+        let mut instead = match wire.instead.take().or_else(|| wire.completed(buffer)) {
+            Some(instead) => instead,
+            None => return Pin::new(&mut wire.stream).poll_write(cx, buffer),
+        };
         while instead.written < instead.bytes.len() {
-            let written = ready!(Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]))?;
-            if written == 0 {
-                return Poll::Ready(Ok(0));
+            match Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]) {
+                Poll::Ready(Ok(written)) if written > 0 => instead.written += written,
+                other => {
+                    wire.instead = Some(instead);
+                    return other;
+                }
             }
-            instead.written += written;
         }
-        let stands_for = instead.stands_for;
-        wire.instead = None;
-        Poll::Ready(Ok(stands_for))
+        Poll::Ready(Ok(instead.stands_for))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

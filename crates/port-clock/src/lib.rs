@@ -3,8 +3,9 @@
 //! Rules take time and ids as arguments. Whoever carries them out gets both from here, so that a test can walk through
 //! days in a millisecond and see the same ids on every run.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::Timestamp;
@@ -15,6 +16,9 @@ use ulid::Ulid;
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// The time since some moment in the life of this process, by a clock that is never set.
+    fn steady(&self) -> Duration;
 }
 
 /// The clock of the machine.
@@ -27,22 +31,37 @@ impl Clock for SystemClock {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
+
+    fn steady(&self) -> Duration {
+        static BEGUN: OnceLock<Instant> = OnceLock::new();
+        BEGUN.get_or_init(Instant::now).elapsed()
+    }
 }
 
 /// A clock that moves only when it is told to.
 #[derive(Debug)]
-pub struct ManualClock(AtomicI64);
+pub struct ManualClock {
+    now: AtomicI64,
+    /// Milliseconds that have passed, and not those that it was set on or back by.
+    passed: AtomicI64,
+}
 
 impl ManualClock {
     /// A clock that stands at this time.
     #[must_use]
     pub const fn at(time: Timestamp) -> Self {
-        Self(AtomicI64::new(time.millis()))
+        Self { now: AtomicI64::new(time.millis()), passed: AtomicI64::new(0) }
     }
 
-    /// Moves on, or back, by milliseconds.
+    /// Time passes. Milliseconds below zero set the clock back.
     pub fn advance_millis(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.now.fetch_add(millis, Ordering::SeqCst);
+        self.passed.fetch_add(millis.max(0), Ordering::SeqCst);
+    }
+
+    /// Sets the clock on, or back, by seconds that do not pass.
+    pub fn set_by_seconds(&self, seconds: i64) {
+        self.now.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
 
     /// Moves on, or back, by seconds.
@@ -53,7 +72,11 @@ impl ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+        Timestamp::from_millis(self.now.load(Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.passed.load(Ordering::SeqCst)).unwrap_or_default())
     }
 }
 

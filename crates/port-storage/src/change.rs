@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
-use candor_domain::id::{DepartmentId, EmployeeId, EventId, WebhookId};
+use candor_domain::id::{DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
 use candor_domain::library::{Attribute, Department};
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
@@ -137,6 +137,22 @@ pub enum Write {
     /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is; if it was to
     /// have an id that somebody is told, nothing is saved, as if another change came first.
     Enqueue(Vec<Job>),
+    /// Queued deliveries that nobody has and that are due later become due at this time. What a worker has stays due as
+    /// it is, and what is parked stays parked. See [`Sooner`].
+    BringForward(Vec<Sooner>, Timestamp),
+}
+
+/// A queued delivery that is wanted sooner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sooner {
+    /// To which subscription.
+    pub webhook_id: WebhookId,
+    /// What is delivered.
+    pub event_id: EventId,
+    /// The number of the attempt that comes next, and the id that somebody is told it will have. If that number is not
+    /// next any more, or another id was promised, nothing is saved, as if another change came first. If a worker has the
+    /// delivery just then, and its attempt fails, the one that follows is due at once and has the id.
+    pub promised: Option<(u16, DeliveryId)>,
 }
 
 /// A change of a reporting line. Whoever makes one holds the tenant's reporting tree until the commit.
@@ -161,6 +177,12 @@ pub enum Require {
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
     EmployeeUnchanged(EmployeeId, Version),
+    /// The tenant's reporting tree still has this version: nobody was moved under a manager since it was read, and nobody
+    /// is until the commit. Unlike [`Lines::seen`] it does not count the version up.
+    TreeUnchanged(Version),
+    /// The data set has fewer subscriptions than this, and nobody else who requires that makes one until the commit. Its
+    /// organization must be there: that is what they wait for each other at.
+    SubscriptionsBelow(u32),
 }
 
 /// A value that one resource of a tenant can have.

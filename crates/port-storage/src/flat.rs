@@ -68,6 +68,31 @@ pub struct Table {
     pub versioned: bool,
     /// A side table by which rows are found.
     pub members: Option<MemberTable>,
+    /// The indexes that lead to the rows of a tenant; see [`crate::access_path`].
+    pub indexes: &'static [Index],
+}
+
+/// An index of a table. Every one of them begins with `tenant_id`, which is not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index {
+    /// The columns behind the tenant, at least as far as lists need them; more may follow in a store.
+    pub columns: &'static [&'static str],
+    /// Whether no two rows of a tenant have the same values in these columns.
+    pub unique: bool,
+}
+
+impl Index {
+    /// An index in the order of these columns.
+    #[must_use]
+    pub const fn on(columns: &'static [&'static str]) -> Self {
+        Self { columns, unique: false }
+    }
+
+    /// An index of values that one row of a tenant can have.
+    #[must_use]
+    pub const fn unique(columns: &'static [&'static str]) -> Self {
+        Self { columns, unique: true }
+    }
 }
 
 impl Table {

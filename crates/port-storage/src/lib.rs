@@ -3,17 +3,21 @@
 //! A store keeps whole decisions ([`ChangeSet`]) and answers typed reads. It decides nothing: what may happen was
 //! settled in the domain, and what a decision relied upon travels with it as [`Require`].
 
+pub mod access_path;
 pub mod change;
 pub mod flat;
 pub mod listing;
+pub mod places;
 pub mod queue;
 pub mod rows;
 pub mod store;
+pub mod upkeep;
 
 use candor_domain::id::{Id, Kind};
 
-pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Unique, Write};
-pub use store::{Storage, StorageError, StoredReplay};
+pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};
+pub use places::{Place, Places, SlowReads};
+pub use store::{SlowCause, Storage, StorageError, StoredReplay, TooSlow};
 
 /// How often a resource was written; every write counts one up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

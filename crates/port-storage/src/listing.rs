@@ -1,5 +1,7 @@
 //! Lists as flat conditions, so that a store needs to know how a condition is written and nothing about resources.
 
+use std::collections::BTreeSet;
+
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::decision::Resource;
 use candor_domain::fields::Word;
@@ -72,6 +74,9 @@ pub const fn column(by: SortBy) -> Column {
     }
 }
 
+/// Values of a filter that are read as runs of their own; each number of runs is another statement to keep.
+const MOST_RUNS: usize = 8;
+
 const UPDATED_AT: Column = Column::new("updated_at", Type::Time);
 const OBSERVATION_DATE: Column = Column::new("observation_date", Type::Date);
 const NAME_KEY: Column = Column::new("name_key", Type::Text);
@@ -99,9 +104,12 @@ impl Listing {
     }
 
     fn words(&mut self, column: Column, words: Vec<&'static str>) {
-        if !words.is_empty() {
-            self.conditions
-                .push(Condition::OneOf(column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect()));
+        self.one_of(column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect());
+    }
+
+    fn one_of(&mut self, column: Column, values: Vec<Cell>) {
+        if !values.is_empty() {
+            self.conditions.push(Condition::OneOf(column, values));
         }
     }
 
@@ -268,9 +276,17 @@ impl Listing {
         let mut it = Self::new::<AuditEntry>(sort, page);
         it.is(Column::new("target_id", Type::Text), filter.target_id.clone().map(Cell::Text));
         it.is(Column::new("actor_id", Type::Text), filter.actor_id.clone().map(Cell::Text));
-        if !filter.actions.is_empty() {
-            let actions = filter.actions.iter().map(|it| Cell::Text(it.clone())).collect();
-            it.conditions.push(Condition::OneOf(Column::new("action", Type::Text), actions));
+        let actions: BTreeSet<&String> = filter.actions.iter().collect();
+        let actions: Vec<_> = actions.into_iter().cloned().map(Cell::Text).collect();
+        let column = Column::new("action", Type::Text);
+        let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
+        // No stored text has a zero, and stores have their own ways to compare with one.
+        let is_plain = !filter.actions.iter().any(|it| it.contains('\0'));
+        if is_led || !is_plain || actions.is_empty() || actions.len() > MOST_RUNS {
+            it.one_of(column, actions);
+        } else {
+            // An index has the entries of each action in the order of their time.
+            it.runs = Some((column, actions));
         }
         it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);
         it

@@ -11,7 +11,7 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Settled, Streak, Subscription};
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Settled, Streak, Subscribers, Subscription};
 
 use crate::Versioned;
 use crate::store::Read;
@@ -75,6 +75,9 @@ pub enum Fate {
     Settled(Box<Settled>),
     /// It was not attempted and is due again at this time.
     Back(Timestamp),
+    /// It was not attempted, and is as due as it was: somebody else may be able to. One that was parked is due when this
+    /// lease would have ended.
+    Released,
     /// It was not attempted: its subscription is not active.
     Parked,
     /// It was not attempted: its subscription, or its event, is gone.
@@ -115,6 +118,19 @@ pub struct Again {
     pub types: Vec<EventType>,
     /// Only events that were attempted for this subscription, and never with success.
     pub only_failed: bool,
+    /// Of what is queued, only deliveries that have failed, that nobody has, and that are due later than this.
+    pub now: Timestamp,
+}
+
+/// An event that is to be delivered again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resend {
+    /// Which one.
+    pub event_id: EventId,
+    /// Its type.
+    pub event_type: EventType,
+    /// Whether it is queued, so that its delivery is to be brought forward.
+    pub is_queued: bool,
 }
 
 /// Subscriptions, and the log of what was sent to them.
@@ -130,6 +146,8 @@ pub trait Webhooks {
         sort: Sort,
         page: &PageRequest,
     ) -> Read<Page<Subscription>>;
+    /// All subscriptions of a tenant, as far as counting goes.
+    async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers>;
     /// The subscriptions of all tenants behind this one, in the order of tenant and id.
     async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
     /// One attempt; the time inside its id says where to look.
@@ -145,8 +163,9 @@ pub trait Webhooks {
     ) -> Read<Page<Delivery>>;
     /// Those of these events that are there, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
-    /// Events that are to be delivered again to a subscription and are not queued for it, in the order of their ids,
-    /// behind this one.
+    /// The queued delivery of an event to a subscription.
+    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;
+    /// Events that are to be delivered again to a subscription, in the order of their ids, behind this one.
     async fn to_deliver_again(
         &self,
         tenant: Tenant,
@@ -154,7 +173,7 @@ pub trait Webhooks {
         which: &Again,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<(EventId, EventType)>>;
+    ) -> Read<Vec<Resend>>;
 }
 
 /// The queue of deliveries.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
-use candor_domain::event::{Event, FeedFilter};
+use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::id::{
     AttributeId, AttributeKind, ConnectorId, DepartmentId, EmployeeId, EmployeeKind, KeyId, NotificationId,
     ObjectiveId, ObservationId, OrganizationId,
@@ -23,6 +23,7 @@ use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::queue::{Queue, Webhooks};
+use crate::upkeep::Upkeep;
 use crate::{Version, Versioned, Wanted};
 
 /// Why a store did not answer.
@@ -31,6 +32,9 @@ pub enum StorageError {
     /// It may work again soon: a lost connection, a full pool, a wait that took too long.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// A list that no index answers was given up, so that others are not kept waiting.
+    #[error(transparent)]
+    TooSlow(#[from] TooSlow),
     /// A stored value is not what was ever written there.
     #[error("corrupt value in {table}.{column}: {reason}")]
     Corrupt {
@@ -44,6 +48,28 @@ pub enum StorageError {
     /// Anything else, which is a defect.
     #[error("the store failed: {0}")]
     Failed(String),
+}
+
+/// A list whose conditions no index answers, which was not put together (decision A17).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a list by {} was given up: {cause}", conditions.join(", "))]
+pub struct TooSlow {
+    /// Why.
+    pub cause: SlowCause,
+    /// The parameters that would have to be narrowed, such as `filter[type]`; none if only what the caller may see makes
+    /// it slow.
+    pub conditions: Vec<String>,
+}
+
+/// Why a slow list was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SlowCause {
+    /// Its deadline came.
+    #[error("it took too long")]
+    OutOfTime,
+    /// The tenant's share of the places for such lists was taken.
+    #[error("no place became free")]
+    NoPlace,
 }
 
 /// The result of a read.
@@ -83,10 +109,10 @@ pub struct LinesAbove {
 pub struct FeedPage {
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// Where the next page starts: behind the last event, or where this one started if there was none. `None` only if
-    /// nothing was ever read.
+    /// Where the next page starts: behind the last event, or behind whatever was looked at and not wanted, so that nothing
+    /// is looked at twice. `None` only if nothing was ever there.
     pub next: Option<Position>,
-    /// Whether more events are there already.
+    /// Whether it is worth asking for the next page at once: more events are there, or not all were looked at.
     pub more: bool,
 }
 
@@ -184,6 +210,8 @@ pub trait People {
 pub trait Library {
     /// The organization's settings.
     async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>>;
+    /// Organizations as their live data sets have them, by id, after this one, for the operator.
+    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
     /// One department.
     async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>>;
     /// A page of them.
@@ -275,13 +303,14 @@ pub trait Trail {
     /// Keeps the answer of a request that changed nothing else, as a commit keeps that of one that did. Says whether the
     /// key was free; if it was not, the answer that is kept for it stays.
     async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool>;
-    /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9).
+    /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9). None is
+    /// from before `oldest`. A filter looks at a bounded number of events, so a page can be empty where more follow.
     async fn feed(
         &self,
         tenant: Tenant,
         filter: &FeedFilter,
-        since: Timestamp,
-        after: Option<&Position>,
+        oldest: Timestamp,
+        start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage>;
     /// A page of the audit log.
@@ -300,11 +329,9 @@ pub trait Trail {
 /// A store.
 #[async_trait]
 pub trait Storage:
-    Observations + Objectives + People + Library + Keys + Trail + Webhooks + Queue + Send + Sync + 'static
+    Observations + Objectives + People + Library + Keys + Trail + Webhooks + Queue + Upkeep + Send + Sync + 'static
 {
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
-    /// Whether the store answers.
-    async fn ping(&self) -> Read<()>;
 }

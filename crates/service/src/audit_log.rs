@@ -14,11 +14,12 @@ use crate::{Call, Error, Shell};
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     call.caller.require_admin()?;
-    answer(shell, call, &request).await
+    let page = shell.store.audit_log(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
 }
 
-/// A page of the log, for whoever may see it.
-pub(crate) async fn answer(shell: &Shell, call: &Call, request: &ListRequest<Filter, ()>) -> Result<Reply, Error> {
+/// A page of the history of a resource that the caller sees.
+pub(crate) async fn history(shell: &Shell, call: &Call, request: &ListRequest<Filter, ()>) -> Result<Reply, Error> {
     let page = shell.store.audit_log(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
-    list::page_by(request, &page, |it| it.id.to_bytes(), |it| it)
+    list::page_by(request, &page, |it| it.id.to_bytes(), |it| it.in_history())
 }

@@ -15,6 +15,9 @@ use candor_port_storage::{Storage, StorageError};
 const FRESH_MILLIS: i64 = 900;
 /// Records kept; above it the stale ones go.
 const MAX_RECORDS: usize = 10_000;
+/// Hashes kept of keys that are not there, about a megabyte. Above it they are all forgotten, so that whoever makes up new
+/// ones without end pays for no search.
+const MAX_UNKNOWN: usize = 10_000;
 /// `last_used_at` has minute precision.
 const MINUTE_MILLIS: i64 = 60_000;
 
@@ -25,11 +28,17 @@ struct Remembered {
     read_at: Timestamp,
 }
 
+fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
+    (0..FRESH_MILLIS).contains(&(now.millis() - read_at.millis()))
+}
+
 /// Keys that were read a moment ago, and when they were used.
 pub struct Authenticator {
     store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
     known: RwLock<HashMap<KeyHash, Remembered>>,
+    /// When the store did not know these keys. Anybody can make up a key, so they stand apart from those that are good.
+    unknown: Mutex<HashMap<KeyHash, Timestamp>>,
     used: Mutex<HashMap<KeyId, (OrganizationId, Timestamp)>>,
     noted: Mutex<HashMap<KeyId, i64>>,
 }
@@ -38,7 +47,8 @@ impl Authenticator {
     /// Starts with nothing remembered.
     #[must_use]
     pub fn new(store: Arc<dyn Storage>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, known: RwLock::default(), used: Mutex::default(), noted: Mutex::default() }
+        let (known, unknown) = (RwLock::default(), Mutex::default());
+        Self { store, clock, known, unknown, used: Mutex::default(), noted: Mutex::default() }
     }
 
     /// The caller behind the text of a key; `None` if the key is malformed, unknown, expired or revoked, or its person
@@ -53,7 +63,13 @@ impl Authenticator {
             self.note_use(&known.record, now);
             return Ok(known.caller);
         }
-        let Some(record) = self.store.key_by_hash(hash).await? else { return Ok(None) };
+        if self.is_unknown(hash, now) {
+            return Ok(None);
+        }
+        let Some(record) = self.store.key_by_hash(hash).await? else {
+            self.remember_unknown(hash, now);
+            return Ok(None);
+        };
         let caller = record.authenticate(hash, now).map(Arc::new);
         if caller.is_some() {
             self.note_use(&record, now);
@@ -65,8 +81,7 @@ impl Authenticator {
     /// What is remembered and fresh. The end of a key counts at once, also within that time.
     fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<Remembered> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
-        let age = now.millis() - known.read_at.millis();
-        if !(0..FRESH_MILLIS).contains(&age) {
+        if !is_fresh(known.read_at, now) {
             return None;
         }
         let good = known.caller.is_none() || known.record.is_good(hash, now);
@@ -80,6 +95,25 @@ impl Authenticator {
             known.retain(|_, it| now - it.read_at.millis() < FRESH_MILLIS);
         }
         known.insert(hash, record);
+    }
+
+    fn is_unknown(&self, hash: KeyHash, now: Timestamp) -> bool {
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.get(&hash).is_some_and(|at| is_fresh(*at, now))
+    }
+
+    fn remember_unknown(&self, hash: KeyHash, now: Timestamp) {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if unknown.len() >= MAX_UNKNOWN {
+            unknown.clear();
+        }
+        unknown.insert(hash, now);
+    }
+
+    /// Forgets which keys were not there: this instance has just given a key a secret, which is good here at once, whoever
+    /// asked for it before.
+    pub fn forget_unknown(&self) {
+        self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Forgets a key that this instance has just changed, so that the change counts here at once.

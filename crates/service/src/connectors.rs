@@ -1,6 +1,7 @@
 //! Connectors: how an HR system comes to own part of a person's record, and gives it back (decisions G).
 
 use candor_domain::audit::AuditDraft;
+use candor_domain::event::EventType;
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorId, EmployeeKind};
 use candor_domain::json::Object;
@@ -13,6 +14,7 @@ use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
 
+use crate::fan_out::events_at_once;
 use crate::list;
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
@@ -76,12 +78,14 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
     let named = parse_release(body)?;
     call.caller.require_admin()?;
     let connector = connector.value;
+    let chunk = events_at_once(shell, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
     let mut earlier = 0;
-    while named.is_none() {
-        let people = shell.store.managed_by(tenant, id, None, CHUNK).await?;
-        if people.len() < usize::from(CHUNK) {
+    loop {
+        let mut people = people(shell, call, id, named.as_deref(), chunk).await?;
+        if people.len() < chunk {
             break;
         }
+        people.truncate(chunk);
         let (change, count) = giving_back(shell, call, &connector, &people, shell.clock.now())?;
         match shell.commit(tenant, change).await {
             Ok(()) => earlier += count,
@@ -91,15 +95,29 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         }
     }
     let plan = async |at: Timestamp| {
-        let people = match &named {
-            Some(named) => named_people(shell, call, named).await?,
-            None => shell.store.managed_by(tenant, id, None, CHUNK).await?,
-        };
+        let people = people(shell, call, id, named.as_deref(), chunk).await?;
         let (change, count) = giving_back(shell, call, &connector, &people, at)?;
         let body = render(&serde_json::json!({ "released": earlier + count }))?;
         Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
     };
     shell.change(call, plan).await
+}
+
+/// Those who are still to be released: all that are named, or some of all that the connector manages.
+async fn people(
+    shell: &Shell,
+    call: &Call,
+    id: ConnectorId,
+    named: Option<&[Reference<EmployeeKind>]>,
+    chunk: usize,
+) -> Result<Vec<Versioned<Employee>>, Error> {
+    let Some(named) = named else {
+        let most = u16::try_from(chunk).unwrap_or(CHUNK);
+        return Ok(shell.store.managed_by(call.caller.tenant, id, None, most).await?);
+    };
+    let mut people = named_people(shell, call, named).await?;
+    people.retain(|it| it.value.connector_id == Some(id));
+    Ok(people)
 }
 
 /// The people that a release names; all of them must be there.

@@ -5,7 +5,7 @@ use candor_domain::problem::Problems;
 use candor_domain::refusal::Refusal;
 use candor_domain::replay::IdempotencyKey;
 use candor_port_clock::NoRandomness;
-use candor_port_storage::StorageError;
+use candor_port_storage::{SlowCause, StorageError, TooSlow};
 
 /// Why a use case did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +28,9 @@ pub enum Error {
     /// The store does not answer now; trying again may work.
     #[error("not available: {0}")]
     Unavailable(String),
+    /// A list was given up because no index answers it; the message is for the client and says what to narrow.
+    #[error("too slow: {0}")]
+    TooSlow(String),
     /// A defect. The cause is for the log and never reaches a client.
     #[error("failed: {0}")]
     Bug(String),
@@ -55,9 +58,27 @@ impl From<StorageError> for Error {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Unavailable(cause) => Self::Unavailable(cause),
+            StorageError::TooSlow(it) => Self::TooSlow(advice(&it)),
             other => Self::Bug(other.to_string()),
         }
     }
+}
+
+/// What a client can do about a list that was given up (decision A17).
+fn advice(slow: &TooSlow) -> String {
+    let conditions = slow.conditions.join(" and ");
+    let what = match slow.conditions.as_slice() {
+        [] => "What may be seen of this list is far apart".to_owned(),
+        [_] => format!("No index answers {conditions} in this order"),
+        _ => format!("No index answers {conditions} together in this order"),
+    };
+    let cause = match slow.cause {
+        SlowCause::OutOfTime => "looking through the rest took too long",
+        SlowCause::NoPlace => "other requests of this kind have used up their share for the moment",
+    };
+    let narrow =
+        if slow.conditions.is_empty() { "by a filter".to_owned() } else { format!("or leave out {conditions}") };
+    format!("{what}, and {cause}. Narrow {narrow}, or sort by what is filtered.")
 }
 
 impl From<NoRandomness> for Error {

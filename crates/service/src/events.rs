@@ -1,16 +1,31 @@
 //! The event feed: everything that happened in the last 30 days, in commit order and without gaps (decision F9).
 
-use candor_domain::event::{FEED_DAYS, FeedFilter};
+use candor_domain::event::{FeedRequest, FeedStart, oldest_in_feed};
+use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
+use candor_port_storage::Version;
 
+use crate::list::MAX_PAGE_BYTES;
 use crate::reply::Reply;
+use crate::shell::found;
 use crate::{Call, Error, Shell};
-
-const DAY_SECONDS: i64 = 86_400;
 
 /// Where a feed starts that nothing was ever read of.
 const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
+
+/// `GET /events/{id}`: for as long as the feed has it.
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: EventId) -> Result<Reply, Error> {
+    let tenant = call.caller.tenant;
+    let since = oldest_in_feed(shell.clock.now());
+    let event = shell.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
+    let (_, event) = found(event)?;
+    // An event never changes.
+    Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
+}
 
 /// `GET /events`
 ///
@@ -19,13 +34,30 @@ const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = FeedFilter::parse(params)?;
+    let now = shell.clock.now();
+    let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
     let tenant = call.caller.tenant;
-    let since = shell.clock.now().plus_seconds(-FEED_DAYS * DAY_SECONDS);
-    let page =
-        shell.store.feed(tenant, &request.filter, since, request.page.after.as_ref(), request.page.limit).await?;
-    let next = cursor(request.digest, page.next.as_ref().or(request.page.after.as_ref()).unwrap_or(&START));
-    let bodies: Vec<_> = page.events.iter().map(|it| it.body(tenant)).collect();
+    let oldest = oldest_in_feed(now);
+    let mut page = shell.store.feed(tenant, &filter, oldest, &start, limit).await?;
+    let mut bodies: Vec<_> = page.events.iter().map(|it| it.body(tenant)).collect();
+    let fitting = fitting(&bodies);
+    if usize::from(fitting) < bodies.len() {
+        // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
+        page = shell.store.feed(tenant, &filter, oldest, &start, fitting).await?;
+        bodies = page.events.iter().map(|it| it.body(tenant)).collect();
+    }
+    let before = if let FeedStart::After(place) = &start { place } else { &START };
+    let next = cursor(digest, page.next.as_ref().unwrap_or(before));
     let body = format!(r#"{{"data":[{}],"next_cursor":"{next}","has_more":{}}}"#, bodies.join(","), page.more);
     Ok(Reply::done(body.into(), None))
+}
+
+/// How many of these entries have room in a page; one always has.
+fn fitting(bodies: &[String]) -> u16 {
+    let mut bytes = 0;
+    let fits = |it: &&String| {
+        bytes += it.len() + 1;
+        bytes <= MAX_PAGE_BYTES
+    };
+    u16::try_from(bodies.iter().take_while(fits).count()).unwrap_or(u16::MAX).max(1)
 }

@@ -72,7 +72,9 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::ApiKey(Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
-    shell.change(call, plan).await
+    let reply = shell.change(call, plan).await;
+    shell.auth.forget_unknown();
+    reply
 }
 
 /// Whether the person that a key is to act for is in the key's data set.
@@ -128,6 +130,7 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget(id);
+    shell.auth.forget_unknown();
     reply
 }
 

@@ -1,5 +1,7 @@
 //! Renders pages: the list envelope of §1, and what a list inlines.
 
+use std::future::Future;
+
 use candor_domain::access::Scope;
 use candor_domain::decision::Resource;
 use candor_domain::page::{Listed, Page, Position, cursor};
@@ -11,6 +13,9 @@ use crate::{Call, Error};
 
 /// About what a page's entry takes, so that a page is written without being moved.
 const BYTES_OF_AN_ENTRY: usize = 1024;
+
+/// About the largest page, in bytes (decision A16). One that has grown to this ends there, and the next one goes on.
+pub(crate) const MAX_PAGE_BYTES: usize = 8_000_000;
 
 /// A resource with what it refers to beside its own members (decision A12).
 ///
@@ -64,19 +69,33 @@ where
     page_by(request, page, |it| it.id().to_bytes(), view)
 }
 
-/// Answers a page whose entries `show` writes.
+/// Answers a page whose entries `show` writes with what `load` reads for so many of them at a time, so that no more is
+/// read than has room in a page by far.
 ///
 /// # Errors
-/// Those of `show`.
-pub(crate) fn page_written<T, F, E>(
+/// Those of `load` and `show`.
+pub(crate) async fn page_inlined<'a, T, F, E, I, Loaded>(
     request: &ListRequest<F, E>,
-    page: &Page<T>,
-    show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
+    page: &'a Page<T>,
+    at_a_time: usize,
+    load: impl Fn(&'a [T]) -> Loaded,
+    show: impl Fn(&I, &'a T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
     T: Listed + Resource,
+    Loaded: Future<Output = Result<I, Error>>,
 {
-    envelope(request, page, |it| it.id().to_bytes(), show)
+    let mut envelope = Envelope::begin(page);
+    for part in page.items.chunks(at_a_time.max(1)) {
+        let inlined = load(part).await?;
+        for it in part {
+            envelope.add(|out| show(&inlined, it, out))?;
+        }
+        if envelope.is_full {
+            break;
+        }
+    }
+    envelope.end(request, |it| it.id().to_bytes())
 }
 
 /// Answers a page of what is no resource with an age of its own, such as the entries of a log; `id` breaks ties.
@@ -93,33 +112,59 @@ where
     T: Listed,
     V: Serialize,
 {
-    envelope(request, page, id, |it, out| write(out, &view(it)))
+    let mut envelope = Envelope::begin(page);
+    for it in &page.items {
+        envelope.add(|out| write(out, &view(it)))?;
+    }
+    envelope.end(request, id)
 }
 
-/// The list envelope of §1: `{"data": […], "next_cursor": …, "has_more": …}`.
-fn envelope<'a, T: Listed, F, E>(
-    request: &ListRequest<F, E>,
+/// The list envelope of §1 while it is written: `{"data": […], "next_cursor": …, "has_more": …}`.
+struct Envelope<'a, T> {
     page: &'a Page<T>,
-    id: impl Fn(&T) -> [u8; 16],
-    show: impl Fn(&'a T, &mut Vec<u8>) -> Result<(), Error>,
-) -> Result<Reply, Error> {
-    let last = page.items.last().filter(|_| page.more);
-    let position = |it: &T| Position { key: it.key(request.sort.by), id: id(it) };
-    let next_cursor = last.map(|it| cursor(request.digest, &position(it)));
-    let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
-    body.extend_from_slice(b"{\"data\":[");
-    for (at, it) in page.items.iter().enumerate() {
-        if at > 0 {
-            body.push(b',');
-        }
-        show(it, &mut body)?;
+    body: Vec<u8>,
+    entries: usize,
+    is_full: bool,
+}
+
+impl<'a, T: Listed> Envelope<'a, T> {
+    fn begin(page: &'a Page<T>) -> Self {
+        let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
+        body.extend_from_slice(b"{\"data\":[");
+        Self { page, body, entries: 0, is_full: false }
     }
-    body.extend_from_slice(b"],\"next_cursor\":");
-    write(&mut body, &next_cursor)?;
-    body.extend_from_slice(b",\"has_more\":");
-    write(&mut body, &page.more)?;
-    body.push(b'}');
-    Ok(Reply::done(body.into(), None))
+
+    /// Writes the next entry, unless it has no room any more. There is always room for one.
+    fn add(&mut self, show: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
+        if self.is_full {
+            return Ok(());
+        }
+        let before = self.body.len();
+        if self.entries > 0 {
+            self.body.push(b',');
+        }
+        show(&mut self.body)?;
+        self.is_full = self.body.len() > MAX_PAGE_BYTES;
+        if self.is_full && self.entries > 0 {
+            self.body.truncate(before);
+        } else {
+            self.entries += 1;
+        }
+        Ok(())
+    }
+
+    /// Closes it behind the last entry that was written; `id` breaks ties.
+    fn end<F, E>(mut self, request: &ListRequest<F, E>, id: impl Fn(&T) -> [u8; 16]) -> Result<Reply, Error> {
+        let more = self.page.more || self.entries < self.page.items.len();
+        let last = self.page.items[..self.entries].last().filter(|_| more);
+        let next_cursor = last.map(|it| cursor(request.digest, &Position { key: it.key(request.sort.by), id: id(it) }));
+        self.body.extend_from_slice(b"],\"next_cursor\":");
+        write(&mut self.body, &next_cursor)?;
+        self.body.extend_from_slice(b",\"has_more\":");
+        write(&mut self.body, &more)?;
+        self.body.push(b'}');
+        Ok(Reply::done(self.body.into(), None))
+    }
 }
 
 /// Expanding another family's object needs that family's read scope (decision A12).

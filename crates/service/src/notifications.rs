@@ -4,7 +4,8 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{AuditDraft, Target};
 use candor_domain::id::{EmployeeId, NotificationId};
 use candor_domain::json::Object;
-use candor_domain::notification::{Audience, Filter, Notice, Notification, parse_read_all};
+use candor_domain::notification::{Audience, Filter, Notice, Notification, may_read_all, parse_read_all};
+use candor_domain::page::Page;
 use candor_domain::params::Params;
 use candor_domain::people::Status;
 use candor_domain::refusal::Refusal;
@@ -25,7 +26,10 @@ const MAX_ADMINS: u16 = 100;
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell.store.notifications(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = match request.filter.clone().seen_by(call.caller.acts_for()) {
+        Some(filter) => shell.store.notifications(call.caller.tenant, &filter, request.sort, &request.page).await?,
+        None => Page { items: vec![], more: false },
+    };
     list::page(&request, &page, |it| it)
 }
 
@@ -35,7 +39,8 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; see [`Error`].
 pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.notification(call.caller.tenant, id).await?)?;
+        let stored = shell.store.notification(call.caller.tenant, id).await?;
+        let stored = found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))?;
         call.check(stored.version)?;
         let Some(read) = stored.value.read(at) else {
             return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
@@ -51,10 +56,11 @@ pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Repl
 /// `POST /notifications/read_all`: everything that a person has not read yet.
 ///
 /// # Errors
-/// Invalid fields, a person who is not there; see [`Error`].
+/// Invalid fields, another person than the caller acts for, a person who is not there; see [`Error`].
 pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let recipient = parse_read_all(body.clone())?;
+        may_read_all(&recipient, &call.caller)?;
         let person = match recipient.id {
             None => None,
             Some(id) => shell.store.employee(call.caller.tenant, id).await?,

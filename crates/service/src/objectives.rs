@@ -137,7 +137,7 @@ pub async fn history(
     let stored = seen(shell, call, family, id).await?;
     let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
     let request = params.list::<_, ()>(&format!("history of {id}"), audit::AuditEntry::SORTS, filter, vec![])?;
-    audit_log::answer(shell, call, &request).await
+    audit_log::history(shell, call, &request).await
 }
 
 /// `POST /{resource}`

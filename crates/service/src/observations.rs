@@ -72,8 +72,8 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     if request.expand.is_empty() {
         return list::page(&request, &page, |it| it);
     }
-    let inlined = Inlined::load(shell, call, &request.expand, &page.items).await?;
-    list::page_written(&request, &page, |it, out| inlined.show(it, out))
+    let load = |part| Inlined::load(shell, call, &request.expand, part);
+    list::page_inlined(&request, &page, page.items.len(), load, Inlined::show).await
 }
 
 /// `GET /observations/{id}`, archived ones included.

@@ -7,8 +7,8 @@ use candor_domain::decision::Resource;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
 use candor_domain::library::{Attribute, starter_set};
-use candor_domain::organization::{self, Organization};
-use candor_domain::page::{Listed, PageRequest, Position};
+use candor_domain::organization::{self, Organization, Patch};
+use candor_domain::page::{Listed, MAX_LIMIT, PageRequest, Position};
 use candor_domain::params::Bounds;
 use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
@@ -16,6 +16,7 @@ use candor_domain::text::bounded;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+use serde::Serialize;
 
 use crate::{Error, Shell, keys};
 
@@ -76,6 +77,44 @@ pub async fn create_organization(shell: &Shell, name: &str) -> Result<Organizati
     Ok(organization.id)
 }
 
+/// Every organization, the oldest first.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn list_organizations(shell: &Shell) -> Result<Vec<Organization>, Error> {
+    let mut organizations: Vec<Organization> = vec![];
+    loop {
+        let page = shell.store.organizations(organizations.last().map(|it| it.id), MAX_LIMIT).await?;
+        let is_last = page.len() < usize::from(MAX_LIMIT);
+        organizations.extend(page);
+        if is_last {
+            return Ok(organizations);
+        }
+    }
+}
+
+/// Gives an organization another name, in both of its data sets; says whether that changed anything.
+///
+/// # Errors
+/// An organization that is not there, an invalid name; see [`Error`].
+pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) -> Result<bool, Error> {
+    bounded(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
+    let mut changed = false;
+    // The live data set comes last: once the new name is listed, nothing is left to be done.
+    for environment in [Environment::Test, Environment::Live] {
+        let tenant = Tenant { organization: id, environment };
+        let stored = shell.store.organization(tenant).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+        let at = shell.clock.now();
+        let Some(decision) = stored.value.update(&patch, at) else { continue };
+        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+        change.writes.push(Write::Organization(Row::seen(decision.state, stored.version)));
+        commit(shell, tenant, change).await?;
+        changed = true;
+    }
+    Ok(changed)
+}
+
 /// Makes a key; this is the only time its secret is seen.
 ///
 /// # Errors
@@ -107,19 +146,48 @@ pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret
     let id = decision.state.id;
     change.writes.push(Write::ApiKey(Row::new(decision.state)));
     commit(shell, live, change).await?;
+    shell.auth.forget_unknown();
     Ok((id, secret))
 }
 
-/// Every key of an organization, newest first.
+/// A key, with the organization whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnedKey {
+    /// The organization's id.
+    pub organization_id: OrganizationId,
+    /// The organization's name.
+    pub organization_name: String,
+    /// The key.
+    #[serde(flatten)]
+    pub key: ApiKey,
+}
+
+/// Every key of an organization, newest first; without one, the keys of all organizations, the oldest of these first.
 ///
 /// # Errors
 /// An organization that is not there; see [`Error`].
-pub async fn list_keys(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
-    shell.store.organization(Tenant::live(organization)).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+pub async fn list_keys(shell: &Shell, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
+    let organizations = match organization {
+        Some(id) => {
+            let stored = shell.store.organization(Tenant::live(id)).await?;
+            vec![stored.ok_or(Error::Refused(Refusal::NotFound))?.value]
+        }
+        None => list_organizations(shell).await?,
+    };
+    let mut owned = vec![];
+    for Organization { id, name, .. } in organizations {
+        let keys = keys_of(shell, id).await?;
+        let owner = |key| OwnedKey { organization_id: id, organization_name: name.clone(), key };
+        owned.extend(keys.into_iter().map(owner));
+    }
+    Ok(owned)
+}
+
+async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
     let sort = ApiKey::SORTS[0].1;
     let (mut keys, mut after) = (vec![], None);
     loop {
-        let request = PageRequest { limit: candor_domain::page::MAX_LIMIT, after };
+        let request = PageRequest { limit: MAX_LIMIT, after };
         let page = shell.store.api_keys(organization, Bounds::default(), sort, &request).await?;
         after = page.items.last().map(|it| Position { key: it.key(sort.by), id: it.id().to_bytes() });
         keys.extend(page.items);

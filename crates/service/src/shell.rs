@@ -4,14 +4,15 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::access::Tenant;
+use candor_domain::access::{Authority, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AttributeKind, EmployeeKind, Id, Kind};
 use candor_domain::refusal::Refusal;
-use candor_domain::replay::Replay;
+use candor_domain::replay::{IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
@@ -23,7 +24,8 @@ use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
 use crate::renderings::Renderings;
 use crate::reply::{Outcome, Reply};
-use crate::vault::Vault;
+use crate::retention::Clocks;
+use crate::vault::{Place, Vault};
 use crate::{Call, Error};
 
 /// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
@@ -35,6 +37,16 @@ const ATTEMPTS: usize = 8;
 pub struct Settings {
     /// The base of links, ending before `/v1`.
     pub public_url: String,
+    /// The most subscriptions of a data set (decision F10).
+    pub max_subscriptions: u32,
+}
+
+impl Settings {
+    /// The usual ones, with this base of links.
+    #[must_use]
+    pub const fn at(public_url: String) -> Self {
+        Self { public_url, max_subscriptions: MAX_SUBSCRIPTIONS }
+    }
 }
 
 /// Everything a use case needs, besides the call.
@@ -61,6 +73,8 @@ pub struct Shell {
     pub(crate) people: Renderings<EmployeeKind>,
     /// Attributes as observations show them.
     pub(crate) attributes: Renderings<AttributeKind>,
+    /// What was seen of the clocks that retention goes by.
+    pub(crate) clocks: Clocks,
     turns: Turns,
 }
 
@@ -94,10 +108,24 @@ impl Shell {
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
-        let (deliveries, turns) = (Deliveries::default(), Turns::default());
+        let (deliveries, turns, clocks) = (Deliveries::default(), Turns::default(), Clocks::of(&*clock));
         let people = Renderings::of_at_most(PEOPLE_BYTES);
         let attributes = Renderings::of_at_most(ATTRIBUTE_BYTES);
-        Self { store, clock, ids, vault, receivers, auth, limits, settings, deliveries, people, attributes, turns }
+        Self {
+            store,
+            clock,
+            ids,
+            vault,
+            receivers,
+            auth,
+            limits,
+            settings,
+            deliveries,
+            people,
+            attributes,
+            clocks,
+            turns,
+        }
     }
 
     /// Waits for a turn to move people within a tenant's reporting tree.
@@ -150,7 +178,13 @@ impl Shell {
     /// Those of the store.
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
         let hand_over = HandOver::prepare(&self.deliveries, tenant, &mut change);
+        let (rows, events) = (change.writes.len(), change.events.len());
         let committed = self.store.commit(tenant, change).await;
+        let organization = tenant.organization;
+        match &committed {
+            Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
+            Err(error) => tracing::debug!(%organization, rows, events, reason = reason(error), "not saved"),
+        }
         if let Some(hand_over) = hand_over {
             hand_over.complete(committed.as_ref().ok());
         }
@@ -160,14 +194,19 @@ impl Shell {
     /// The answer kept for the call's idempotency key, if there is one.
     ///
     /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request.
+    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose answers are not for the
+    /// caller (decision A13).
     pub async fn kept(&self, call: &Call) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &call.idempotency else { return Ok(None) };
-        match self.store.replay(call.caller.tenant, &idempotency.key, self.clock.now()).await? {
-            None => Ok(None),
-            Some(kept) if kept.fingerprint != idempotency.fingerprint => Err(Error::KeyReused(idempotency.key.clone())),
-            Some(kept) => self.open(&kept).map(Some),
+        let Some(kept) = self.store.replay(call.caller.tenant, &idempotency.key, self.clock.now()).await? else {
+            return Ok(None);
+        };
+        let reused = || Error::KeyReused(idempotency.key.clone());
+        if kept.fingerprint != idempotency.fingerprint {
+            return Err(reused());
         }
+        let (asker, reply) = self.open(&replay_place(call, &idempotency.key), &kept)?;
+        if call.caller.authority().may_have_the_answer_to(asker.as_ref()) { Ok(Some(reply)) } else { Err(reused()) }
     }
 
     /// The answer kept for the call's idempotency key, or else this one.
@@ -198,32 +237,38 @@ impl Shell {
     pub(crate) fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
         let Some(idempotency) = &call.idempotency else { return Ok(None) };
         let (status, location) = reply.outcome.kept();
-        let mut plain = Vec::with_capacity(24 + location.len() + reply.body.len());
+        let asker = call.caller.authority().to_string();
+        let mut plain = Vec::with_capacity(32 + asker.len() + location.len() + reply.body.len());
+        plain.push(WITH_ASKER);
+        plain.extend((asker.len() as u64).to_be_bytes());
+        plain.extend(asker.as_bytes());
         plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
         plain.extend((location.len() as u64).to_be_bytes());
         plain.extend(location.as_bytes());
         plain.extend(&reply.body);
-        let sealed = self.vault.seal(&*self.ids, REPLAY, &plain)?;
+        let sealed = self.vault.seal(&*self.ids, &replay_place(call, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
         Ok(Some(Replay { key, fingerprint, status, sealed, created_at: at }))
     }
 
-    fn open(&self, kept: &StoredReplay) -> Result<Reply, Error> {
-        let plain = self.vault.open(REPLAY, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
+    /// Who asked first, where that was written down, and the answer.
+    fn open(&self, place: &Place<'_>, kept: &StoredReplay) -> Result<(Option<Authority>, Reply), Error> {
+        let plain = self.vault.open(place, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
         let parts = || {
-            let (version, rest) = plain.split_first_chunk::<8>()?;
-            let (length, rest) = rest.split_first_chunk::<8>()?;
-            let (location, body) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
-            Some((
-                i64::from_be_bytes(*version),
-                String::from_utf8(location.to_vec()).ok()?,
-                Bytes::copy_from_slice(body),
-            ))
+            let (asker, rest) = match plain.split_first()? {
+                (&WITH_ASKER, rest) => text(rest).and_then(|(it, rest)| Some((Some(it.parse().ok()?), rest)))?,
+                _ => (None, plain.as_slice()),
+            };
+            let (version, rest) = rest.split_first_chunk::<8>()?;
+            let (location, body) = text(rest)?;
+            Some((asker, i64::from_be_bytes(*version), location.to_owned(), Bytes::copy_from_slice(body)))
         };
-        let (version, location, body) = parts().ok_or_else(|| Error::Bug("a kept answer is incomplete".to_owned()))?;
+        let incomplete = || Error::Bug("a kept answer is incomplete".to_owned());
+        let (asker, version, location, body) = parts().ok_or_else(incomplete)?;
         let version = (version > 0).then_some(Version(version));
         // Only answers to a POST are kept, and what a POST makes has nothing beside its version yet.
-        Ok(Reply { outcome: Outcome::of_kept(kept.status, location), body, version, beside: 0, replayed: true })
+        let outcome = Outcome::of_kept(kept.status, location);
+        Ok((asker, Reply { outcome, body, version, beside: 0, replayed: true }))
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
@@ -282,7 +327,21 @@ impl Shell {
 use crate::Idempotency;
 
 /// The purpose that kept answers are sealed for.
-const REPLAY: &[u8] = b"replay";
+const REPLAY: &str = "replay";
+/// A kept answer that begins with this byte says who asked. Older ones begin with the first byte of a version, zero.
+const WITH_ASKER: u8 = 1;
+
+/// Where the answer to a call is kept.
+fn replay_place<'a>(call: &Call, key: &'a IdempotencyKey) -> Place<'a> {
+    Place { purpose: REPLAY, tenant: Some(call.caller.tenant), row: key.as_str().as_bytes() }
+}
+
+/// A text with its length before it, and what follows.
+fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    let (text, rest) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
+    Some((std::str::from_utf8(text).ok()?, rest))
+}
 
 /// The JSON form of a resource.
 ///
@@ -298,4 +357,16 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// [`Refusal::NotFound`].
 pub fn found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(Refusal::NotFound))
+}
+
+/// Why a change set was not saved, without the values in it.
+const fn reason(error: &CommitError) -> &'static str {
+    match error {
+        CommitError::Stale => "stale",
+        CommitError::Taken(_) => "taken",
+        CommitError::Broken(_) => "broken",
+        CommitError::Missing => "missing",
+        CommitError::Replayed => "replayed",
+        CommitError::Storage(_) => "storage",
+    }
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
 use candor_domain::decision::Decision;
-use candor_domain::event::Event;
+use candor_domain::event::{Event, EventType};
 use candor_domain::objective::Objective;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
 
+use crate::fan_out::events_at_once;
 use crate::shell::render;
 use crate::{Error, Shell};
 
@@ -38,7 +39,8 @@ pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result
         }
         let mut lost = false;
         for (tenant, objectives) in by_tenant {
-            for some in objectives.chunks(COMMIT) {
+            let most = events_at_once(shell, tenant, EventType::ObjectiveStatusChanged, COMMIT).await?;
+            for some in objectives.chunks(most) {
                 if !goes_on() {
                     return Ok(started);
                 }

@@ -1,6 +1,7 @@
 //! Work that is due without anybody asking: expired answers, old events and old attempts go.
 
 use candor_domain::event::FEED_DAYS;
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::LOG_DAYS;
 
 use crate::{Error, Shell};
@@ -8,16 +9,21 @@ use crate::{Error, Shell};
 /// Rows removed at once; small, so that no writer waits for long.
 const BATCH: u32 = 500;
 const DAY_SECONDS: i64 = 86_400;
+/// Nothing is older.
+const NEVER: Timestamp = Timestamp::from_millis(0);
 
-/// Removes what has expired; says how many rows went.
+/// Removes what has expired by the store's time; says how many rows went. None go while the clocks are not believed.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left goes the next time.
 pub async fn run_once(shell: &Shell) -> Result<u64, Error> {
     let mut removed = 0;
     loop {
-        let now = shell.clock.now();
-        let batch = shell.store.sweep(now, now.plus_seconds(-FEED_DAYS * DAY_SECONDS), BATCH).await?;
+        let judged = shell.clocks.judge(shell).await?;
+        if !judged.is_believed {
+            return Ok(removed + keep_log(shell).await?);
+        }
+        let batch = shell.store.sweep(judged.now, judged.now.plus_seconds(-FEED_DAYS * DAY_SECONDS), BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed + keep_log(shell).await?);
@@ -25,16 +31,17 @@ pub async fn run_once(shell: &Shell) -> Result<u64, Error> {
     }
 }
 
-/// Makes room in the log of deliveries for the days to come, and removes what is older than it goes back (§6.4); says
-/// how many attempts went one by one.
+/// Makes room in the log of deliveries for the days to come, and removes what is older than it goes back (§6.4), unless
+/// the clocks are not believed; says how many attempts went one by one.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
 pub async fn keep_log(shell: &Shell) -> Result<u64, Error> {
     let mut removed = 0;
     loop {
-        let now = shell.clock.now();
-        let batch = shell.store.keep_log(now, now.plus_seconds(-LOG_DAYS * DAY_SECONDS), BATCH).await?;
+        let judged = shell.clocks.judge(shell).await?;
+        let before = if judged.is_believed { judged.now.plus_seconds(-LOG_DAYS * DAY_SECONDS) } else { NEVER };
+        let batch = shell.store.keep_log(judged.now, before, BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed);

@@ -1,13 +1,62 @@
 //! Secrets at rest: sealed with AES-256-GCM under a ring of keys, the first of which seals.
+//!
+//! A sealed value is bound to the place where it is kept: moved to another row or tenant, it does not open. Values from
+//! before that open for their purpose alone; [`Vault::is_current`] tells them, and `candor rekey` seals them anew.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use candor_domain::access::Tenant;
 use candor_port_clock::{Ids, NoRandomness};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
 
 /// A ring of master keys: `id:base64,…`, 32 bytes each. It cannot be printed.
 pub struct Vault {
-    keys: Vec<(String, LessSafeKey)>,
+    keys: Vec<Key>,
+}
+
+struct Key {
+    name: KeyName,
+    key: LessSafeKey,
+}
+
+/// What may be known of a key: its id in the ring, and a fingerprint that gives nothing of the key away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyName {
+    /// Its id in the ring.
+    pub id: String,
+    /// Hexadecimal digits; two keys have the same ones with next to no likelihood.
+    pub fingerprint: String,
+}
+
+/// Digits of a fingerprint that people compare.
+const DIGITS_SHOWN: usize = 8;
+
+impl std::fmt::Display for KeyName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = self.fingerprint.get(..DIGITS_SHOWN).unwrap_or(&self.fingerprint);
+        write!(f, "{} ({digits}…)", self.id)
+    }
+}
+
+/// What a sealed value is for, and where it is kept: it opens for the same only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// What it is for.
+    pub purpose: &'static str,
+    /// Whose it is; none where it is the database's own.
+    pub tenant: Option<Tenant>,
+    /// What its row is known by.
+    pub row: &'a [u8],
+}
+
+impl Place<'_> {
+    /// The place as the cipher authenticates it; no two places are written alike.
+    fn bound(&self) -> Vec<u8> {
+        let tenant = self.tenant.map(Tenant::to_bytes);
+        let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |it| it.as_slice()), self.row];
+        parts.iter().flat_map(|it| (it.len() as u64).to_be_bytes().into_iter().chain(it.iter().copied())).collect()
+    }
 }
 
 /// The text is not a ring of keys.
@@ -21,10 +70,17 @@ pub struct NotAKeyRing;
 pub struct CannotOpen;
 
 const MAX_ID: usize = 16;
+/// What a value that is bound to its place begins with. One from before begins with the length of its key's id, which
+/// is never more than [`MAX_ID`].
+const BOUND: u8 = 0x81;
+/// Bytes of a fingerprint.
+const FINGERPRINT_BYTES: usize = 8;
+/// What the fingerprint of a key is of, under that key.
+const FINGERPRINT_OF: &[u8] = b"candor: fingerprint of a master key";
 
 impl std::fmt::Debug for Vault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.keys.iter().map(|(id, _)| id)).finish()
+        f.debug_list().entries(self.keys.iter().map(|it| &it.name.id)).finish()
     }
 }
 
@@ -36,47 +92,55 @@ impl Vault {
     pub fn parse(text: &str) -> Result<Self, NotAKeyRing> {
         let keys: Result<Vec<_>, _> = text.split(',').map(|it| key(it.trim())).collect();
         let keys = keys?;
-        let distinct = keys.iter().enumerate().all(|(at, (id, _))| keys[..at].iter().all(|(other, _)| other != id));
+        let distinct = |(at, it): (usize, &Key)| keys[..at].iter().all(|other| other.name.id != it.name.id);
+        let distinct = keys.iter().enumerate().all(distinct);
         if distinct { Ok(Self { keys }) } else { Err(NotAKeyRing) }
     }
 
-    /// Seals bytes for a purpose, which must be named again to open them.
+    /// What may be known of the keys, the one that seals first.
+    pub fn names(&self) -> impl Iterator<Item = &KeyName> {
+        self.keys.iter().map(|it| &it.name)
+    }
+
+    /// Seals bytes for a place, which must be named again to open them.
     ///
     /// # Errors
     /// [`NoRandomness`] if there is none for the nonce.
-    pub fn seal(&self, ids: &dyn Ids, purpose: &[u8], plain: &[u8]) -> Result<Vec<u8>, NoRandomness> {
-        let (id, key) = self.keys.first().ok_or(NoRandomness)?;
+    pub fn seal(&self, ids: &dyn Ids, place: &Place<'_>, plain: &[u8]) -> Result<Vec<u8>, NoRandomness> {
+        let Key { name, key } = self.keys.first().ok_or(NoRandomness)?;
         let mut nonce = [0; NONCE_LEN];
         ids.fill(&mut nonce)?;
         let mut sealed = plain.to_vec();
         let nonce_value = Nonce::assume_unique_for_key(nonce);
-        key.seal_in_place_append_tag(nonce_value, Aad::from(purpose), &mut sealed).map_err(|_| NoRandomness)?;
-        let mut out = Vec::with_capacity(1 + id.len() + NONCE_LEN + sealed.len());
-        out.push(u8::try_from(id.len()).unwrap_or_default());
-        out.extend(id.as_bytes());
+        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut sealed).map_err(|_| NoRandomness)?;
+        let mut out = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + sealed.len());
+        out.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
+        out.extend(name.id.as_bytes());
         out.extend(nonce);
         out.extend(sealed);
         Ok(out)
     }
 
-    /// Whether the key that seals now, the first of the ring, is the one that sealed this.
+    /// Whether this was sealed as it would be now: by the first key of the ring, and bound to its place.
     #[must_use]
-    pub fn is_sealed_by_first(&self, sealed: &[u8]) -> bool {
-        let by = id_of(sealed).map(|(id, _)| id);
-        self.keys.first().is_some_and(|(id, _)| by == Some(id.as_bytes()))
+    pub fn is_current(&self, sealed: &[u8]) -> bool {
+        let parts = Parts::of(sealed);
+        let by = parts.filter(|it| it.is_bound).map(|it| it.key_id);
+        self.keys.first().is_some_and(|it| by == Some(it.name.id.as_bytes()))
     }
 
-    /// Opens what was sealed for a purpose.
+    /// Opens what was sealed for a place.
     ///
     /// # Errors
     /// [`CannotOpen`].
-    pub fn open(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
-        let (id, rest) = id_of(sealed).ok_or(CannotOpen)?;
+    pub fn open(&self, place: &Place<'_>, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
+        let Parts { is_bound, key_id, rest } = Parts::of(sealed).ok_or(CannotOpen)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
-        let (_, key) = self.keys.iter().find(|(it, _)| it.as_bytes() == id).ok_or(CannotOpen)?;
+        let Key { key, .. } = self.keys.iter().find(|it| it.name.id.as_bytes() == key_id).ok_or(CannotOpen)?;
+        let bound = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
         let mut bytes = rest.to_vec();
         let plain = key
-            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(purpose), &mut bytes)
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(bound), &mut bytes)
             .map_err(|_| CannotOpen)?
             .len();
         bytes.truncate(plain);
@@ -84,20 +148,32 @@ impl Vault {
     }
 }
 
-/// The id of the key that sealed something, and what stands behind it.
-fn id_of(sealed: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = sealed.split_first()?;
-    rest.split_at_checked(usize::from(*length))
+/// A sealed value: whether it is bound to its place, who sealed it, and what stands behind that.
+struct Parts<'a> {
+    is_bound: bool,
+    key_id: &'a [u8],
+    rest: &'a [u8],
 }
 
-fn key(text: &str) -> Result<(String, LessSafeKey), NotAKeyRing> {
+impl<'a> Parts<'a> {
+    fn of(sealed: &'a [u8]) -> Option<Self> {
+        let is_bound = sealed.first() == Some(&BOUND);
+        let (length, rest) = sealed.get(usize::from(is_bound)..)?.split_first()?;
+        let (key_id, rest) = rest.split_at_checked(usize::from(*length))?;
+        Some(Self { is_bound, key_id, rest })
+    }
+}
+
+fn key(text: &str) -> Result<Key, NotAKeyRing> {
     let (id, encoded) = text.split_once(':').ok_or(NotAKeyRing)?;
     if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|it| it.is_ascii_alphanumeric()) {
         return Err(NotAKeyRing);
     }
     let bytes = STANDARD.decode(encoded).map_err(|_| NotAKeyRing)?;
     let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| NotAKeyRing)?;
-    Ok((id.to_owned(), LessSafeKey::new(key)))
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), FINGERPRINT_OF);
+    let fingerprint = tag.as_ref().iter().take(FINGERPRINT_BYTES).map(|it| format!("{it:02x}")).collect();
+    Ok(Key { name: KeyName { id: id.to_owned(), fingerprint }, key: LessSafeKey::new(key) })
 }
 
 /// Makes a ring of one fresh key.
@@ -111,26 +187,70 @@ pub fn generate(ids: &dyn Ids) -> Result<String, NoRandomness> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candor_domain::id::OrganizationId;
     use candor_port_clock::SeededIds;
+    use ulid::Ulid;
+
+    fn place(purpose: &'static str, organization: u128, row: &'static [u8]) -> Place<'static> {
+        let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(organization)));
+        Place { purpose, tenant: Some(tenant), row }
+    }
 
     #[test]
-    fn what_was_sealed_opens_for_its_purpose_with_its_key_and_unaltered() {
+    fn what_was_sealed_opens_at_its_place_with_its_key_and_unaltered() {
         let ids = SeededIds::new(1);
         let first = generate(&ids).unwrap();
         let vault = Vault::parse(&first).unwrap();
-        let sealed = vault.seal(&ids, b"replay", b"secret").unwrap();
-        assert_eq!(vault.open(b"replay", &sealed), Ok(b"secret".to_vec()));
-        assert_eq!(vault.open(b"webhook", &sealed), Err(CannotOpen));
+        let here = place("replay", 1, b"row");
+        let sealed = vault.seal(&ids, &here, b"secret").unwrap();
+        assert_eq!(vault.open(&here, &sealed), Ok(b"secret".to_vec()));
+        let elsewhere = [
+            place("webhook", 1, b"row"),
+            place("replay", 2, b"row"),
+            place("replay", 1, b"other"),
+            place("replay", 1, b""),
+            Place { tenant: None, ..here },
+        ];
+        for elsewhere in elsewhere {
+            assert_eq!(vault.open(&elsewhere, &sealed), Err(CannotOpen), "{elsewhere:?}");
+        }
         let rotated = Vault::parse(&format!("k2:{},{first}", STANDARD.encode([9; 32]))).unwrap();
-        assert_eq!(rotated.open(b"replay", &sealed), Ok(b"secret".to_vec()));
-        assert!(vault.is_sealed_by_first(&sealed) && !rotated.is_sealed_by_first(&sealed));
-        assert!(!vault.is_sealed_by_first(&[]) && !vault.is_sealed_by_first(&[9, b'k']));
+        assert_eq!(rotated.open(&here, &sealed), Ok(b"secret".to_vec()));
+        assert!(vault.is_current(&sealed) && !rotated.is_current(&sealed));
+        assert!(!vault.is_current(&[]) && !vault.is_current(&[BOUND]) && !vault.is_current(&[9, b'k']));
         for at in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[at] ^= 1;
-            assert_eq!(vault.open(b"replay", &altered), Err(CannotOpen), "byte {at}");
+            assert_eq!(vault.open(&here, &altered), Err(CannotOpen), "byte {at}");
         }
         assert!(!sealed.windows(6).any(|it| it == b"secret"));
+    }
+
+    #[test]
+    fn what_was_sealed_for_its_purpose_alone_opens_and_is_not_current() {
+        // As version 0.1.0 sealed "whsec_old" for webhooks.
+        let bytes = STANDARD.decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
+        let vault = Vault::parse(&format!("k1:{}", STANDARD.encode(&bytes))).unwrap();
+        let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).unwrap());
+        let mut sealed = b"whsec_old".to_vec();
+        let nonce = Nonce::assume_unique_for_key([7; NONCE_LEN]);
+        key.seal_in_place_append_tag(nonce, Aad::from(b"webhook"), &mut sealed).unwrap();
+        let old = [b"\x02k1".as_slice(), &[7; NONCE_LEN], &sealed].concat();
+        assert_eq!(vault.open(&place("webhook", 1, b"row"), &old), Ok(b"whsec_old".to_vec()));
+        assert_eq!(vault.open(&place("replay", 1, b"row"), &old), Err(CannotOpen));
+        assert!(!vault.is_current(&old));
+    }
+
+    #[test]
+    fn a_fingerprint_tells_keys_apart_and_holds_nothing_of_them() {
+        let ring = format!("a:{},b:{}", STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
+        let names: Vec<_> = Vault::parse(&ring).unwrap().names().cloned().collect();
+        let same = Vault::parse(&format!("z:{}", STANDARD.encode([1; 32]))).unwrap();
+        assert_eq!(names.iter().map(|it| it.fingerprint.len()).collect::<Vec<_>>(), [16, 16]);
+        assert_ne!(names[0].fingerprint, names[1].fingerprint);
+        assert_eq!(same.names().next().unwrap().fingerprint, names[0].fingerprint);
+        assert_eq!(names[0].to_string(), format!("a ({}…)", &names[0].fingerprint[..8]));
+        assert!(!names[0].fingerprint.contains("0101"));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Lost(String),
     /// It may work again soon.
     Busy(String),
+    /// The statement ran for as long as any may.
+    TimedOut(String),
     /// Two transactions got in each other's way, and this one was given up whole.
     Collided(String),
     /// A value is taken.
@@ -30,9 +32,12 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-/// How the server words what has no kind of its own. Its language is set to English where that is allowed.
+/// How the server begins a message about what has no kind of its own; diesel does not tell its code. The language is set to
+/// English where that is allowed. Details are for the log alone: they may quote what is stored.
 const LOST: [&str; 2] = ["terminating connection", "the database system is"];
-const BUSY: [&str; 3] = ["canceling statement due to", "too many", "remaining connection slots"];
+const BUSY: [&str; 4] =
+    ["canceling statement due to", "sorry, too many clients", "too many connections for", "remaining connection slots"];
+const TIMED_OUT: &str = "canceling statement due to statement timeout";
 const COLLIDED: &str = "deadlock detected";
 
 impl From<Error> for Failure {
@@ -56,21 +61,24 @@ impl Failure {
             DatabaseErrorKind::SerializationFailure => Self::Collided(text),
             DatabaseErrorKind::ReadOnlyTransaction => Self::Busy(text),
             DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => Self::Lost(text),
-            _ => Self::from_words(text),
+            _ => Self::from_message(info.message(), text),
         }
     }
 
-    fn from_words(text: String) -> Self {
-        let says = |words: &[&str]| words.iter().any(|it| text.contains(it));
-        if let Some(at) = text.find(MARK) {
+    /// Tells failures apart by the message alone; `text` is what is logged.
+    fn from_message(message: &str, text: String) -> Self {
+        if let Some((_, behind)) = message.split_once(MARK) {
             let word = |it: &char| it.is_ascii_alphanumeric() || *it == ':';
-            return Self::Check(text[at + MARK.len()..].chars().take_while(word).collect());
+            return Self::Check(behind.chars().take_while(word).collect());
         }
-        if says(&LOST) {
+        let begins = |words: &[&str]| words.iter().any(|it| message.starts_with(it));
+        if begins(&LOST) {
             Self::Lost(text)
-        } else if says(&BUSY) {
+        } else if begins(&[TIMED_OUT]) {
+            Self::TimedOut(text)
+        } else if begins(&BUSY) {
             Self::Busy(text)
-        } else if says(&[COLLIDED]) {
+        } else if begins(&[COLLIDED]) {
             Self::Collided(text)
         } else {
             Self::Other(text)
@@ -87,6 +95,7 @@ impl Failure {
         match self {
             Self::Lost(text)
             | Self::Busy(text)
+            | Self::TimedOut(text)
             | Self::Collided(text)
             | Self::Unique { text, .. }
             | Self::Other(text) => text,
@@ -99,7 +108,9 @@ impl Failure {
     /// What a read answers.
     pub(crate) fn into_storage(self) -> StorageError {
         match self {
-            Self::Lost(text) | Self::Busy(text) | Self::Collided(text) => StorageError::Unavailable(text),
+            Self::Lost(text) | Self::Busy(text) | Self::TimedOut(text) | Self::Collided(text) => {
+                StorageError::Unavailable(text)
+            }
             Self::Corrupt(error) => error,
             other => StorageError::Failed(other.text()),
         }
@@ -156,16 +167,17 @@ mod tests {
             "invalid input syntax for type integer: \"candor:require:3\"",
             "ungültige Eingabesyntax für Typ integer: »candor:require:3«",
         ] {
-            let Failure::Check(word) = Failure::from_words(text.to_owned()) else { panic!("{text}") };
+            let Failure::Check(word) = Failure::from_message(text, String::new()) else { panic!("{text}") };
             assert_eq!(word, "require:3");
         }
     }
 
     #[test]
     fn what_may_work_again_soon_is_told_from_what_is_wrong() {
-        let kinds = |text: &str| match Failure::from_words(text.to_owned()) {
+        let kinds = |text: &str| match Failure::from_message(text, text.to_owned()) {
             Failure::Lost(_) => "lost",
             Failure::Busy(_) => "busy",
+            Failure::TimedOut(_) => "timed out",
             Failure::Collided(_) => "collided",
             _ => "other",
         };
@@ -173,13 +185,60 @@ mod tests {
             ("terminating connection due to administrator command", "lost"),
             ("the database system is shutting down", "lost"),
             ("canceling statement due to lock timeout", "busy"),
-            ("canceling statement due to statement timeout", "busy"),
+            ("canceling statement due to statement timeout", "timed out"),
+            ("canceling statement due to conflict with recovery", "busy"),
+            ("remaining connection slots are reserved for roles with privileges of superuser", "busy"),
             ("sorry, too many clients already", "busy"),
             ("deadlock detected", "collided"),
             ("column \"x\" does not exist", "other"),
         ];
         for (text, kind) in table {
             assert_eq!(kinds(text), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_row_says_decides_nothing() {
+        let info = Told {
+            message: "value violates a rule",
+            details: "Failing row contains (candor:require:3, deadlock detected, too many, terminating connection).",
+        };
+        let failure = Failure::from_database(&DatabaseErrorKind::CheckViolation, &info);
+        let Failure::Other(text) = failure else { panic!("{failure:?}") };
+        assert!(text.contains("Failing row"), "the log shows it: {text}");
+        for message in ["value \"too many\" is taken", "invalid input \"deadlock detected\""] {
+            let failure = Failure::from_message(message, String::new());
+            assert!(matches!(failure, Failure::Other(_)), "{message}: {failure:?}");
+        }
+    }
+
+    /// What a server tells.
+    struct Told {
+        message: &'static str,
+        details: &'static str,
+    }
+
+    impl DatabaseErrorInformation for Told {
+        fn message(&self) -> &str {
+            self.message
+        }
+        fn details(&self) -> Option<&str> {
+            Some(self.details)
+        }
+        fn hint(&self) -> Option<&str> {
+            None
+        }
+        fn table_name(&self) -> Option<&str> {
+            None
+        }
+        fn column_name(&self) -> Option<&str> {
+            None
+        }
+        fn constraint_name(&self) -> Option<&str> {
+            None
+        }
+        fn statement_position(&self) -> Option<i32> {
+            None
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::future::Future;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::StorageError;
 use diesel_async::AsyncPgConnection;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
@@ -126,24 +127,96 @@ pub(crate) enum Landing<T> {
     Unknown(Failure),
 }
 
-/// Sends all statements at once, in their order, and looks at every answer: the COMMIT behind a failed statement is a
-/// silent ROLLBACK. All of them go through the connection's statement cache, whose queue keeps the order.
+/// Sends all statements at once, in their order, and looks at every answer: the COMMIT behind a statement that failed in
+/// the server is a silent ROLLBACK. All of them go through the connection's statement cache, whose queue keeps the order.
+///
+/// Of a statement that could not be sent the server knows nothing. It is found out before the last one is sent, which then
+/// is a ROLLBACK; and where an answer could not be read, nobody says that nothing holds.
 async fn fly<T>(
     connection: &AsyncPgConnection,
     flight: &Flight,
     read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
 ) -> Landing<T> {
-    let sent = flight.statements.iter().enumerate().map(|(place, sql)| {
+    let Some((last, before)) = flight.statements.split_last() else { return Landing::Done(vec![]) };
+    let (is_unsent, is_unread) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (is_unsent, is_unread) = (&is_unsent, &is_unread);
+    let send = |place: usize, sql| {
         let wanted = flight.answering.contains(&place);
-        run(connection, sql, move |row| if wanted { read(row).map(Some) } else { Ok(None) })
-    });
-    let answers = join_all(sent).await;
+        let read = move |row: &mut dyn Fetch| {
+            let read = if wanted { read(row).map(Some) } else { Ok(None) };
+            read.inspect_err(|_| is_unread.store(true, Ordering::Relaxed))
+        };
+        async move { run(connection, sql, read).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed)) }
+    };
+    let sent = join_all(before.iter().enumerate().map(|(place, sql)| send(place, sql)));
+    let undo = Sql::plain("ROLLBACK");
+    let end = async {
+        let is_undone = is_unsent.load(Ordering::Relaxed) && !before.is_empty();
+        send(before.len(), if is_undone { &undo } else { last }).await
+    };
+    // Each of those before was begun when the last one is.
+    let (mut answers, ended) = join(sent, end).await;
+    answers.push(ended);
     // With one statement, its own failure undoes it; else the last one ends the transaction either way.
     let ended = flight.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(answers) => Landing::Done(answers.into_iter().flatten().flatten().collect()),
         Err(Failure::Lost(text)) => Landing::Unknown(Failure::Lost(text)),
-        Err(failure) if ended => Landing::Undone(failure),
+        Err(failure) if ended && !is_unread.load(Ordering::Relaxed) => Landing::Undone(failure),
         Err(failure) => Landing::Unknown(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_test_postgres::TestDatabase;
+
+    use super::*;
+    use crate::session::Session;
+
+    async fn pool(database: &TestDatabase) -> Pool {
+        let session = Session::new(database.url(), "candor").unwrap();
+        let pool = Pool::new("test", &session, 1).unwrap();
+        let made = Flight::alone(Sql::plain("CREATE TABLE t (a bigint)"));
+        assert!(matches!(send_once(&pool, &made, int).await, Landing::Done(_)));
+        pool
+    }
+
+    fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
+        row.int().map(Option::unwrap_or_default).map_err(Failure::Other)
+    }
+
+    async fn rows(pool: &Pool) -> i64 {
+        let count = Flight::alone(Sql::plain("SELECT count(*) FROM t"));
+        let Landing::Done(rows) = send_once(pool, &count, int).await else { panic!("no count") };
+        rows[0]
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_holds_of_a_transaction_with_a_statement_that_could_not_be_sent() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let pool = pool(&database).await;
+        // More than futures are awaited in one piece.
+        for many in [1, 50] {
+            let insert = || Sql::plain("INSERT INTO t VALUES (1)");
+            let mut statements: Vec<_> = (0..many).map(|_| insert()).collect();
+            statements.extend([Sql::unsendable(), insert()]);
+            let landing = send_once(&pool, &Flight::transaction(statements, 0), int).await;
+            assert!(matches!(landing, Landing::Undone(Failure::Other(_))), "{many} before it");
+            assert_eq!(rows(&pool).await, 0, "{many} before it");
+        }
+        let whole = Flight::transaction(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
+        assert!(matches!(send_once(&pool, &whole, int).await, Landing::Done(_)));
+        assert_eq!(rows(&pool).await, 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_says_that_a_transaction_is_undone_whose_answer_could_not_be_read() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let pool = pool(&database).await;
+        let flight = Flight::transaction(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
+        let landing = send_once(&pool, &flight, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
+        assert!(matches!(landing, Landing::Unknown(Failure::Other(_))));
+        assert_eq!(rows(&pool).await, 1, "it holds");
     }
 }

@@ -11,17 +11,22 @@ mod lanes;
 mod listing;
 mod migrations;
 mod pool;
+mod probe;
 mod queue;
 mod reads;
 mod select;
 mod session;
+mod slow;
 mod sql;
 mod store;
 mod tls;
 mod wire;
 
-pub use migrations::{SchemaError, migrate, pending, revert};
+pub use migrations::{SchemaError, master_keys, migrate, pending, revert};
+pub use probe::probe;
 pub use store::PostgresStore;
+
+use candor_port_storage::SlowReads;
 
 /// Where the database is, and how many connections it may be given.
 #[derive(Clone)]
@@ -29,8 +34,10 @@ pub struct Options {
     /// `postgres://user:password@host:port/database?sslmode=…`, or `postgres:///database?host=/folder/of/the/socket`.
     /// `sslmode` is `disable`, `prefer`, `require`, `verify-ca` or `verify-full`; `sslrootcert` names a PEM file.
     pub url: String,
-    /// At most this many connections, those that reads share included; at least 3.
+    /// At most this many connections, those that reads share and those for slow reads included; at least 4.
     pub pool: usize,
+    /// What of them reads get that no index answers, and for how long.
+    pub slow_reads: SlowReads,
     /// What the server's views call the connections.
     pub application_name: String,
 }
@@ -39,8 +46,20 @@ impl Options {
     /// The usual options for a database.
     #[must_use]
     pub fn new(url: impl Into<String>, pool: usize) -> Self {
-        Self { url: url.into(), pool, application_name: "candor".to_owned() }
+        let slow_reads = SlowReads::with_places(slow_places(pool));
+        Self { url: url.into(), pool, slow_reads, application_name: "candor".to_owned() }
     }
+}
+
+/// One connection of so many is for slow reads,
+const SLOW_SHARE: usize = 6;
+/// and two at least, so that half of them is one,
+const LEAST_SLOW_PLACES: usize = 2;
+/// unless there are fewer than so many altogether.
+const FEW: usize = 6;
+
+fn slow_places(pool: usize) -> usize {
+    if pool < FEW { 1 } else { (pool / SLOW_SHARE).max(LEAST_SLOW_PLACES) }
 }
 
 /// Without the URL, which holds a password.
@@ -62,6 +81,9 @@ pub enum ConnectError {
     /// The pool cannot be made.
     #[error("the connection pool cannot be made: {0}")]
     Pool(String),
+    /// There is no server there, or it is starting or stopping: it may answer soon.
+    #[error("the database does not answer yet: {0}")]
+    NotYet(String),
     /// The server refuses or does not answer.
     #[error("the database does not answer: {0}")]
     Unreachable(String),

@@ -6,7 +6,10 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
+use candor_port_storage::upkeep::MasterKey;
+
 use crate::failure::Failure;
+use crate::reads::upkeep;
 use crate::session::{Session, run};
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
@@ -72,6 +75,18 @@ pub async fn pending(options: &Options) -> Result<Vec<String>, SchemaError> {
         steps.push(FEED_STEP.to_owned());
     }
     Ok(steps)
+}
+
+/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
+///
+/// # Errors
+/// [`SchemaError`].
+pub async fn master_keys(options: &Options) -> Result<Vec<MasterKey>, SchemaError> {
+    let connection = connect(options).await?;
+    if !one(&connection, "SELECT to_regclass('master_keys') IS NOT NULL", flag).await? {
+        return Ok(vec![]);
+    }
+    run(&connection, &Sql::plain(upkeep::MASTER_KEYS), upkeep::master_key).await.map_err(failed)
 }
 
 /// Undoes every migration, the newest first, and answers their names. Everything stored is lost.

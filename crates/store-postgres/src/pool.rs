@@ -19,14 +19,18 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// The pool.
 #[derive(Clone)]
-pub(crate) struct Pool(Deadpool<AsyncPgConnection>);
+pub(crate) struct Pool {
+    connections: Deadpool<AsyncPgConnection>,
+    /// What the metrics call it.
+    name: &'static str,
+}
 
 /// A connection of the pool; it goes back when dropped.
 pub(crate) type Pooled = Object<AsyncPgConnection>;
 
 impl Pool {
     /// At most this many connections; each is made when it is first needed.
-    pub(crate) fn new(session: &Session, size: usize) -> Result<Self, ConnectError> {
+    pub(crate) fn new(name: &'static str, session: &Session, size: usize) -> Result<Self, ConnectError> {
         let maker = session.clone();
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         // A round trip per checkout would cost a third of the throughput; a closed connection is noticed without one.
@@ -37,12 +41,12 @@ impl Pool {
         });
         let manager = AsyncDieselConnectionManager::new_with_config("", config);
         let pool = Deadpool::builder(manager).max_size(size.max(1)).build();
-        pool.map(Self).map_err(|it| ConnectError::Pool(it.to_string()))
+        pool.map(|connections| Self { connections, name }).map_err(|it| ConnectError::Pool(it.to_string()))
     }
 
     /// A free connection, within a bounded time.
     pub(crate) async fn get(&self) -> Result<Pooled, Failure> {
-        let taken = timeout(WAIT, self.0.get()).await;
+        let taken = timeout(WAIT, self.connections.get()).await;
         self.report();
         match taken {
             Ok(Ok(it)) => Ok(it),
@@ -55,14 +59,14 @@ impl Pool {
     }
 
     fn report(&self) {
-        let status = self.0.status();
+        let status = self.connections.status();
         let in_use = status.size.saturating_sub(status.available);
         for (name, value) in [
             ("candor_store_pool_size", status.size),
             ("candor_store_pool_in_use", in_use),
             ("candor_store_pool_waiting", status.waiting),
         ] {
-            gauge!(name, "store" => "postgres").set(u32::try_from(value).unwrap_or(u32::MAX));
+            gauge!(name, "store" => "postgres", "pool" => self.name).set(u32::try_from(value).unwrap_or(u32::MAX));
         }
     }
 }

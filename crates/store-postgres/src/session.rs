@@ -28,9 +28,10 @@ const UNCONFIRMED: Duration = Duration::from_secs(20);
 const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; \
     SET default_transaction_isolation = 'read committed'; \
     SET lock_timeout = '10s'; \
-    SET statement_timeout = '30s'; \
     SET idle_in_transaction_session_timeout = '60s'; \
     SET jit = off";
+/// The longest that a statement runs, unless its connection is for others.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Makes connections.
 #[derive(Clone)]
@@ -38,6 +39,7 @@ pub(crate) struct Session {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     home: Handle,
+    statement_timeout: Duration,
 }
 
 impl Session {
@@ -45,7 +47,7 @@ impl Session {
     /// which may end earlier.
     pub(crate) fn new(url: &str, application: &str) -> Result<Self, ConnectError> {
         let (url, wanted) = tls::take(url)?;
-        let mut config: Config = url.parse().map_err(|it| ConnectError::Url(with_causes(&it)))?;
+        let mut config: Config = url.parse().map_err(|it| unreadable(&url, &it))?;
         let over_network = config.get_hosts().iter().any(|it| matches!(it, Host::Tcp(_)));
         let mode = if over_network { wanted.mode } else { SslMode::Disable };
         config.ssl_mode(mode);
@@ -60,7 +62,12 @@ impl Session {
         }
         config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
         let tls = if mode == SslMode::Disable { None } else { Some(MakeRustlsConnect::new(wanted.client()?)) };
-        Ok(Self { config, tls, home: Handle::current() })
+        Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT })
+    }
+
+    /// The same, for connections on which no statement runs longer than this.
+    pub(crate) fn with_statement_timeout(&self, statement_timeout: Duration) -> Self {
+        Self { statement_timeout, ..self.clone() }
     }
 
     /// The runtime that connections live on.
@@ -87,6 +94,14 @@ impl Session {
         }
     }
 
+    /// Makes a connection as it is made elsewhere, and lets go of it.
+    pub(crate) async fn try_once(&self) -> Result<(), tokio_postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()).await.map(drop),
+            None => self.config.connect(NoTls).await.map(drop),
+        }
+    }
+
     pub(crate) async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
         let refused = |it: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&it));
         let made = match &self.tls {
@@ -100,10 +115,23 @@ impl Session {
             }
         };
         let mut connection = made?;
-        connection.batch_execute(SETTINGS).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+        // The server takes 0 for no limit at all.
+        let longest = self.statement_timeout.as_millis().max(1);
+        let settings = format!("{SETTINGS}; SET statement_timeout = {longest}");
+        connection.batch_execute(&settings).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
         Ok(connection)
     }
+}
+
+/// What is wrong with a URL. The driver quotes what it takes for a parameter, which may be a part of a password.
+fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
+    let before_host = url.rsplit_once('@').map_or("", |(before, _)| before);
+    let credentials = before_host.split_once("://").map_or("", |(_, it)| it);
+    if credentials.contains(['@', '?', '/', '#']) {
+        return ConnectError::Url("in a user or password, write @ as %40, ? as %3F, / as %2F and # as %23".to_owned());
+    }
+    ConnectError::Url(with_causes(error))
 }
 
 /// Errors without a kind of their own are told apart by their words. A server may be set to another language, and only
@@ -135,4 +163,23 @@ pub(crate) async fn run<T>(
         rows.push(read(&mut Columns::of(&row))?);
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_wrong_with_a_url_is_told_without_its_password() {
+        for (url, told) in [
+            ("postgres://app:sec@ret?hunter=2@db/x", "%40"),
+            ("postgres://app:sec?sslmode=hunter2@db/x", "sslmode is not one of"),
+            ("postgres://app:secret@db/x?colour=blue", "colour"),
+            ("postgres://db/x?sslmode=maybe", "sslmode=maybe is not one of"),
+        ] {
+            let Err(problem) = Session::new(url, "test") else { panic!("{url}") };
+            let problem = problem.to_string();
+            assert!(problem.contains(told) && !problem.contains("hunter"), "{url}: {problem}");
+        }
+    }
 }

@@ -14,6 +14,9 @@ pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,
     planned_anew: bool,
+    /// Whether its parameters cannot be written, for tests.
+    #[cfg(test)]
+    unsendable: bool,
 }
 
 #[derive(Debug)]
@@ -25,13 +28,19 @@ enum Bind {
 impl Sql {
     /// A statement without parameters.
     pub(crate) fn plain(text: &str) -> Self {
-        Self { text: text.to_owned(), binds: vec![], planned_anew: false }
+        Self { text: text.to_owned(), ..Self::default() }
     }
 
     /// For statements about thousands of rows: not kept, so that the server plans it for the tables as they are now. A
     /// plan from when they were empty reads the whole of them for every row.
     pub(crate) fn planned_anew(self) -> Self {
         Self { planned_anew: true, ..self }
+    }
+
+    /// A statement that fails before anything of it is sent.
+    #[cfg(test)]
+    pub(crate) fn unsendable() -> Self {
+        Self { unsendable: true, ..Self::plain("SELECT 1") }
     }
 
     /// The text, with a placeholder for each value.
@@ -74,6 +83,10 @@ impl Sql {
 
 impl QueryFragment<Pg> for Sql {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        #[cfg(test)]
+        if self.unsendable {
+            return Err(diesel::result::Error::SerializationError("a test".into()));
+        }
         out.push_sql(&self.text);
         if self.planned_anew {
             out.unsafe_to_cache_prepared();

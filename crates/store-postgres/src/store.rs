@@ -1,6 +1,7 @@
 //! The store itself: what its parts share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -16,11 +17,18 @@ use crate::listing::Teams;
 use crate::pool::{Held, Pool};
 use crate::queue::{Turns, Warned};
 use crate::session::{Session, run};
+use crate::slow::Slow;
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
 
 /// Reads share at most one of so many connections. What is slow runs apart from them.
 const SHARED: usize = 2;
+
+/// Transactions get so many at the least: one that waits for a row, as the queue's may, never holds all of them.
+const LEAST_POOLED: usize = 2;
+
+/// The longest that a statement on a shared connection runs, which others wait behind: far above what any of them needs.
+const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The least that a server can be asked.
 const PING: &str = "SELECT 1";
@@ -34,6 +42,7 @@ pub struct PostgresStore {
     pub(crate) home: Handle,
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
+    pub(crate) slow: Slow,
     committer: Committer,
     teams: Arc<Teams>,
 }
@@ -54,12 +63,14 @@ impl PostgresStore {
         // One for the requests of each core, and one for the rest of the process.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
         let lanes = wanted.min(options.pool / SHARED).max(1);
-        let (pooled, home) = (options.pool.saturating_sub(lanes), session.home().clone());
-        let pool = Pool::new(&session, pooled)?;
+        let slow = Slow::new(&session, options.slow_reads)?;
+        let taken = lanes + options.slow_reads.places;
+        let (pooled, home) = (options.pool.saturating_sub(taken).max(LEAST_POOLED), session.home().clone());
+        let pool = Pool::new("main", &session, pooled)?;
         let committer = Committer::new(pool.clone(), home.clone());
-        let lanes = Arc::new(Lanes::new(session, lanes));
+        let lanes = Arc::new(Lanes::new(session.with_statement_timeout(SHARED_TIMEOUT), lanes));
         let (turns, warned) = (Turns::of(pooled), Warned::default());
-        let store = Self { lanes, pool, home, turns, warned, committer, teams: Arc::default() };
+        let store = Self { lanes, pool, home, turns, warned, slow, committer, teams: Arc::default() };
         store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }
@@ -93,34 +104,38 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
-        match self.attempt(sql, &read).await {
-            Err(Failure::Lost(_)) => self.attempt(sql, &read).await,
-            other => other,
-        }
-        .map_err(Failure::into_storage)
+        on_a_connection(&self.pool, sql, &read).await.map_err(Failure::into_storage)
     }
+}
 
-    async fn attempt<T>(
-        &self,
-        sql: &Sql,
-        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-    ) -> Result<Vec<T>, Failure> {
-        let held = Held::new(self.pool.get().await?);
-        let rows = run(held.get()?, sql, read).await;
-        if !matches!(rows, Err(Failure::Lost(_))) {
-            held.give_back();
-        }
-        rows
+/// Runs a read on a connection of a pool. A read that loses its connection is run once more.
+pub(crate) async fn on_a_connection<T>(
+    pool: &Pool,
+    sql: &Sql,
+    read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+) -> Result<Vec<T>, Failure> {
+    match attempt(pool, sql, read).await {
+        Err(Failure::Lost(_)) => attempt(pool, sql, read).await,
+        other => other,
     }
+}
+
+async fn attempt<T>(
+    pool: &Pool,
+    sql: &Sql,
+    read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+) -> Result<Vec<T>, Failure> {
+    let held = Held::new(pool.get().await?);
+    let rows = run(held.get()?, sql, read).await;
+    if !matches!(rows, Err(Failure::Lost(_))) {
+        held.give_back();
+    }
+    rows
 }
 
 #[async_trait]
 impl Storage for PostgresStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.committer.commit(tenant, change).await
-    }
-
-    async fn ping(&self) -> Read<()> {
-        self.read(&Sql::plain(PING), |_| Ok(())).await.map(drop)
     }
 }

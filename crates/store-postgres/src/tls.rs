@@ -41,7 +41,12 @@ pub(crate) struct Wanted {
 
 /// Takes the TLS parameters out of a database URL; the driver knows only some of their values.
 pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
-    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    // A password in front of the host may contain a question mark that is not percent-encoded.
+    let host_at = url.rfind('@').filter(|at| url[*at..].contains('?')).unwrap_or(0);
+    let (base, query) = match url[host_at..].find('?') {
+        Some(at) => (&url[..host_at + at], &url[host_at + at + 1..]),
+        None => (url, ""),
+    };
     let (mut mode, mut root, mut rest) = ("prefer".to_owned(), None, vec![]);
     for pair in query.split('&').filter(|it| !it.is_empty()) {
         match pair.split_once('=') {
@@ -57,8 +62,10 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
         ("require" | "verify-ca", _) => (SslMode::Require, Check::Chain),
         ("verify-full", _) => (SslMode::Require, Check::ChainAndName),
         (other, _) => {
+            // In front of the host it may be a part of a password that was not encoded.
+            let given = if host_at > 0 || !url.contains('@') { format!("={other}") } else { String::new() };
             return Err(ConnectError::Url(format!(
-                "sslmode={other} is not one of disable, prefer, require, verify-ca, verify-full"
+                "sslmode{given} is not one of disable, prefer, require, verify-ca, verify-full"
             )));
         }
     };

@@ -7,15 +7,16 @@ mod support;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use candor_port_storage::SlowReads;
 use candor_store_testkit::{Fresh, run};
 
 fn main() -> ExitCode {
     run(fresh)
 }
 
-async fn fresh() -> Option<Fresh> {
+async fn fresh(limits: SlowReads) -> Option<Fresh> {
     let database = support::database()?;
-    let store = support::store(&database).await;
+    let store = support::store(&database, Some(limits)).await;
     let url = database.url().to_owned();
     Some(Fresh {
         store: Arc::new(store),

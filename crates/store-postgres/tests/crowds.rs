@@ -37,7 +37,7 @@ struct Scene {
 impl Scene {
     async fn set(seed: u64) -> Option<Self> {
         let database = support::database()?;
-        let (store, fixtures) = (support::store(&database).await, Fixtures::new(seed));
+        let (store, fixtures) = (support::store(&database, None).await, Fixtures::new(seed));
         let (tenant, person) = (fixtures.tenant(), fixtures.employee());
         let attributes: Vec<_> = (0..HELD_UP).map(|_| fixtures.attribute()).collect();
         let mut writes = vec![joins(person.clone())];

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use candor_port_storage::Storage;
+use candor_port_storage::upkeep::Upkeep;
 use candor_store_postgres::{Options, migrate, pending, revert};
 use candor_test_postgres::TestDatabase;
 
@@ -59,7 +59,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
         .map(|(name, table)| (name, table.columns.into_iter().map(|it| (it.name, it.nullable)).collect()))
         .collect();
     assert_eq!(found, read);
-    support::store(&database).await.ping().await.unwrap();
+    assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
 }
 
 #[test]
@@ -120,7 +120,8 @@ impl Schema {
                 let (_, body) = statement.split_once('(').unwrap();
                 self.tables.insert(name.to_owned(), Table::read(body));
             }
-            ["CREATE", "INDEX", name, "ON", table, ..] => {
+            ["CREATE", "INDEX", name, "ON", table, ..]
+            | ["CREATE", "INDEX", "IF", "NOT", "EXISTS", name, "ON", table, ..] => {
                 // Only the default partition may need what the table has on the other store.
                 let table = table.strip_suffix("_default").unwrap_or(table);
                 self.indexes.push((name.to_owned(), table.to_owned(), false));

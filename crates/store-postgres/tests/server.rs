@@ -7,12 +7,14 @@ mod support;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_domain::event::{EventType, FeedFilter};
-use candor_domain::page::{Key, Position};
+use candor_domain::event::{EventType, FeedFilter, FeedStart};
+use candor_domain::observation;
+use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, CommitError, Write};
-use candor_port_storage::store::{FeedPage, People, Storage, StorageError, Trail};
-use candor_port_storage::{Row, Version};
+use candor_port_storage::store::{FeedPage, Observations, People, SlowCause, Storage, StorageError, TooSlow, Trail};
+use candor_port_storage::upkeep::Upkeep;
+use candor_port_storage::{Row, SlowReads, Version};
 use candor_store_postgres::{ConnectError, Options, PostgresStore};
 use candor_store_testkit::Fixtures;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -33,7 +35,7 @@ fn with_event(fixtures: &Fixtures) -> ChangeSet {
 }
 
 async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -> FeedPage {
-    store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), after, 50).await.unwrap()
+    store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &after.cloned().into(), 50).await.unwrap()
 }
 
 /// The next events, for which a transaction of another test in the same cluster may have to end.
@@ -50,10 +52,24 @@ async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_only_reads_takes_no_write_though_it_answers() {
+    let Some(database) = support::database() else { return };
+    let (other, at) = (support::client(database.url()).await, Fixtures::new(1).tick());
+    support::store(&database, None).await.probe_write(at).await.unwrap();
+    let only_reads = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', \
+                      current_database()); END $$";
+    other.batch_execute(only_reads).await.unwrap();
+    let store = support::store(&database, None).await;
+    assert!(store.master_keys().await.is_ok());
+    let refused = store.probe_write(at).await.unwrap_err().to_string();
+    assert!(refused.contains("read-only"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_store_whose_connections_were_all_cut_goes_on() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
-        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(1));
+        (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(1));
     let tenant = fixtures.tenant();
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -74,7 +90,7 @@ async fn a_store_whose_connections_were_all_cut_goes_on() {
 async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
-        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(2));
+        (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(2));
     let (tenant, mut person) = (fixtures.tenant(), fixtures.employee());
     store.commit(tenant, fixtures.change(vec![candor_store_testkit::fixtures::joins(person.clone())])).await.unwrap();
     other
@@ -104,7 +120,7 @@ async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open()
 async fn the_feed_waits_for_transactions_that_began_before() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
-        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(3));
+        (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(3));
     let tenant = fixtures.tenant();
     let insert = format!(
         "BEGIN; INSERT INTO events (tenant_id, id, type, created_at, data) \
@@ -124,11 +140,49 @@ async fn the_feed_waits_for_transactions_that_began_before() {
     assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
 }
 
+/// A list of the observations of one type, which no index answers.
+async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
+    let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
+    let page = PageRequest { limit: 10, after: None };
+    store.observations(tenant, &filter, Sort::down(SortBy::CreatedAt), &page).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_list_has_a_place_and_a_deadline_of_its_own() {
+    let Some(database) = support::database() else { return };
+    let deadline = Duration::from_millis(1_500);
+    let limits = SlowReads { deadline, wait: Duration::ZERO, ..SlowReads::with_places(2) };
+    let (store, other, fixtures) =
+        (support::store(&database, Some(limits)).await, support::client(database.url()).await, Fixtures::new(8));
+    let (tenant, elsewhere) = (fixtures.tenant(), fixtures.tenant());
+    other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let held = tokio::spawn({
+        let store = store.clone();
+        async move { typed(&store, tenant).await }
+    });
+    let watcher = support::client(database.url()).await;
+    until(&watcher, "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").await;
+
+    let too_slow = |cause| TooSlow { cause, conditions: vec!["filter[type]".to_owned()] };
+    let told = |found: Result<(), StorageError>| match found {
+        Err(StorageError::TooSlow(it)) => it,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(told(typed(&store, tenant).await), too_slow(SlowCause::NoPlace), "its share is taken");
+    store.commit(tenant, with_event(&fixtures)).await.unwrap();
+    let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
+    let feed = store.feed(elsewhere, &rare, Timestamp::from_millis(0), &FeedStart::Oldest, 10).await;
+    assert!(feed.is_ok(), "another has the other place: {feed:?}");
+    assert_eq!(told(held.await.unwrap()), too_slow(SlowCause::OutOfTime));
+    other.batch_execute("COMMIT").await.unwrap();
+    typed(&store, tenant).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_feed_is_carried_on_behind_its_events() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
-        (support::store(&database).await, support::client(database.url()).await, Fixtures::new(4));
+        (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(4));
     let (tenant, options) = (fixtures.tenant(), Options::new(database.url(), 3));
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     other.batch_execute("UPDATE events SET position = 1000000000000").await.unwrap();

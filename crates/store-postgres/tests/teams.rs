@@ -80,7 +80,7 @@ struct Company {
 
 impl Company {
     async fn of(database: &TestDatabase) -> Self {
-        let store = support::store(database).await;
+        let store = support::store(database, None).await;
         let (make, random) = (Fixtures::new(1), Random::new(1));
         let tenant = make.tenant();
         let boss = make.employee();
@@ -149,7 +149,9 @@ async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements_and_
     company.objectives(1_000).await;
     let statements = Statements::default();
     let _counting = set_default(statements.clone());
-    for (family, most) in [(Family::Employees, 2), (Family::Employees, 1), (Family::Managers, 1)] {
+    // The first list of managers asks a connection for slow reads that is new for its language.
+    let table = [(Family::Employees, 2), (Family::Employees, 1), (Family::Managers, 2), (Family::Managers, 1)];
+    for (family, most) in table {
         assert_eq!(company.first_page(family).await.len(), 50);
         assert_eq!(statements.take(), most, "{family:?}");
     }

@@ -54,6 +54,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             Write::WebhookForgiven(id) => deliveries::forgive(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => deliveries::remove(db, tenant, *id, *seen)?,
             Write::Enqueue(jobs) => deliveries::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
+            Write::BringForward(sooner, at) => deliveries::bring_forward(db, tenant, sooner, *at)?,
         }
     }
     upkeep.start(db, tenant)?;
@@ -102,6 +103,12 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
         Require::DepartmentVacant(id) => Ok(!has_members(db, tenant, id.to_bytes())?),
         Require::EmployeeUnchanged(id, version) => {
             has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
+        }
+        Require::TreeUnchanged(seen) => Ok(lines::version(db, tenant)? == seen),
+        Require::SubscriptionsBelow(most) => {
+            let text = "SELECT 1 FROM organizations WHERE tenant_id = ?1 \
+                AND (SELECT count(*) FROM webhooks WHERE tenant_id = ?1) < ?2";
+            db.exists(Sql::new(text).bind(tenant).bind(i64::from(most)))
         }
     }
 }

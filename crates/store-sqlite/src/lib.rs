@@ -1,13 +1,15 @@
 //! The storage port on embedded SQLite.
 //!
-//! One thread writes and commits whatever waits as a group, a few threads read lists, and one moves the write-ahead log
+//! One thread writes and commits whatever waits as a group, a few threads read lists, others those that take long, and one moves the write-ahead log
 //! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out
 //! whether or not its caller still waits.
 
 mod checkpoint;
 mod commit;
 mod deliveries;
+mod files;
 mod lead;
+mod limit;
 mod lines;
 mod list;
 mod lookups;
@@ -20,6 +22,7 @@ mod readers;
 mod reads;
 mod refusal;
 mod row;
+mod slow;
 mod sql;
 mod table;
 mod team;
@@ -35,7 +38,7 @@ use std::thread::{Builder, JoinHandle};
 
 use candor_port_storage::StorageError;
 
-pub use migrate::{migrate, pending_migrations};
+pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
 pub use open::{Options, Place};
 
 use checkpoint::Gate;
@@ -43,6 +46,7 @@ use lookups::LookUps;
 use open::Source;
 use queue::Queue;
 use readers::Reads;
+use slow::Slow;
 use sql::Db;
 use writer::{Tasks, Writer};
 
@@ -57,6 +61,7 @@ pub struct SqliteStore {
     address: String,
     look_ups: LookUps,
     reads: Arc<Reads>,
+    slow: Slow,
     tasks: Arc<Tasks>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -82,11 +87,22 @@ impl SqliteStore {
         let count = if source.in_memory() { 0 } else { options.look_ups };
         let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();
         let address = source.address().to_owned();
-        let mut store = Self { address, look_ups: LookUps::new(idle?), reads, tasks, threads: vec![] };
+        let mut store = Self {
+            address,
+            look_ups: LookUps::new(idle?),
+            reads,
+            slow: Slow::new(options.slow_reads),
+            tasks,
+            threads: vec![],
+        };
         let gate = source.in_memory().then(|| Arc::new(RwLock::new(())));
         for _ in 0..options.readers.max(1) {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
             store.start("candor-read", move || readers::work(db, &reads, gate))?;
+        }
+        for _ in 0..options.slow_reads.places {
+            let (db, reads, gate) = (source.reader()?, Arc::clone(&store.slow.reads), gate.clone());
+            store.start("candor-slow", move || readers::work(db, &reads, gate))?;
         }
         let log = Arc::new(Gate::default());
         let written = if source.in_memory() {
@@ -156,6 +172,7 @@ impl Drop for SqliteStore {
     fn drop(&mut self) {
         self.look_ups.close();
         self.reads.close();
+        self.slow.reads.close();
         self.tasks.close();
         for thread in self.threads.drain(..) {
             // A thread that panicked has said so already.

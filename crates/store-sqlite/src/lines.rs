@@ -46,6 +46,12 @@ pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageEr
     Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
 }
 
+/// The version of the tenant's tree.
+pub(crate) fn version(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
+    let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
+    Ok(Version(db.number(Sql::new(text).bind(tenant))?))
+}
+
 /// Gives a new person their line.
 pub(crate) fn start(
     db: &mut Db,
@@ -111,8 +117,7 @@ pub(crate) fn change(
 /// The lines of these people and of everybody above them, step by step upwards.
 pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<LinesAbove, StorageError> {
     // Read first: lines that change between the statements make a move that relies on this version stale.
-    let version = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
-    let tree = Version(db.number(Sql::new(version).bind(tenant))?);
+    let tree = version(db, tenant)?;
     let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
     let mut step: BTreeSet<[u8; 16]> = people.into_iter().collect();
     while !step.is_empty() {

@@ -5,9 +5,11 @@ use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use candor_port_storage::StorageError;
+use candor_port_storage::upkeep::MasterKey;
 
 use crate::open::{Place, Source};
-use crate::sql::Db;
+use crate::reads::upkeep;
+use crate::sql::{Db, Sql};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
@@ -29,6 +31,37 @@ pub fn pending_migrations(place: &Place) -> Result<Vec<String>, StorageError> {
         return Ok(all.iter().map(|it| it.name().to_string()).collect());
     }
     pending(&mut Source::of(place)?.writer()?)
+}
+
+/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
+///
+/// # Errors
+/// The database cannot be opened.
+pub fn master_keys(place: &Place) -> Result<Vec<MasterKey>, StorageError> {
+    existing(place, "master_keys", upkeep::master_keys)
+}
+
+/// Whether nobody has put anything into a database, or there is none.
+///
+/// # Errors
+/// The database cannot be opened.
+pub fn is_empty(place: &Place) -> Result<bool, StorageError> {
+    let organizations = |db: &mut Db| db.rows(Sql::new("SELECT 1 FROM organizations LIMIT 1"), |_| Ok(()));
+    Ok(existing(place, "organizations", organizations)?.is_empty())
+}
+
+/// Reads from a table of a database; nothing where there is no file or no such table.
+fn existing<T>(
+    place: &Place,
+    table: &str,
+    read: impl FnOnce(&mut Db) -> Result<Vec<T>, StorageError>,
+) -> Result<Vec<T>, StorageError> {
+    if matches!(place, Place::File(path) if !path.exists()) {
+        return Ok(vec![]);
+    }
+    let mut db = Source::of(place)?.writer()?;
+    let sql = Sql::new("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(table);
+    if db.exists(sql)? { read(&mut db) } else { Ok(vec![]) }
 }
 
 /// Applies what is pending and names it.

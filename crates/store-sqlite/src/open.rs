@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use diesel::connection::Connection;
 use diesel::sqlite::SqliteConnection;
 
-use candor_port_storage::StorageError;
+use candor_port_storage::{SlowReads, StorageError};
 
-use crate::plans;
 use crate::sql::{Db, failed};
 use crate::team::Teams;
+use crate::{files, plans};
 
 /// How long a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
@@ -38,6 +38,9 @@ pub enum Place {
     Memory,
 }
 
+/// Half of the places for slow reads is one of them.
+const LEAST_SLOW_PLACES: usize = 2;
+
 /// How a store is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -48,6 +51,8 @@ pub struct Options {
     /// How many look-ups of single rows are carried out at once where they are asked for; those threads do what is more.
     /// Nothing is carried out so in a database in memory, where it may have to wait for a change.
     pub look_ups: usize,
+    /// What reads get that no index answers, and for how long; their threads do nothing else.
+    pub slow_reads: SlowReads,
 }
 
 impl Options {
@@ -56,13 +61,19 @@ impl Options {
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { place: Place::File(path.into()), readers: processors.saturating_sub(1).max(2), look_ups: processors }
+        Self {
+            place: Place::File(path.into()),
+            readers: processors.saturating_sub(1).max(2),
+            look_ups: processors,
+            slow_reads: SlowReads::with_places((processors / 2).max(LEAST_SLOW_PLACES)),
+        }
     }
 
     /// A database in memory.
     #[must_use]
     pub const fn memory() -> Self {
-        Self { place: Place::Memory, readers: 1, look_ups: 0 }
+        let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
+        Self { place: Place::Memory, readers: 1, look_ups: 0, slow_reads }
     }
 }
 
@@ -139,10 +150,7 @@ impl Source {
 
 fn file_address(path: &Path) -> Result<String, StorageError> {
     let text = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .map_err(|it| StorageError::Unavailable(format!("cannot make {}: {it}", folder.display())))?;
-    }
+    files::make_private(path)?;
     // A relative path gets a dot in front, so that no name is taken for one of SQLite's special ones.
     Ok(if path.is_absolute() { text.to_owned() } else { format!("./{text}") })
 }

@@ -2,12 +2,13 @@
 //!
 //! Plans stay: without the query planner stability guarantee every statement with a bound `LIMIT` is prepared anew each
 //! time it runs, which costs three times as much as running it. Nor does a connection lock itself for each column that
-//! is read, which costs a tenth: none of them is used by two threads at once. The locks that are left are held for less
+//! is read, which costs a tenth: none of them is used by two threads at once. Statements ask whether they are to go on, for
+//! those that must not take long. The locks that are left are held for less
 //! than a microsecond, so whoever meets one looks again before going to sleep for it.
 
 #![expect(unsafe_code, reason = "diesel has no call for a connection's options, so SQLite is asked directly")]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::hint::spin_loop;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
@@ -15,7 +16,7 @@ use std::sync::{Once, OnceLock};
 
 use libsqlite3_sys as ffi;
 
-use crate::maps;
+use crate::{limit, maps};
 
 /// How often a lock is looked at before a thread sleeps: some two microseconds.
 const LOOKS: usize = 60;
@@ -80,11 +81,17 @@ unsafe extern "C" fn opened(
 ) -> c_int {
     const ON: c_int = 1;
     // SAFETY: SQLite calls this with a connection that is being opened, which nobody else uses yet; the option takes an
-    // int and a place for the new setting, which may be null.
+    // int and a place for the new setting, which may be null; `ended` is given no data and lives as long as the process.
     unsafe {
         maps::keep(connection);
+        ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(ended), null_mut());
         ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>())
     }
+}
+
+/// Asked by the thread that runs a statement, which ends if the answer is not 0. Nothing in here panics.
+extern "C" fn ended(_: *mut c_void) -> c_int {
+    c_int::from(limit::is_over())
 }
 
 #[cfg(test)]

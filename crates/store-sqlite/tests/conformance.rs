@@ -5,5 +5,5 @@ use std::process::ExitCode;
 mod support;
 
 fn main() -> ExitCode {
-    candor_store_testkit::run(|| support::fresh(false))
+    candor_store_testkit::run(|limits| support::fresh(false, limits))
 }

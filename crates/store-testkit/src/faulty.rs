@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::audit::{self, AuditEntry};
-use candor_domain::event::FeedFilter;
+use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::id::{
     AttributeId, AttributeKind, ConnectorId, DepartmentId, EmployeeId, EmployeeKind, KeyId, NotificationId,
     ObjectiveId, ObservationId, OrganizationId,
@@ -18,7 +18,7 @@ use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective, Sight};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
-use candor_domain::page::{Page, PageRequest, Position, Sort};
+use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee, Invitation};
 use candor_domain::replay::{IdempotencyKey, Replay};
@@ -29,6 +29,7 @@ use candor_port_storage::store::{
 };
 use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned, Wanted};
 
+mod upkeep;
 mod webhooks;
 
 /// What is asked of a store.
@@ -54,8 +55,8 @@ pub enum Call {
     Record,
     /// Notes and clearing: touched keys, the sweep, and the looks after queue and log.
     Upkeep,
-    /// A sign of life.
-    Ping,
+    /// What concerns the store itself: its master keys, its time, a write that proves that it can be written.
+    Itself,
 }
 
 /// How a call fails; the caller is told the same in both cases.
@@ -79,6 +80,7 @@ struct Plan {
     calls: HashMap<Call, usize>,
     faults: HashMap<(Call, usize), Fault>,
     down: bool,
+    time: Option<Timestamp>,
 }
 
 impl<S: Storage> Faulty<S> {
@@ -280,6 +282,9 @@ impl<S: Storage + ?Sized> Library for Faulty<S> {
     async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
         self.through(Call::Get, self.store.organization(tenant)).await
     }
+    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
+        self.through(Call::List, self.store.organizations(after, limit)).await
+    }
     async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>> {
         self.through(Call::Get, self.store.department(tenant, id)).await
     }
@@ -358,11 +363,11 @@ impl<S: Storage + ?Sized> Trail for Faulty<S> {
         &self,
         tenant: Tenant,
         filter: &FeedFilter,
-        since: Timestamp,
-        after: Option<&Position>,
+        oldest: Timestamp,
+        start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        self.through(Call::Feed, self.store.feed(tenant, filter, since, after, limit)).await
+        self.through(Call::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
     }
     async fn audit_log(
         &self,
@@ -382,8 +387,5 @@ impl<S: Storage + ?Sized> Trail for Faulty<S> {
 impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.through(Call::Commit, self.store.commit(tenant, change)).await
-    }
-    async fn ping(&self) -> Read<()> {
-        self.through(Call::Ping, self.store.ping()).await
     }
 }

@@ -16,12 +16,12 @@
 //!     run(fresh)
 //! }
 //!
-//! /// An empty, migrated store that nobody else uses; `None`, after saying why, where there cannot be one.
-//! async fn fresh() -> Option<Fresh> {
+//! /// An empty, migrated store with these limits that nobody else uses; `None`, after saying why, where there cannot be one.
+//! async fn fresh(limits: SlowReads) -> Option<Fresh> {
 //!     let folder = tempfile::tempdir().expect("a folder");
 //!     let path = folder.path().join("candor.db");
 //!     Some(Fresh {
-//!         store: Arc::new(open_store(&path).expect("a store")),
+//!         store: Arc::new(open_store(&path, limits).expect("a store")),
 //!         // Runs one statement on the same database, not through the store: it spoils rows.
 //!         sql: Arc::new(move |statement| Box::pin(execute(path.clone(), statement))),
 //!         // Dropped last, after the store and the runtime it ran on.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use candor_port_storage::Storage;
+use candor_port_storage::{SlowReads, Storage};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
@@ -32,6 +32,8 @@ pub struct Fresh {
 pub struct Case {
     /// The rule, as `area::rule`.
     pub name: &'static str,
+    /// What the store may spend on slow reads.
+    pub limits: SlowReads,
     check: Box<dyn Fn(World) -> Running + Send + Sync>,
 }
 
@@ -44,7 +46,13 @@ impl Case {
     {
         let path = std::any::type_name::<C>();
         let name = path.split_once("::cases::").map_or(path, |(_, name)| name);
-        Self { name, check: Box::new(move |world| Box::pin(check(world))) }
+        let limits = SlowReads::with_places(PLACES);
+        Self { name, limits, check: Box::new(move |world| Box::pin(check(world))) }
+    }
+
+    /// The same rule, of a store with other limits for slow reads.
+    pub(crate) fn within(self, limits: SlowReads) -> Self {
+        Self { limits, ..self }
     }
 
     /// Proves the rule on a fresh store; panics where it does not hold.
@@ -59,13 +67,16 @@ pub fn suite() -> Vec<Case> {
     crate::cases::all()
 }
 
+/// Places for slow reads, unless a case is about them.
+const PLACES: usize = 2;
 /// Threads of a case's runtime: enough that what can happen at once does.
 const THREADS: usize = 4;
 
-/// Runs the suite as a test program: each case is a test. `fresh` makes a store, or says why it cannot and gives none.
+/// Runs the suite as a test program: each case is a test. `fresh` makes a store with the limits that are given, or says why
+/// it cannot and gives none.
 pub fn run<M, F>(fresh: M) -> ExitCode
 where
-    M: Fn() -> F + Send + Sync + 'static,
+    M: Fn(SlowReads) -> F + Send + Sync + 'static,
     F: Future<Output = Option<Fresh>>,
 {
     let fresh = Arc::new(fresh);
@@ -80,8 +91,8 @@ where
     libtest_mimic::run(&Arguments::from_args(), suite().into_iter().map(trial).collect()).exit_code()
 }
 
-fn prove<F: Future<Output = Option<Fresh>>>(case: &Case, runtime: Runtime, fresh: impl Fn() -> F) {
-    let Some(fresh) = runtime.block_on(fresh()) else { return };
+fn prove<F: Future<Output = Option<Fresh>>>(case: &Case, runtime: Runtime, fresh: impl Fn(SlowReads) -> F) {
+    let Some(fresh) = runtime.block_on(fresh(case.limits)) else { return };
     runtime.block_on(case.check(&fresh));
     let Fresh { store, sql, keep } = fresh;
     drop((store, sql));

@@ -108,8 +108,13 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
         response_duration_ms: answered.duration_ms,
         next_attempt_at: retry_at,
         delivered_at: None,
+        attempted_at: Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or_default()),
+        failure: match answered.outcome {
+            Outcome::Acknowledged => None,
+            Outcome::Failed(reason) => Some(reason),
+        },
     };
-    let delivered_at = (status == Status::Success).then(|| entry.begun_at());
+    let delivered_at = (status == Status::Success).then(|| entry.logged_at());
     Settled { entry: Delivery { delivered_at, ..entry }, retry_at }
 }
 

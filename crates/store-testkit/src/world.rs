@@ -176,7 +176,8 @@ impl Poller {
         while !holds(&self.events) {
             assert!(begun.elapsed() < DEADLINE, "the feed stopped after {} events", self.events.len());
             let World { store, tenant, .. } = &self.world;
-            let page = store.feed(*tenant, &FeedFilter::default(), EVER, self.at.as_ref(), 7).await.expect("a page");
+            let start = self.at.clone().into();
+            let page = store.feed(*tenant, &FeedFilter::default(), EVER, &start, 7).await.expect("a page");
             if page.events.is_empty() {
                 assert!(!page.more, "more to come, and yet nothing came");
                 sleep(PAUSE).await;

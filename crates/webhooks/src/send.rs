@@ -82,8 +82,11 @@ impl Sender {
     /// What of the system or the settings cannot be used.
     pub fn new(settings: Settings) -> Result<Self, SetupError> {
         let policy = Policy::trusting(settings.trusted);
-        if !policy.trusted().is_empty() {
-            tracing::warn!(networks = ?policy.trusted(), "webhooks may go to these networks, private ones and plain http included");
+        let beyond = policy.trusted().iter().filter(|it| !it.network().is_loopback()).collect::<Vec<_>>();
+        if beyond.is_empty() {
+            tracing::debug!(networks = ?policy.trusted(), "webhooks may go to these networks of this machine");
+        } else {
+            tracing::warn!(networks = ?beyond, "webhooks may go to these networks, private ones and plain http included");
         }
         let resolver = Resolver::new(settings.names, policy).map_err(|it| SetupError::Names(it.to_string()))?;
         let tls = Tls(tls::connector(&settings.authorities)?);

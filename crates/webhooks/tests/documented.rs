@@ -7,11 +7,13 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use candor_domain::access::{Environment, Tenant};
+use candor_domain::event::EventType;
+use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId};
 use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, sign_standard, verify};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{headers, ping};
+use candor_domain::webhook::{FailureReason, headers, ping};
 use candor_port_events::{Request, WebhookTransport};
 use candor_webhooks::{Sender, Settings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -157,4 +159,16 @@ async fn the_examples_accept_a_live_delivery() {
         cases.push((secret.reveal().to_owned(), header.clone(), body.clone(), SECONDS, true));
     }
     put_to_the_examples(&cases);
+}
+
+#[test]
+fn the_page_says_which_events_are_live_and_has_every_word_of_a_failure() {
+    for (word, kind) in EventType::WORDS {
+        let row = PAGE.lines().find(|it| it.starts_with(&format!("| `{word}` |")));
+        let live = if kind.is_live() { "| yes |" } else { "| not yet |" };
+        assert!(row.is_some_and(|it| it.ends_with(live)), "{word}: {row:?}");
+    }
+    for (word, _) in FailureReason::WORDS {
+        assert!(PAGE.contains(&format!("\n| `{word}` |")), "{word}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The operator's commands, on both stores.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Place, Service, candor};
 
@@ -38,6 +38,7 @@ fn keys_come_and_go(place: &Place) {
         .map(|it| (it["id"].as_str().unwrap(), it["revoked_at"].is_string()))
         .collect();
     assert_eq!(states, [(narrow.id.as_str(), true), (admin.id.as_str(), false)]);
+    assert_eq!(listed["data"][0]["organization_id"], admin.organization);
     let used = listed["data"].as_array().unwrap().iter().all(|it| it["last_used_at"].is_string());
     assert!(used, "an orderly end notes which keys were used: {listed}");
     assert!(!listed.to_string().contains(&admin.secret));
@@ -65,11 +66,109 @@ fn a_key_for_somebody_who_is_not_there_is_refused() {
     assert_eq!(it.code, Some(2), "{}", it.stderr);
 }
 
+fn organizations_are_found_and_renamed(place: &Place) {
+    let first = place.key("*", &["--admin"]);
+    let second = place.key("*", &["--test"]);
+    let renamed = candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
+    let wanted = json!({"organization_id": second.organization, "name": "Beta Ltd", "changed": true});
+    assert_eq!(renamed, wanted);
+    let listed = candor(place, &["org", "list", "--json"]).json();
+    let named = |it: &Value| (it["id"].clone(), it["name"].clone());
+    let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(named).collect();
+    let wanted = [(&first.organization, "Tests"), (&second.organization, "Beta Ltd")];
+    assert_eq!(names, wanted.map(|(id, name)| (json!(id), json!(name))));
+    let all = candor(place, &["key", "list", "--json"]).json();
+    let owner = |it: &Value| (it["id"].clone(), it["organization_id"].clone(), it["organization_name"].clone());
+    let owners: Vec<_> = all["data"].as_array().unwrap().iter().map(owner).collect();
+    let wanted = [(&first.id, &first.organization, "Tests"), (&second.id, &second.organization, "Beta Ltd")];
+    assert_eq!(owners, wanted.map(|(id, organization, name)| (json!(id), json!(organization), json!(name))));
+    for (command, rows) in [(["org", "list"], 3), (["key", "list"], 3)] {
+        let people = candor(place, &command).succeeded().stdout;
+        assert!(people.lines().count() == rows && people.contains(&second.organization), "{people}");
+    }
+    let again = candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
+    assert_eq!(again["changed"], false);
+    let nobody = "org_01J00000000000000000000000";
+    for (id, name, says) in [(nobody, "x", nobody), (&second.organization, "", "name")] {
+        let it = candor(place, &["org", "rename", id, "--name", name]);
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        assert!(it.stderr.contains(says), "{}", it.stderr);
+    }
+    let service = Service::serve(place);
+    let organization = service.client(&second.secret).get("/v1/organization").unwrap();
+    assert_eq!(organization.json()["name"], "Beta Ltd", "the test data set has the name as well");
+    service.stop();
+}
+
+#[test]
+fn organizations_are_found_and_renamed_on_sqlite() {
+    organizations_are_found_and_renamed(&Place::sqlite());
+}
+
+#[test]
+fn organizations_are_found_and_renamed_on_postgres() {
+    if let Some(place) = Place::postgres() {
+        organizations_are_found_and_renamed(&place);
+    }
+}
+
+#[test]
+fn only_who_serves_or_migrates_makes_a_database() {
+    let place = Place::sqlite();
+    let (id, key) = ("org_01J00000000000000000000000", "key_01J00000000000000000000000");
+    for command in [
+        &["org", "create", "--name", "x"][..],
+        &["org", "list"],
+        &["org", "rename", id, "--name", "x"],
+        &["key", "create", "--org", id, "--name", "x", "--scopes", "*"],
+        &["key", "list"],
+        &["key", "revoke", key],
+        &["rekey"],
+    ] {
+        let it = candor(&place, command);
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        let looked = place.folder.path().join("data/candor.db");
+        assert!(it.stderr.contains(&looked.display().to_string()), "{}", it.stderr);
+        let found: Vec<_> = std::fs::read_dir(place.folder.path()).unwrap().collect();
+        assert!(found.is_empty(), "{command:?} made {found:?}");
+    }
+    candor(&place, &["migrate"]).succeeded();
+    candor(&place, &["org", "create", "--name", "x"]).succeeded();
+}
+
+#[test]
+fn a_key_may_end_on_a_date() {
+    let place = Place::sqlite();
+    let admin = place.key("*", &["--admin"]);
+    place.key_of(&admin.organization, "*", &["--expires", "2199-12-01"]);
+    place.key_of(&admin.organization, "*", &["--expires", "2199-12-01T10:00:00+02:00"]);
+    let listed = candor(&place, &["key", "list", "--org", &admin.organization, "--json"]).json();
+    let ends: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| it["expires_at"].clone()).collect();
+    assert_eq!(ends, [json!("2199-12-01T08:00:00.000Z"), json!("2199-12-01T00:00:00.000Z"), json!(null)]);
+    let create = ["key", "create", "--org", &admin.organization, "--name", "x", "--scopes", "*", "--expires"];
+    let it = candor(&place, &[&create[..], &["soon"]].concat());
+    assert_eq!((it.code, it.stderr.contains("2026-12-01")), (Some(2), true), "{}", it.stderr);
+}
+
+#[test]
+fn the_command_line_describes_itself_without_any_settings() {
+    let place = Place::sqlite().with("CANDOR_LISTEN", "nowhere");
+    let manual = candor(&place, &["manual"]).succeeded().stdout;
+    assert!(manual.contains(".SH \"CANDOR KEY CREATE\"") && manual.contains("observations:read"), "{manual}");
+    let script = candor(&place, &["completions", "bash", "--json"]).json();
+    assert_eq!(script["shell"], "bash");
+    assert!(script["script"].as_str().unwrap().contains("--clear-empty"));
+    let it = candor(&place, &["completions", "cmd"]);
+    assert_eq!((it.code, it.stderr.contains("fish")), (Some(2), true), "{}", it.stderr);
+}
+
 #[test]
 fn the_embedded_database_is_migrated_on_start_and_the_command_agrees() {
     let place = Place::sqlite();
-    let pending = candor(&place, &["migrate", "--check", "--json"]).json();
-    assert!(!pending["pending"].as_array().unwrap().is_empty(), "{pending}");
+    let checked = candor(&place, &["migrate", "--check", "--json"]);
+    assert_eq!((checked.code, checked.stderr.lines().count()), (Some(3), 1), "{}", checked.stderr);
+    assert!(!checked.object()["pending"].as_array().unwrap().is_empty(), "{}", checked.stdout);
+    assert!(!place.folder.path().join("data").exists(), "to look is not to make");
     Service::serve(&place).stop();
     let pending = candor(&place, &["migrate", "--check", "--json"]).json();
     assert_eq!(pending, json!({"database": "sqlite://data/candor.db", "pending": []}));
@@ -84,10 +183,13 @@ fn a_schema_that_is_too_old_is_refused_until_it_is_migrated() {
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
         assert!(it.stderr.contains("candor migrate"), "{}", it.stderr);
     }
-    let pending = candor(&place, &["migrate", "--check", "--json"]).json()["pending"].clone();
+    let checked = candor(&place, &["migrate", "--check", "--json"]);
+    let pending = checked.object()["pending"].clone();
+    assert_eq!(checked.code, Some(3), "{}", checked.stderr);
     let applied = candor(&place, &["migrate", "--json"]).json()["applied"].clone();
     assert_eq!(pending, applied);
     assert!(!applied.as_array().unwrap().is_empty());
+    assert_eq!(candor(&place, &["migrate", "--check", "--json"]).json()["pending"], json!([]));
     Service::serve(&place).stop();
 }
 
@@ -104,7 +206,7 @@ fn a_database_that_does_not_answer_is_named_without_its_password() {
     let place = Place::sqlite()
         .with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x")
         .with("CANDOR_MASTER_KEY", "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
-    let it = candor(&place, &["serve"]);
+    let it = candor(&place, &["migrate"]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
     assert!(it.stderr.contains("127.0.0.1:1") && !it.stderr.contains("hunter2"), "{}", it.stderr);
 }
@@ -116,4 +218,22 @@ fn a_taken_address_is_named() {
     let it = candor(&place, &["serve", "--listen", &service.address.to_string()]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
     assert!(it.stderr.contains(&service.address.to_string()) && it.stderr.contains("CANDOR_LISTEN"), "{}", it.stderr);
+}
+
+#[test]
+fn a_second_process_does_not_serve_the_same_file_and_commands_go_on() {
+    let place = Place::sqlite();
+    let key = place.key("*", &["--admin"]);
+    let service = Service::serve(&place);
+    for command in [&["serve"][..], &["dev"], &["serve", "--role", "worker"]] {
+        let it = candor(&place, command);
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        let process = format!("another process (process {}) serves", service.process_id());
+        assert!(it.stderr.contains(&process) && it.stderr.contains("candor.db"), "{}", it.stderr);
+    }
+    let beside = place.key_of(&key.organization, "observations:read", &[]);
+    assert_eq!(service.client(&beside.secret).get("/v1/me").unwrap().status, 200);
+    candor(&place, &["migrate"]).succeeded();
+    service.kill();
+    Service::serve(&place).stop();
 }

@@ -14,16 +14,56 @@ fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn an_unknown_setting_is_refused_by_name() {
-    let place = Place::sqlite().with("CANDOR_LISTN", "127.0.0.1:1");
-    for command in ["serve", "dev", "config", "migrate"] {
-        let line = refused(&place, &[command], 1);
-        assert!(line.contains("CANDOR_LISTN") && line.contains("CANDOR_LISTEN"), "{line}");
+fn an_unknown_variable_is_named_and_keeps_nothing_from_starting() {
+    let place = Place::sqlite().with("CANDOR_LISTN", "127.0.0.1:1").with("CANDOR_FOO", "hunter2");
+    let service = Service::serve(&place);
+    let log = service.log();
+    assert!(log.contains("CANDOR_LISTN is not a setting") && log.contains("did you mean CANDOR_LISTEN?"), "{log}");
+    assert!(log.contains("CANDOR_FOO is not a setting and is passed over\n") && !log.contains("hunter2"), "{log}");
+    service.stop();
+    let it = candor(&place, &["config"]).succeeded();
+    assert!(it.stdout.contains("CANDOR_LISTEN ") && it.stderr.lines().count() == 2, "{}{}", it.stdout, it.stderr);
+}
+
+#[test]
+fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
+    let address = "tcp://10.0.0.1:8080";
+    let place = Place::sqlite()
+        .with("CANDOR_SERVICE_HOST", "10.0.0.1")
+        .with("CANDOR_SERVICE_PORT", "8080")
+        .with("CANDOR_SERVICE_PORT_HTTP", "8080")
+        .with("CANDOR_PORT", address)
+        .with("CANDOR_PORT_8080_TCP", address)
+        .with("CANDOR_PORT_8080_TCP_PROTO", "tcp")
+        .with("CANDOR_PORT_8080_TCP_PORT", "8080")
+        .with("CANDOR_PORT_8080_TCP_ADDR", "10.0.0.1");
+    assert_eq!(candor(&place, &["config"]).succeeded().stderr, "");
+    let service = Service::serve(&place);
+    assert!(!service.log().contains("WARN"), "{}", service.log());
+}
+
+#[test]
+fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its_table() {
+    let place = Place::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "smtp://mail");
+    fs::write(place.folder.path().join("candor.toml"), "listen = true\n[database]\npol = 3\n").unwrap();
+    let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
+    let serve = candor(&place, &[&["serve"], &arguments[..]].concat());
+    assert_eq!((serve.code, serve.stdout.as_str()), (Some(1), ""), "{}", serve.stderr);
+    let wanted = [
+        "listen in candor.toml",
+        "database_pol in candor.toml",
+        "CANDOR_SWEEP_INTERVAL",
+        "CANDOR_SMTP_URL",
+        "--log-format",
+    ];
+    for place in wanted {
+        assert!(serve.stderr.lines().any(|it| it.contains(place)), "{place}: {}", serve.stderr);
     }
-    let place = Place::sqlite();
-    fs::write(place.folder.path().join("candor.toml"), "[database]\npol = 3\n").unwrap();
-    let line = refused(&place, &["config", "--config", "candor.toml"], 1);
-    assert!(line.contains("database_pol in candor.toml") && line.contains("database_pool"), "{line}");
+    assert_eq!(serve.stderr.lines().count(), wanted.len(), "{}", serve.stderr);
+    assert!(serve.stderr.contains("did you mean database_pool?"), "{}", serve.stderr);
+    let config = candor(&place, &[&["config"], &arguments[..]].concat());
+    assert_eq!((config.code, &config.stderr), (Some(1), &serve.stderr));
+    assert!(config.stdout.contains("CANDOR_DATABASE_URL") && config.stdout.contains("soon"), "{}", config.stdout);
 }
 
 #[test]

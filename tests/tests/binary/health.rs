@@ -51,6 +51,7 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
     assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
     let options = worker.admin().unwrap().request("OPTIONS", "/livez", &[], None).unwrap();
     assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
+    assert!(!worker.log().contains("neither health nor metrics"), "{}", worker.log());
     let address = worker.said["metrics_url"].as_str().unwrap().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address.trim_end_matches("/metrics")).unwrap();
     stream.write_all(b"HEAD /livez HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
@@ -78,4 +79,72 @@ fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
     for secret in ["grace", "Grace", "Hopper", key.as_str()] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
+}
+
+#[test]
+fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
+    let place = Place::sqlite();
+    let worker = Service::start(&place, &["serve", "--role", "worker"]);
+    let log = worker.log();
+    assert!(log.contains("WARN") && log.contains("neither health nor metrics"), "{log}");
+    assert!(log.contains("CANDOR_ADMIN_LISTEN") && log.contains("role=\"worker\""), "{log}");
+    worker.stop();
+}
+
+#[test]
+fn metrics_tell_the_version_and_what_the_process_uses() {
+    let place = Place::sqlite();
+    let service = Service::serve(&place);
+    let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
+    let version = format!("candor_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION"));
+    assert!(text.lines().any(|it| it == version), "{text}");
+    for name in ["process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"] {
+        let number = |line: &str| line.strip_prefix(name).and_then(|it| it.trim().parse::<f64>().ok());
+        assert!(text.lines().filter_map(number).any(|it| it > 0.0), "{name} in {text}");
+        assert!(text.contains(&format!("# HELP {name} ")), "{name} is explained");
+    }
+    let document = service.anonymous().unwrap().get("/v1/openapi.json").unwrap().json();
+    assert_eq!(document["info"]["version"], json!(env!("CARGO_PKG_VERSION")));
+}
+
+/// What is logged at a level while a person is created, and a probe asks; the words of the lines.
+fn logged_at(level: &str) -> Vec<String> {
+    let place = Place::sqlite();
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::start(&place, &["serve", "--log", level, "--log-format", "json"]);
+    let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper"});
+    let listed = service.client(&key).get("/v1/employees?filter[email]=Murray@example.com").unwrap();
+    assert_eq!(listed.status, 200, "{}", listed.text());
+    let answer = service.client(&key).post("/v1/employees", &body).unwrap();
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
+    let log = service.log();
+    for secret in ["grace", "Grace", "Hopper", "Murray", key.as_str()] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+    service.stop();
+    let lines = log.lines().map(|it| serde_json::from_str::<Value>(it).unwrap_or_else(|_| panic!("{it}")));
+    lines.map(|it| format!("{} {}", it["message"].as_str().unwrap_or_default(), it["route"])).collect()
+}
+
+#[test]
+fn each_level_of_the_log_says_more_than_the_one_before_and_none_says_what_is_stored() {
+    let [info, debug, trace] = ["info", "debug", "trace"].map(logged_at);
+    let has = |lines: &[String], words: &str| lines.iter().any(|it| it.starts_with(words));
+    let probe = |lines: &[String]| lines.iter().any(|it| it.contains("livez") || it.contains("readyz"));
+    assert!(has(&info, "request ") && !has(&info, "request begins") && !probe(&info), "{info:?}");
+    assert!(has(&debug, "request begins \"/employees\"") && has(&debug, "saved") && probe(&debug), "{debug:?}");
+    assert!(has(&trace, "key looked up") && has(&trace, "saved") && !has(&debug, "key looked up"), "{trace:?}");
+}
+
+#[test]
+fn with_json_every_line_on_both_streams_is_json() {
+    let place = Place::sqlite().with("CANDOR_LOG_FORMAT", "json");
+    let mut process = crate::support::watched(&place, &["serve"]);
+    let lines = process.lines_until("\"ready\"");
+    let lines: Vec<Value> =
+        lines.iter().map(|it| serde_json::from_str(it).unwrap_or_else(|_| panic!("{it}"))).collect();
+    let ready = lines.iter().find(|it| it["message"] == json!("ready")).unwrap();
+    assert_eq!(ready["role"], json!("all"));
+    assert_eq!(process.stop(), "", "nothing on standard output");
 }

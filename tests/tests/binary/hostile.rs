@@ -135,7 +135,8 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
 fn many_idle_connections_do_not_shut_others_out() {
     let place = Place::sqlite();
     let service = Service::serve(&place);
-    let idle: Vec<_> = (0..300).map(|_| service.anonymous().unwrap()).collect();
+    // Fewer than one client address may have, and more than there are threads that serve.
+    let idle: Vec<_> = (0..240).map(|_| service.anonymous().unwrap()).collect();
     let begun = Instant::now();
     thread::scope(|scope| {
         for _ in 0..4 {

@@ -1,8 +1,6 @@
 //! `candor import`, and uploads that are torn, on both stores.
 
 use std::fmt::Write as _;
-use std::io::{Read, Write as _};
-use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
@@ -31,9 +29,13 @@ fn imported(place: Place) {
     let url = format!("http://{}", service.address);
     std::fs::write(place.folder.path().join("people.csv"), large_file()).unwrap();
     let import = |options: &[&str]| candor(&place, &[&["import", "people.csv", "--url", &url], options].concat());
-    let counts = |created: usize, skipped: usize| json!({"data": {"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []}});
-    assert_eq!(import(&["--json"]).json(), counts(ROWS, 0));
-    assert_eq!(import(&["--json"]).json(), counts(0, ROWS));
+    let counts = |created: usize, skipped: usize| json!({"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []});
+    let done = import(&["--json"]).json();
+    assert_eq!(done["data"], counts(ROWS, 0));
+    let far = ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|it| done["import"][it].clone());
+    assert_eq!(far, [json!(true), json!(null), json!(ROWS), json!(ROWS), json!(ROWS)]);
+    assert!(done["import"]["parts"].as_array().unwrap().iter().all(|it| it["state"] == "applied"), "{done}");
+    assert_eq!(import(&["--json"]).json()["data"], counts(0, ROWS));
 
     let wrong = "email,first_name,last_name,role\nnew@example.com,New,Person,\np1@example.com,,,boss\n";
     std::fs::write(place.folder.path().join("people.csv"), wrong).unwrap();
@@ -43,6 +45,9 @@ fn imported(place: Place) {
         (dry.code, &answer["plan"][0]["action"], &answer["data"]["created"]),
         (Some(1), &json!("create"), &json!(1))
     );
+    let shown = import(&["--dry-run"]);
+    let row = "2    new@example.com  create  first_name: New; hris_source: manual; last_name: Person";
+    assert!(shown.stdout.starts_with("Nothing was written") && shown.stdout.contains(row), "{}", shown.stdout);
     let failed = import(&[]);
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
     assert!(failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"), "{}", failed.stdout);
@@ -80,48 +85,8 @@ fn an_import_says_what_it_lacks() {
     let service = Service::serve(&place);
     let refused = import(&place, &format!("http://{}/v1", service.address));
     assert_eq!((refused.code, refused.stderr.contains("401")), (Some(1), true), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing went in") && !refused.stderr.contains("stays"), "{}", refused.stderr);
     service.stop();
-}
-
-/// Answers one connection after the other with these, and tells the idempotency keys that came.
-fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let keys = thread::spawn(move || {
-        let mut keys = vec![];
-        for answer in answers {
-            let (mut stream, _) = listener.accept().unwrap();
-            let (mut request, mut buffer) = (String::new(), [0; 4096]);
-            while !request.ends_with("a@example.com\n") {
-                let read = stream.read(&mut buffer).unwrap();
-                assert!(read > 0, "{request}");
-                request.push_str(&String::from_utf8_lossy(&buffer[..read]));
-            }
-            let key =
-                request.lines().find_map(|it| it.to_lowercase().strip_prefix("idempotency-key:").map(str::to_owned));
-            keys.push(key.unwrap());
-            stream.write_all(answer.as_bytes()).unwrap();
-        }
-        keys
-    });
-    (url, keys)
-}
-
-#[test]
-fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
-    let place = Place::sqlite().with("CANDOR_API_KEY", "cdr_live_x");
-    std::fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
-    let (url, keys) = answering(&[
-        "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
-        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
-        "",
-        "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
-         {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}",
-    ]);
-    let done = candor(&place, &["import", "people.csv", "--url", &url, "--json"]);
-    assert_eq!(done.json()["data"]["created"], 1);
-    let keys = keys.join().unwrap();
-    assert!(keys.len() == 4 && keys.iter().all(|it| *it == keys[0]), "{keys:?}");
 }
 
 /// People in a tree, as far as `to`; `name` is everybody's first name.

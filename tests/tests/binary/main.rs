@@ -7,15 +7,23 @@ mod configuration;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod health;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod importing;
+#[cfg(test)]
+mod master_key;
+#[cfg(test)]
 mod newcomer;
 #[cfg(test)]
 mod outage;
+#[cfg(test)]
+mod private_files;
 #[cfg(test)]
 mod rekey;
 #[cfg(test)]

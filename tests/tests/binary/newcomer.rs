@@ -41,7 +41,10 @@ fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
     let place = Place::sqlite();
     let service = Service::start(&place, &["dev"]);
     let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.len(), 4);
+    let key = service.said["key"].as_str().unwrap();
+    assert_eq!(lines.join("\n").matches(key).count(), 1, "the key stands once, in a variable");
+    assert!(lines.iter().flat_map(|it| it.lines()).all(|it| it.len() <= 120), "{lines:#?}");
     for _ in 0..2 {
         let Some(text) = shell(&lines.join("\n")) else { return };
         shows_what_was_created(&text);

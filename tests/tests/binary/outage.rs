@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Client, Place, Proxy, Service, signal, wait_until};
+use crate::support::{Client, Place, Proxy, Service, candor, signal, wait_until, watched};
 
 /// How soon the state of the database shows.
 const SOON: Duration = Duration::from_secs(15);
@@ -68,4 +68,33 @@ fn a_database_that_falls_silent_does_not_hold_up_the_end() {
     client.send(format!("{head}\r\n{body}").as_bytes()).unwrap();
     signal(service.process_id(), "TERM");
     assert!(service.ended().success(), "{}", service.log());
+}
+
+#[test]
+fn a_start_waits_for_a_database_that_does_not_answer_yet_and_says_so() {
+    let Some((place, line, key)) = place_on_a_line() else { return };
+    line.cut();
+    let mut waiting = watched(&place, &["serve"]);
+    let lines = waiting.lines_until("waiting for the database");
+    assert!(!lines.concat().contains("panicked"), "{lines:?}");
+    line.mend();
+    waiting.lines_until("ready");
+    waiting.stop();
+    let service = Service::serve(&place);
+    assert_eq!(department(&mut service.client(&key), "After").0, 201);
+    service.stop();
+}
+
+#[test]
+fn a_start_does_not_wait_for_a_database_that_refuses() {
+    let Some(place) = Place::postgres() else { return };
+    let url = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let (server, rest) = url.rsplit_once('/').unwrap();
+    let query = rest.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
+    let begun = Instant::now();
+    let nowhere = place.with("CANDOR_DATABASE_URL", &format!("{server}/no_such_database{query}"));
+    let it = candor(&nowhere, &["serve"]);
+    assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+    assert!(it.stderr.contains("no_such_database"), "{}", it.stderr);
+    assert!(begun.elapsed() < SOON, "it waited {:?}", begun.elapsed());
 }

@@ -1,8 +1,10 @@
 //! The master key is replaced while webhooks have secrets, on both stores.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Place, Service, candor, wait_until};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -34,19 +36,52 @@ fn replaced(place: Place) {
     let service = Service::serve(&place);
     let mut client = service.client(&key.secret);
     let body = json!({"url": "https://127.0.0.1:9/", "event_types": ["summary.shared"]});
-    let made: Vec<Value> = (0..3).map(|_| client.post("/v1/webhooks", &body).unwrap().json()).collect();
+    for _ in 0..3 {
+        assert_eq!(client.post("/v1/webhooks", &body).unwrap().status, 201);
+    }
     service.stop();
     with_ring(&mut place, NEW);
     let refused = candor(&place, &["rekey"]);
     assert_eq!((refused.code, refused.stdout.as_str(), refused.stderr.lines().count()), (Some(1), "", 1));
-    let named = made.iter().any(|it| refused.stderr.contains(it["id"].as_str().unwrap()));
-    assert!(named && refused.stderr.contains("CANDOR_MASTER_KEY"), "{}", refused.stderr);
+    for word in ["sealed by k1 (", "the ring has k2 (", "CANDOR_MASTER_KEY"] {
+        assert!(refused.stderr.contains(word), "{word} in {}", refused.stderr);
+    }
     with_ring(&mut place, &format!("{NEW},{OLD}"));
     let service = Service::serve(&place);
-    assert_eq!(rekeyed(&place), json!({"rekeyed": 3, "unchanged": 0}), "while the service runs");
+    assert_eq!(rekeyed(&place), json!({"rekeyed": 3, "unchanged": 0, "lost": 0}), "while the service runs");
     service.stop();
     with_ring(&mut place, NEW);
-    assert_eq!(rekeyed(&place), json!({"rekeyed": 0, "unchanged": 3}), "the new key alone is enough");
+    assert_eq!(rekeyed(&place), json!({"rekeyed": 0, "unchanged": 3, "lost": 0}), "the new key alone is enough");
     let people = candor(&place, &["rekey"]).succeeded();
     assert!(people.stdout.contains("24 hours"), "{}", people.stdout);
+}
+
+#[test]
+fn a_lost_master_key_costs_what_it_sealed_and_nothing_else() {
+    let mut place = Place::sqlite().with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
+    with_ring(&mut place, OLD);
+    let key = place.key("*", &[]);
+    let service = Service::serve(&place);
+    let body = json!({"url": "https://127.0.0.1:9/", "event_types": ["*"]});
+    let webhook = service.client(&key.secret).post("/v1/webhooks", &body).unwrap().json();
+    let path = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
+    service.stop();
+    with_ring(&mut place, NEW);
+    let accepted = candor(&place, &["rekey", "--accept-loss", "--json"]).json();
+    assert_eq!(accepted, json!({"rekeyed": 0, "unchanged": 0, "lost": 1}));
+    let service = Service::serve(&place);
+    let mut client = service.client(&key.secret);
+    let unsigned = client.post(&format!("{path}/test"), &json!({})).unwrap();
+    assert_eq!((unsigned.status, &unsigned.json()["error"]["code"]), (500, &json!("server_error")));
+    let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau"});
+    assert_eq!(client.post("/v1/employees", &person).unwrap().status, 201);
+    let counted = || {
+        let metrics = service.anonymous().unwrap().get("/metrics").unwrap().text();
+        metrics.contains("candor_webhook_attempts_total{outcome=\"secret\"} 1")
+    };
+    assert!(wait_until(Duration::from_secs(20), counted).is_some(), "{}", service.log());
+    let rotated = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap();
+    assert_eq!(rotated.status, 200, "{}", rotated.text());
+    assert_eq!(client.post(&format!("{path}/test"), &json!({})).unwrap().status, 200);
+    service.stop();
 }

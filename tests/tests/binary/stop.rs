@@ -1,10 +1,14 @@
 //! The orderly end, and the start after it.
 
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Place, Service, signal, wait_until};
+use crate::support::{Client, Place, Service, signal, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -66,4 +70,84 @@ fn a_worker_without_requests_ends_well() {
     assert_eq!(worker.said["url"], json!(null));
     signal(worker.process_id(), "TERM");
     assert!(worker.ended().success(), "{}", worker.log());
+}
+
+fn status(client: io::Result<Client>, path: &str) -> Option<u16> {
+    client.and_then(|mut it| it.get(path)).ok().map(|it| it.status)
+}
+
+#[test]
+fn on_a_signal_the_service_is_not_ready_at_once_and_takes_requests_until_the_delay_ends() {
+    let place = Place::sqlite().with("CANDOR_DRAIN_DELAY", "10m");
+    let key = place.key("*", &["--admin"]).secret;
+    for name in ["TERM", "INT"] {
+        let mut service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
+        let mut kept = service.client(&key);
+        assert_eq!(kept.get("/v1/me").unwrap().header("connection"), None);
+        signal(service.process_id(), name);
+        let drains = || status(service.anonymous(), "/readyz") == Some(503);
+        assert!(wait_until(PATIENCE, drains).is_some(), "ready after SIG{name}");
+        let ready = service.admin().unwrap().get("/readyz").unwrap();
+        assert_eq!((ready.status, &ready.json()["error"]["message"]), (503, &json!("The service is stopping.")));
+        for mut client in [kept, service.client(&key)] {
+            let answer = client.get("/v1/me").unwrap();
+            assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+            assert!(client.get("/v1/me").is_err(), "the connection ends behind the answer that says so");
+        }
+        assert_eq!(status(service.admin(), "/livez"), Some(200));
+        // A second signal ends the delay.
+        signal(service.process_id(), "TERM");
+        assert!(service.ended().success(), "{}", service.log());
+    }
+}
+
+/// Asks one thing after the other on a connection that is kept, as long as the service lets anybody in; answers what
+/// happened to requests that were sent and not answered.
+fn ask_until_closed(address: SocketAddr, key: &str, told: &AtomicBool, answered: &AtomicUsize) -> Vec<String> {
+    let mut broken = vec![];
+    let mut kept: Option<Client> = None;
+    loop {
+        let mut client = match kept.take().map_or_else(|| Client::connect(address, key), Ok) {
+            Ok(client) => client,
+            Err(_) if told.load(Ordering::SeqCst) => return broken,
+            Err(error) => {
+                broken.push(format!("not let in: {error}"));
+                return broken;
+            }
+        };
+        match client.get("/v1/me") {
+            Ok(answer) => {
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                answered.fetch_add(1, Ordering::SeqCst);
+                kept = (answer.header("connection") != Some("close")).then_some(client);
+            }
+            Err(error) => broken.push(error.to_string()),
+        }
+    }
+}
+
+#[test]
+fn clients_that_keep_connections_see_no_broken_request_in_six_stops_under_load() {
+    const CLIENTS: usize = 4;
+    let place = Place::sqlite().with("CANDOR_DRAIN_DELAY", "300ms");
+    let key = place.key("*", &["--admin"]).secret;
+    let mut total = 0;
+    for stop in 1..=6 {
+        let mut service = Service::serve(&place);
+        let (address, process) = (service.address, service.process_id());
+        let (told, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let broken: Vec<String> = thread::scope(|scope| {
+            let ask = || ask_until_closed(address, &key, &told, &answered);
+            let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
+            let loaded = || answered.load(Ordering::SeqCst) >= 50 * CLIENTS;
+            assert!(wait_until(PATIENCE, loaded).is_some(), "no load");
+            told.store(true, Ordering::SeqCst);
+            signal(process, "TERM");
+            clients.into_iter().flat_map(|it| it.join().unwrap()).collect()
+        });
+        assert!(service.ended().success(), "{}", service.log());
+        total += answered.into_inner();
+        assert_eq!(broken, Vec::<String>::new(), "stop {stop}, after {total} answers");
+    }
+    println!("{total} answers in six stops, none broken");
 }

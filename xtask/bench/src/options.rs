@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 16] = [
+pub(crate) const MEASURES: [&str; 17] = [
     "footprint",
     "get",
     "list",
@@ -25,6 +25,7 @@ pub(crate) const MEASURES: [&str; 16] = [
     "webhooks-creates",
     "manager",
     "csv",
+    "subscribed-csv",
 ];
 
 /// A store that the service runs on.

@@ -124,6 +124,7 @@ impl Candor {
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
         command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
         command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS).env("CANDOR_SWEEP_INTERVAL", SWEEP_INTERVAL);
+        command.env("CANDOR_DRAIN_DELAY", "0s");
     }
 }
 

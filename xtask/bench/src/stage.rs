@@ -9,7 +9,7 @@ use crate::options::{Options, Store};
 use crate::pgbench::PgBench;
 use crate::rounds::{Contender, median};
 use crate::scratch::Scratch;
-use crate::service::{Candor, Service};
+use crate::service::{Account, Candor, Service};
 use crate::traffic;
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId, OrganizationId};
@@ -188,6 +188,11 @@ impl Side {
         let (key, database, ready_seconds) = (account.key, candor.database().to_owned(), median(times));
         let (organization, candor) = (account.organization, candor.clone());
         Ok(Self { store, key, tenant, database, organization, candor, attributes, service, idle_bytes, ready_seconds })
+    }
+
+    /// Another organization on the same service, and a key of it.
+    pub(crate) fn another_account(&self) -> Outcome<Account> {
+        self.candor.account()
     }
 
     /// A key that does what a person may.

@@ -1,16 +1,19 @@
 //! `candor config`: the effective settings and where each came from.
 
+use std::io::Write;
+
 use serde_json::{Map, Value, json};
 
-use crate::config::Config;
+use crate::config::Loaded;
 use crate::error::Error;
 use crate::output::{Output, table};
 
-/// Shows the configuration, secrets masked.
+/// Shows the configuration, secrets masked, also where something is wrong with it; what that is comes below.
 ///
 /// # Errors
-/// [`Error::Io`] if nobody takes the answer.
-pub(crate) fn run(config: &Config, output: Output) -> Result<(), Error> {
+/// [`Error::Configuration`] with everything that is wrong; [`Error::Io`] if nobody takes the answer.
+pub(crate) fn run(loaded: Loaded, output: Output) -> Result<(), Error> {
+    let Loaded { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config
         .shown
         .iter()
@@ -27,5 +30,12 @@ pub(crate) fn run(config: &Config, output: Output) -> Result<(), Error> {
             vec![it.setting.variable(), value, it.origin.to_string()]
         })
         .collect();
-    output.say(&Value::Object(object), &table(&rows))
+    output.say(&Value::Object(object), &table(&rows))?;
+    if !problems.is_empty() {
+        return Err(Error::Configuration { problems, warnings, shown: true });
+    }
+    for warning in warnings {
+        let _ = writeln!(std::io::stderr(), "candor: warning: {warning}");
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use candor_domain::access::{AccessLevel, Environment, Scopes};
 use candor_domain::id::OrganizationId;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::sample;
 use crate::cli::Role;
-use crate::config::{Config, DatabaseUrl};
+use crate::config::{Config, DatabaseUrl, LogFormat};
 use crate::error::Error;
 use crate::lifecycle::Running;
 use crate::output::Output;
@@ -40,28 +41,32 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(Error::DevOnServer(config.database.masked()));
     }
-    let running = Running::start(&trusting_loopback(config), Role::All).await?;
+    let running = Running::start(&for_a_newcomer(config), Role::All).await?;
     let key = key(config, &running.shell).await?;
     let url = running.url.clone().unwrap_or_default();
-    let curl = curl_lines(&url, key.reveal());
+    let lines = shell_lines(&url, key.reveal());
     let object = json!({
         "base_url": format!("{url}/v1"),
         "key": key.reveal(),
         "docs_url": format!("{url}/docs"),
-        "curl": curl,
+        "curl": lines,
     });
-    output.say(&object, &banner(&url, key.reveal(), &curl))?;
+    // Where lines are collected as JSON, this is one as well.
+    let output = Output { json: output.json || config.log_format == LogFormat::Json };
+    output.say(&object, &banner(&url, &lines))?;
     running.until_told_to_stop().await
 }
 
-/// The settings with receivers of webhooks on this machine, which is where a newcomer has one.
-fn trusting_loopback(config: &Config) -> Config {
+/// The settings with receivers of webhooks on this machine, which is where a newcomer has one, and with an end as soon as
+/// it is asked for.
+fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
         IpNet::from(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
         IpNet::from(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
     ];
     let mut config = config.clone();
     config.webhooks_trusted_targets.extend(loopback);
+    config.drain_delay = Duration::ZERO;
     config
 }
 
@@ -122,30 +127,34 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
     private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
 }
 
-/// Lines to paste into a shell: the second uses the id that the first answered, without any tool but `sed`.
-fn curl_lines(url: &str, key: &str) -> [String; 3] {
-    let headers = format!("-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'");
+/// What every command begins with, as the one before it has set it.
+const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
+
+/// Lines to paste into a shell: where and with which key, a person, something about that person (by the id that came
+/// back, without any tool but `sed`), and a list.
+fn shell_lines(url: &str, key: &str) -> [String; 4] {
     [
+        format!("BASE={url}/v1 KEY={key}"),
         format!(
-            "EMPLOYEE=$(curl -sS {url}/v1/employees {headers} -d '{{\"email\": \"ada.'$(date +%s)'@example.com\", \
-             \"first_name\": \"Ada\", \"last_name\": \"Moreau\"}}' | sed -n 's/.*\"id\":\"\\(emp_[^\"]*\\)\".*/\\1/p'); \
-             echo \"$EMPLOYEE\""
+            "EMPLOYEE=$(curl -sS $BASE/employees {HEADERS} \\\n  \
+             -d '{{\"email\": \"ada.'$(date +%s)'@example.com\", \"first_name\": \"Ada\", \"last_name\": \"Moreau\"}}' \\\n  \
+             | sed -n 's/.*\"id\":\"\\(emp_[^\"]*\\)\".*/\\1/p'); echo $EMPLOYEE"
         ),
         format!(
-            "curl -sS {url}/v1/observations {headers} -d '{{\"employee_id\": \"'$EMPLOYEE'\", \"type\": \"strength\", \
-             \"observation\": \"Explained the new release to the whole team, and everybody got it.\"}}'"
+            "curl -sS $BASE/observations {HEADERS} \\\n  \
+             -d '{{\"employee_id\": \"'$EMPLOYEE'\", \"type\": \"strength\", \"observation\": \"Explained the release.\"}}'"
         ),
-        format!("curl -sS '{url}/v1/observations?expand=employee,attributes&limit=5' -H 'Authorization: Bearer {key}'"),
+        "curl -sS \"$BASE/observations?expand=employee,attributes&limit=5\" -H \"Authorization: Bearer $KEY\""
+            .to_owned(),
     ]
 }
 
-fn banner(url: &str, key: &str, curl: &[String; 3]) -> String {
-    let [employee, observation, list] = curl;
+fn banner(url: &str, lines: &[String; 4]) -> String {
+    let [variables, employee, observation, list] = lines;
     format!(
         "Candor is ready. Stop it with Ctrl-C; the data stays.\n\n\
-         Base URL   {url}/v1\n\
-         API key    {key}\n\
          Reference  {url}/docs\n\n\
+         To try it, paste this into another terminal:\n\n{variables}\n\n\
          Create an employee:\n\n{employee}\n\n\
          Record an observation about them:\n\n{observation}\n\n\
          List observations with their people and attributes:\n\n{list}\n"

@@ -39,18 +39,27 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
 
-/// Lists the keys of an organization.
+/// Lists the keys of an organization, or of all.
 ///
 /// # Errors
 /// An unknown organization, or a database that does not answer.
-pub(crate) async fn list(config: &Config, organization: OrganizationId, output: Output) -> Result<(), Error> {
+pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, output: Output) -> Result<(), Error> {
     let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_keys(&shell, organization).await;
-    let keys = listed.map_err(Error::refused(format!("list the keys of {organization}")))?;
+    let what = organization.map_or("list the keys".to_owned(), |it| format!("list the keys of {it}"));
+    let keys = listed.map_err(Error::refused(what))?;
+    let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
+        Some(_) => rest,
+        None => [words.to_vec(), rest].concat(),
+    };
     let heading = ["ID", "NAME", "ENVIRONMENT", "LEVEL", "ENDS WITH", "SCOPES", "LAST USED", "STATE"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    let owner = ["ORGANIZATION", "ORGANIZATION'S NAME"].map(str::to_owned);
+    let mut rows = vec![of_owner(owner, heading.map(str::to_owned).to_vec())];
     let now = SystemClock.now();
-    rows.extend(keys.iter().map(|key| row(key, now)));
+    rows.extend(
+        keys.iter()
+            .map(|it| of_owner([it.organization_id.to_string(), it.organization_name.clone()], row(&it.key, now))),
+    );
     output.say(&json!({"data": keys}), &table(&rows))
 }
 

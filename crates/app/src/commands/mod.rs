@@ -1,7 +1,9 @@
 //! What the commands do.
 
 pub(crate) mod config;
+pub(crate) mod describe;
 pub(crate) mod dev;
+pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod migrate;

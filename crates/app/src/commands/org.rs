@@ -1,17 +1,18 @@
 //! `candor org`: organizations.
 
+use candor_domain::id::OrganizationId;
 use candor_service::operator;
 use serde_json::json;
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::output::Output;
+use crate::output::{Output, table};
 use crate::wiring;
 
 /// Makes an organization.
 ///
 /// # Errors
-/// An invalid name, or a database that does not answer.
+/// An invalid name, or a database that is not there or does not answer.
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
     let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
     let created = operator::create_organization(&shell, name).await;
@@ -19,4 +20,30 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
     let people =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
     output.say(&json!({"organization_id": id}), &people)
+}
+
+/// Lists all organizations.
+///
+/// # Errors
+/// A database that is not there or does not answer.
+pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
+    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let listed = operator::list_organizations(&shell).await;
+    let organizations = listed.map_err(Error::refused("list the organizations"))?;
+    let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
+    rows.extend(organizations.iter().map(|it| vec![it.id.to_string(), it.name.clone(), it.created_at.to_string()]));
+    output.say(&json!({"data": organizations}), &table(&rows))
+}
+
+/// Gives an organization another name.
+///
+/// # Errors
+/// An unknown organization, an invalid name, or a database that is not there or does not answer.
+pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
+    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let renamed = operator::rename_organization(&shell, id, name).await;
+    let changed = renamed.map_err(Error::refused(format!("rename {id}")))?;
+    let people =
+        if changed { format!("{id} is called {name} now.") } else { format!("{id} was called {name} already.") };
+    output.say(&json!({"organization_id": id, "name": name, "changed": changed}), &people)
 }

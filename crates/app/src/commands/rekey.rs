@@ -8,20 +8,32 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::wiring;
 
-/// Seals the secrets of all webhooks with the first key of the ring.
+/// Seals the secrets of all webhooks with the first key of the ring. Who accepts loss gives up what no key opens.
 ///
 /// # Errors
-/// [`Error::NoKeyFor`] the secrets of a webhook; a database that does not answer.
-pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let done = webhooks::rekey(&shell).await.map_err(|error| match error {
+/// [`Error::WrongMasterKey`], [`Error::NoKeyFor`] the secrets of a webhook; a database that does not answer.
+pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
+    let base = wiring::link_base(config, config.listen);
+    let done = if accept_loss {
+        webhooks::rekey_accepting_loss(&*wiring::shell_with_any_key(config, base).await?).await
+    } else {
+        webhooks::rekey(&*wiring::shell(config, base).await?).await
+    };
+    let done = done.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => Error::NoKeyFor(webhook),
         webhooks::Unsealable::Failed(error) => Error::refused("seal the secrets of webhooks anew")(error),
     })?;
-    let people = format!(
+    let mut people = format!(
         "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed anew, {} were before.\n\
          Keep the other keys for another 24 hours: the answers kept for retries were sealed with them.",
         done.rekeyed, done.unchanged
     );
-    output.say(&json!({"rekeyed": done.rekeyed, "unchanged": done.unchanged}), &people)
+    if done.lost > 0 {
+        people.push_str(&format!(
+            "\n{} webhooks have a secret that no key opens. Nothing is sent to them until their secret is rotated: \
+             PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}.",
+            done.lost
+        ));
+    }
+    output.say(&json!({"rekeyed": done.rekeyed, "unchanged": done.unchanged, "lost": done.lost}), &people)
 }

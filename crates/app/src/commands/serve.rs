@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Role;
-use crate::config::Config;
+use crate::config::{Config, LogFormat};
 use crate::error::Error;
 use crate::lifecycle::Running;
 use crate::output::Output;
@@ -20,6 +20,9 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
         None => "Candor works on what falls due".to_owned(),
     };
-    output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
+    // A collector of JSON lines often reads both streams, and the log says the same.
+    if output.json || config.log_format == LogFormat::Text {
+        output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
+    }
     running.until_told_to_stop().await
 }

@@ -1,104 +1,131 @@
 //! Collects values from the file, the environment and the flags, each stronger than the one before.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
+use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, absent, is_foreign, nearest};
 use crate::error::Error;
 
 /// What was given for each setting, before it is understood.
 #[derive(Debug, Default)]
-pub(crate) struct Given(BTreeMap<Setting, (String, Origin)>);
+pub(crate) struct Given {
+    values: BTreeMap<Setting, (String, Origin)>,
+    /// What cannot be taken as it was given.
+    pub(crate) problems: Vec<Error>,
+    /// What is passed over, and may have been meant as a setting.
+    pub(crate) warnings: Vec<String>,
+}
 
 impl Given {
-    /// Collects what is given.
-    ///
-    /// # Errors
-    /// [`Error`] naming a file that cannot be read, or a setting that does not exist.
+    /// Collects what is given, and what is wrong with it: all of it, so that it can be mended at once.
     pub(crate) fn gather(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let mut given = Self::default();
-        let variables = variables(environment)?;
+        let variables = variables(environment);
         let named = variables.iter().find(|(name, _)| name == FILE_VARIABLE).map(|(_, value)| PathBuf::from(value));
         if let Some(path) = file.or(named) {
-            given.read_file(&path)?;
+            given.read_file(&path);
         }
-        for (name, value) in variables.into_iter().filter(|(name, _)| !is_foreign(name)) {
-            given.put(setting_of_variable(&name)?, value, Origin::Environment);
+        for (name, value) in &variables {
+            given.read_variable(name, value);
         }
         for (setting, value) in flags {
             given.put(setting, value, Origin::Flag);
         }
-        Ok(given)
+        given
     }
 
     /// The text for a setting and where it came from.
     pub(crate) fn of(&self, setting: Setting) -> (Option<&str>, Origin) {
-        match self.0.get(&setting) {
+        match self.values.get(&setting) {
             Some((text, origin)) => (Some(text), origin.clone()),
             None => (setting.default(), Origin::Default),
         }
     }
 
     fn put(&mut self, setting: Setting, text: String, origin: Origin) {
-        self.0.insert(setting, (text, origin));
+        self.values.insert(setting, (text, origin));
     }
 
-    fn read_file(&mut self, path: &Path) -> Result<(), Error> {
-        let text = std::fs::read_to_string(path).map_err(Error::io("read the configuration file", path))?;
-        let table: Table = text.parse().map_err(|problem: toml::de::Error| {
-            let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-            Error::ConfigurationFile { path: path.to_owned(), line, reason: problem.message().to_owned() }
-        })?;
+    /// Whatever else runs on the machine may set variables that begin like ours, so an unknown one is no error.
+    fn read_variable(&mut self, variable: &str, value: &OsStr) {
+        if is_foreign(variable, value) {
+            return;
+        }
+        let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
+        let is_upper = !variable.bytes().any(|it| it.is_ascii_lowercase());
+        let Some(setting) = Setting::named(&name).filter(|_| is_upper) else {
+            match absent(&name) {
+                Some(why) if is_upper => self.problems.push(Error::AbsentSetting { given: variable.to_owned(), why }),
+                Some(_) | None => self.warnings.push(unknown_variable(variable, nearest(&name))),
+            }
+            return;
+        };
+        match value.to_str() {
+            // An empty one counts as not given, because that is how other tools hand on what is not set.
+            Some("") => {}
+            Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
+            None => self.problems.push(Error::malformed(setting, &Origin::Environment, None, "it is not UTF-8")),
+        }
+    }
+
+    fn read_file(&mut self, path: &Path) {
+        let table = match parse_file(path) {
+            Ok(table) => table,
+            Err(problem) => return self.problems.push(problem),
+        };
         let mut values = Vec::new();
         flatten("", table, &mut values);
+        let origin = Origin::File(path.to_owned());
         for (name, value) in values {
             let Some(setting) = Setting::named(&name) else {
-                let hint = nearest(&name, Setting::ALL.iter().map(|(it, _)| *it)).map(str::to_owned);
-                return Err(Error::UnknownSetting { given: format!("{name} in {}", path.display()), hint });
+                let given = format!("{name} in {}", path.display());
+                self.problems.push(match absent(&name) {
+                    Some(why) => Error::AbsentSetting { given, why },
+                    None => Error::UnknownSetting { given, hint: nearest(&name).map(|it| it.name().to_owned()) },
+                });
+                continue;
             };
-            let origin = Origin::File(path.to_owned());
             let malformed = |reason: &str| Error::malformed(setting, &origin, None, reason);
-            if self.0.contains_key(&setting) {
-                return Err(malformed("it is there twice, as a key and in a table"));
+            if self.values.contains_key(&setting) {
+                self.problems.push(malformed("it is there twice, as a key and in a table"));
+                continue;
             }
-            let text = text_of(value).ok_or_else(|| malformed("expected a text, a number, or a list of texts"))?;
-            self.put(setting, text, origin);
+            match text_of(value) {
+                Some(text) => self.put(setting, text, origin.clone()),
+                None => self.problems.push(malformed("expected a text, a number, or a list of texts")),
+            }
         }
-        Ok(())
     }
 }
 
-/// Our variables. An empty one counts as not given, because that is how other tools hand on what is not set.
-fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Vec<(String, String)>, Error> {
+/// Our variables, in the order of their names.
+fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String, OsString)> {
     let ours = all.into_iter().filter_map(|(name, value)| {
         let name = name.into_string().ok().filter(|it| it.starts_with(PREFIX))?;
         Some((name, value))
     });
-    let texts = ours.map(|(name, value)| match value.into_string() {
-        Ok(value) => Ok((name, value)),
-        Err(_) => Err(Error::Malformed { setting: name, value: String::new(), reason: "it is not UTF-8".to_owned() }),
-    });
-    let texts: Result<Vec<_>, _> = texts.collect();
-    Ok(texts?.into_iter().filter(|(name, value)| !value.is_empty() || unknown(name)).collect())
+    let mut ours: Vec<_> = ours.collect();
+    ours.sort();
+    ours
 }
 
-fn unknown(variable: &str) -> bool {
-    !is_foreign(variable) && setting_of_variable(variable).is_err()
+fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
+    let hint = near.map_or(String::new(), |it| format!("; did you mean {}?", it.variable()));
+    format!("{variable} is not a setting and is passed over{hint}")
 }
 
-fn setting_of_variable(variable: &str) -> Result<Setting, Error> {
-    let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
-    let is_upper = !variable.bytes().any(|it| it.is_ascii_lowercase());
-    Setting::named(&name).filter(|_| is_upper).ok_or_else(|| {
-        let near = nearest(&name, Setting::ALL.iter().map(|(it, _)| *it)).and_then(Setting::named);
-        Error::UnknownSetting { given: variable.to_owned(), hint: near.map(Setting::variable) }
+fn parse_file(path: &Path) -> Result<Table, Error> {
+    let text = std::fs::read_to_string(path).map_err(Error::io("read the configuration file", path))?;
+    text.parse().map_err(|problem: toml::de::Error| {
+        let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+        Error::ConfigurationFile { path: path.to_owned(), line, reason: problem.message().to_owned() }
     })
 }
 
@@ -146,8 +173,12 @@ mod tests {
         path
     }
 
-    fn refused(outcome: Result<Given, Error>) -> String {
-        outcome.unwrap_err().to_string()
+    fn gather(file: Option<PathBuf>, variables: &[(&str, &str)]) -> Given {
+        Given::gather(file, environment(variables), Vec::new())
+    }
+
+    fn problems(given: &Given) -> Vec<String> {
+        given.problems.iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -155,7 +186,7 @@ mod tests {
         let path = file("order", "listen = \"a\"\n[database]\nurl = \"a\"\npool = 3\n");
         let variables = [("CANDOR_LISTEN", "b"), ("CANDOR_DATABASE_URL", "b"), ("HOME", "x")];
         let flags = vec![(Setting::Listen, "c".to_owned())];
-        let given = Given::gather(Some(path.clone()), environment(&variables), flags).unwrap();
+        let given = Given::gather(Some(path.clone()), environment(&variables), flags);
         let found = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log].map(|it| given.of(it));
         std::fs::remove_file(&path).unwrap();
         let wanted = [
@@ -165,40 +196,68 @@ mod tests {
             (Some("info"), Origin::Default),
         ];
         assert_eq!(found, wanted);
+        assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
     }
 
     #[test]
-    fn an_unknown_setting_is_named_and_the_nearest_offered() {
-        let problem = refused(Given::gather(None, environment(&[("CANDOR_LISTN", "")]), Vec::new()));
-        assert!(problem.contains("CANDOR_LISTN") && problem.contains("CANDOR_LISTEN"), "{problem}");
+    fn an_unknown_variable_is_a_warning_that_names_it() {
+        let given = gather(None, &[("CANDOR_LISTN", ""), ("CANDOR_FOO", "hunter2"), ("CANDOR_listen", "x")]);
+        let wanted = [
+            "CANDOR_FOO is not a setting and is passed over",
+            "CANDOR_LISTN is not a setting and is passed over; did you mean CANDOR_LISTEN?",
+            "CANDOR_listen is not a setting and is passed over; did you mean CANDOR_LISTEN?",
+        ];
+        assert_eq!((given.warnings.as_slice(), problems(&given)), (&wanted.map(str::to_owned)[..], vec![]));
+    }
+
+    #[test]
+    fn an_unknown_word_in_the_file_is_an_error() {
         for text in ["colour = 1", "[database]\ncolour = 1", "[a.b]\nc = 1"] {
             let path = file("unknown", text);
-            let problem = refused(Given::gather(Some(path.clone()), Vec::new(), Vec::new()));
+            let problem = problems(&gather(Some(path.clone()), &[])).concat();
             std::fs::remove_file(&path).unwrap();
             assert!(problem.contains("is not a setting"), "{problem}");
         }
     }
 
     #[test]
-    fn variables_of_clients_and_tests_are_none_of_ours() {
-        let variables = [("CANDOR_API_KEY", "x"), ("CANDOR_TEST_DATABASE_URL", "x"), ("CANDOR_CI_FAST", "x")];
-        assert!(Given::gather(None, environment(&variables), Vec::new()).is_ok());
-        assert!(Given::gather(None, environment(&[("CANDOR_listen", "x")]), Vec::new()).is_err());
+    fn a_setting_that_this_version_lacks_is_refused_with_the_reason() {
+        let given =
+            gather(None, &[("CANDOR_SMTP_URL", "smtp://app:hunter2@mail"), ("CANDOR_SMTP_FROM", "a@b.example")]);
+        let problems = problems(&given);
+        assert_eq!((problems.len(), given.warnings.len()), (2, 0), "{problems:?}");
+        let says = |it: &String| it.contains("CANDOR_SMTP_") && it.contains("sends no mail") && !it.contains("hunter2");
+        assert!(problems.iter().all(says), "{problems:?}");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_collected() {
+        let path = file("all", "colour = 1\nlisten = true\n[smtp]\nurl = \"x\"\n");
+        let given = gather(Some(path.clone()), &[("CANDOR_SMTP_FROM", "x"), ("CANDOR_LISTN", "x")]);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((given.problems.len(), given.warnings.len()), (4, 1), "{:?}", problems(&given));
+    }
+
+    #[test]
+    fn variables_of_clients_tests_and_containers_are_none_of_ours() {
+        let variables = ["CANDOR_API_KEY", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
+        let given = gather(None, &variables.map(|it| (it, "x")));
+        assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
     }
 
     #[test]
     fn an_empty_variable_is_not_given() {
-        let given = Given::gather(None, environment(&[("CANDOR_LISTEN", "")]), Vec::new()).unwrap();
+        let given = gather(None, &[("CANDOR_LISTEN", "")]);
         assert_eq!(given.of(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
     }
 
     #[test]
     fn a_broken_file_is_named_with_the_line() {
         let path = file("broken", "listen = \"a\"\n\nlog = = 1\n");
-        let problem = refused(Given::gather(Some(path.clone()), Vec::new(), Vec::new()));
+        let problem = problems(&gather(Some(path.clone()), &[])).concat();
         std::fs::remove_file(&path).unwrap();
         assert!(problem.contains(&format!("{}:3", path.display())), "{problem}");
-        let problem = refused(Given::gather(Some(path.clone()), Vec::new(), Vec::new()));
+        let problem = problems(&gather(Some(path.clone()), &[])).concat();
         assert!(problem.contains(&path.display().to_string()), "{problem}");
     }
 
@@ -206,11 +265,11 @@ mod tests {
     fn a_value_of_another_kind_or_twice_is_refused() {
         for text in ["listen = true", "database_url = \"a\"\n[database]\nurl = \"b\"", "cors_origins = [1]"] {
             let path = file("kinds", text);
-            assert!(Given::gather(Some(path.clone()), Vec::new(), Vec::new()).is_err(), "{text}");
+            assert_eq!(gather(Some(path.clone()), &[]).problems.len(), 1, "{text}");
             std::fs::remove_file(&path).unwrap();
         }
         let path = file("list", "[cors]\norigins = [\"https://a.example\", \"https://b.example\"]");
-        let given = Given::gather(Some(path.clone()), Vec::new(), Vec::new()).unwrap();
+        let given = gather(Some(path.clone()), &[]);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(given.of(Setting::CorsOrigins).0, Some("https://a.example,https://b.example"));
     }

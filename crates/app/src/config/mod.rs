@@ -3,6 +3,7 @@
 mod gather;
 mod parse;
 mod setting;
+mod url;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -49,12 +50,18 @@ pub(crate) struct Config {
     pub(crate) webhooks_retry_schedule: Schedule,
     /// How long a receiver may take.
     pub(crate) webhooks_timeout: Duration,
+    /// The most subscriptions of a data set.
+    pub(crate) webhooks_max_subscriptions: u32,
     /// How often due work is looked for.
     pub(crate) sweep_interval: Duration,
+    /// How long requests are still taken once the process is told to stop.
+    pub(crate) drain_delay: Duration,
     /// Origins of web pages that may call the API.
     pub(crate) cors_origins: Vec<String>,
     /// Proxies whose word about a client's address is taken.
     pub(crate) trusted_proxies: Vec<Network>,
+    /// Connections that one client address may have.
+    pub(crate) connections_per_client: usize,
     /// What is logged.
     pub(crate) log: String,
     /// How log lines look.
@@ -77,17 +84,31 @@ pub(crate) struct Shown {
 /// What to show in place of a secret.
 const MASK: &str = "***";
 
+/// A configuration with what is wrong with it. Where a value is malformed the default stands in the configuration, and
+/// what was given in what is shown of it.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// What was understood.
+    pub(crate) config: Config,
+    /// What keeps the process from starting, all of it.
+    pub(crate) problems: Vec<Error>,
+    /// What was passed over.
+    pub(crate) warnings: Vec<String>,
+}
+
 impl Config {
-    /// Reads the configuration.
+    /// Reads the configuration, with everything that is wrong with it.
     ///
     /// # Errors
-    /// [`Error`] naming the first setting that does not exist or is malformed.
+    /// [`Error`] only for a default that is not understood, which is a defect.
     pub(crate) fn load(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
-    ) -> Result<Self, Error> {
-        let mut reader = Reader { given: Given::gather(file, environment, flags)?, shown: Vec::new() };
+    ) -> Result<Loaded, Error> {
+        let mut given = Given::gather(file, environment, flags);
+        let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
+        let mut reader = Reader { given, shown: Vec::new(), problems };
         let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
         let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
@@ -104,38 +125,46 @@ impl Config {
                 .unwrap_or_default(),
             webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
             webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
+            webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
+            drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
             trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
+            connections_per_client: reader.needed(Setting::ConnectionsPerClient, parse::connections)?,
             log: reader.needed(Setting::Log, crate::telemetry::filter)?,
             log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
             shown: Vec::new(),
         };
+        reader.needed(Setting::RateLimiter, parse::rate_limiter)?;
         reader.shown.sort_by_key(|it| Setting::ALL.iter().position(|(_, setting)| *setting == it.setting));
         config.shown = reader.shown;
-        Ok(config)
+        Ok(Loaded { config, problems: reader.problems, warnings })
     }
 }
 
-/// Understands one value after the other and notes how each is shown.
+/// Understands one value after the other, and notes how each is shown and what is wrong with it.
 struct Reader {
     given: Given,
     shown: Vec<Shown>,
+    problems: Vec<Error>,
 }
 
 impl Reader {
     fn optional<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<T>, Error> {
         let (text, origin) = self.given.of(setting);
         let text = text.map(str::to_owned);
-        self.understand(setting, text, origin, parse)
+        Ok(self.understand(setting, text, origin, parse))
     }
 
     /// For settings whose default follows from others.
     fn or<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>, default: &str) -> Result<T, Error> {
         let (text, origin) = self.given.of(setting);
         let text = text.unwrap_or(default).to_owned();
-        let value = self.understand(setting, Some(text), origin, parse)?;
-        value.ok_or_else(|| Error::malformed(setting, &Origin::Default, None, "there is no default"))
+        match self.understand(setting, Some(text), origin, &parse) {
+            Some(value) => Ok(value),
+            None => parse(setting.default().unwrap_or(default))
+                .map_err(|reason| Error::malformed(setting, &Origin::Default, None, &reason)),
+        }
     }
 
     /// For settings whose default is in the table.
@@ -149,12 +178,17 @@ impl Reader {
         text: Option<String>,
         origin: Origin,
         parse: impl Fn(&str) -> Parsed<T>,
-    ) -> Result<Option<T>, Error> {
+    ) -> Option<T> {
         let shown = text.as_deref().map(|it| printable(setting, it));
-        let malformed = |reason: String| Error::malformed(setting, &origin, shown.clone(), &reason);
-        let value = text.as_deref().map(parse).transpose().map_err(malformed)?;
+        let value = match text.as_deref().map(parse).transpose() {
+            Ok(value) => value,
+            Err(reason) => {
+                self.problems.push(Error::malformed(setting, &origin, shown.clone(), &reason));
+                None
+            }
+        };
         self.shown.push(Shown { setting, value: shown, origin });
-        Ok(value)
+        value
     }
 }
 
@@ -162,7 +196,8 @@ impl Reader {
 fn printable(setting: Setting, text: &str) -> String {
     match setting {
         Setting::MasterKey => MASK.to_owned(),
-        Setting::DatabaseUrl => parse::masked(text),
+        Setting::DatabaseUrl => url::masked(text),
+        Setting::RateLimiter if text.contains(':') => url::masked(text),
         Setting::Listen
         | Setting::AdminListen
         | Setting::DatabasePool
@@ -171,8 +206,12 @@ fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksTrustedTargets
         | Setting::WebhooksRetrySchedule
         | Setting::WebhooksTimeout
+        | Setting::WebhooksMaxSubscriptions
         | Setting::SweepInterval
+        | Setting::DrainDelay
+        | Setting::RateLimiter
         | Setting::CorsOrigins
+        | Setting::ConnectionsPerClient
         | Setting::TrustedProxies
         | Setting::Log
         | Setting::LogFormat => text.to_owned(),
@@ -187,14 +226,24 @@ fn master_key(text: &str) -> Parsed<Secret> {
 mod tests {
     use super::*;
 
-    fn load(pairs: &[(&str, &str)]) -> Result<Config, Error> {
+    fn loaded(pairs: &[(&str, &str)]) -> Loaded {
         let environment: Vec<(OsString, OsString)> = pairs.iter().map(|(a, b)| (a.into(), b.into())).collect();
-        Config::load(None, environment, Vec::new())
+        Config::load(None, environment, Vec::new()).unwrap()
+    }
+
+    fn load(pairs: &[(&str, &str)]) -> Config {
+        let loaded = loaded(pairs);
+        assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+        loaded.config
+    }
+
+    fn problems(pairs: &[(&str, &str)]) -> Vec<String> {
+        loaded(pairs).problems.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn without_anything_given_the_embedded_database_is_used() {
-        let config = load(&[]).unwrap();
+        let config = load(&[]);
         assert_eq!(config.database, DatabaseUrl::Sqlite("data/candor.db".into()));
         assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 8080)));
         let names: Vec<Setting> = config.shown.iter().map(|it| it.setting).collect();
@@ -203,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_embedded_database_follows_the_data_folder() {
-        let config = load(&[("CANDOR_DATA_DIR", "elsewhere")]).unwrap();
+        let config = load(&[("CANDOR_DATA_DIR", "elsewhere")]);
         assert_eq!(config.database, DatabaseUrl::Sqlite("elsewhere/candor.db".into()));
     }
 
@@ -211,7 +260,7 @@ mod tests {
     fn what_is_shown_holds_no_secret() {
         let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         let url = "postgres://app:hunter2@db/candor";
-        let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]).unwrap();
+        let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
         let shown = |setting| config.shown.iter().find(|it| it.setting == setting).cloned();
         let expected =
             |setting, value: &str| Some(Shown { setting, value: Some(value.to_owned()), origin: Origin::Environment });
@@ -232,14 +281,29 @@ mod tests {
             ("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "localhost"),
             ("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "later"),
             ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
+            ("CANDOR_WEBHOOKS_MAX_SUBSCRIPTIONS", "0"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
+            ("CANDOR_DRAIN_DELAY", "-1s"),
+            ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache"),
             ("CANDOR_CORS_ORIGINS", "app.example.com"),
             ("CANDOR_TRUSTED_PROXIES", "all"),
             ("CANDOR_LOG", "candor=loud"),
             ("CANDOR_LOG_FORMAT", "yaml"),
         ] {
-            let problem = load(&[(variable, value)]).unwrap_err().to_string();
+            let problems = problems(&[(variable, value)]);
+            let [problem] = problems.as_slice() else { panic!("one problem, not {problems:?}") };
             assert!(problem.contains(variable) && !problem.contains("hunter2"), "{problem}");
         }
+    }
+
+    #[test]
+    fn all_problems_are_named_at_once_and_the_values_are_shown_in_spite_of_them() {
+        let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
+        let problems = problems(&pairs);
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        let shown = loaded(&pairs).config.shown;
+        let listen = shown.iter().find(|it| it.setting == Setting::Listen).unwrap();
+        assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
+        assert_eq!(shown.len(), Setting::ALL.len());
     }
 }

@@ -27,7 +27,7 @@ impl DatabaseUrl {
     pub(crate) fn masked(&self) -> String {
         match self {
             Self::Sqlite(path) => format!("sqlite://{}", path.display()),
-            Self::Postgres(url) => masked(url.reveal()),
+            Self::Postgres(url) => super::url::masked(url.reveal()),
         }
     }
 }
@@ -55,31 +55,23 @@ pub(crate) fn database_url(text: &str) -> Parsed<DatabaseUrl> {
     Err("expected sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE".to_owned())
 }
 
-/// A URL of a database whose password, if it has one, is replaced: in front of the host, or among the parameters.
-pub(crate) fn masked(url: &str) -> String {
-    const MASK: &str = "***";
-    let Some((scheme, rest)) = url.split_once("://") else { return MASK.to_owned() };
-    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    // A password that is not percent-encoded may contain `/` or `@`: everything up to the last `@` is hidden.
-    let shown = match rest.rsplit_once('@') {
-        None => rest.to_owned(),
-        Some((userinfo, place)) => match userinfo.split_once(':') {
-            None => format!("{userinfo}@{place}"),
-            Some((user, _)) => format!("{user}:{MASK}@{place}"),
-        },
-    };
-    let secret = |name: &str| name.eq_ignore_ascii_case("password") || name.eq_ignore_ascii_case("sslpassword");
-    let parameters = query.into_iter().flat_map(|it| it.split('&')).map(|pair| match pair.split_once('=') {
-        Some((name, _)) if secret(name) => format!("{name}={MASK}"),
-        _ => pair.to_owned(),
-    });
-    let parameters: Vec<String> = parameters.collect();
-    let mark = if parameters.is_empty() { "" } else { "?" };
-    format!("{scheme}://{shown}{mark}{}", parameters.join("&"))
+pub(crate) fn count(text: &str) -> Parsed<usize> {
+    at_most(text, 1000)
 }
 
-pub(crate) fn count(text: &str) -> Parsed<usize> {
-    const MOST: usize = 1000;
+/// Connections of one client; a process has room for 10,000 in each of its threads.
+pub(crate) fn connections(text: &str) -> Parsed<usize> {
+    at_most(text, 10_000)
+}
+
+fn at_most(text: &str, most: usize) -> Parsed<usize> {
+    let number = text.parse().ok().filter(|it| (1..=most).contains(it));
+    number.ok_or_else(|| format!("expected a number from 1 to {most}"))
+}
+
+/// How many subscriptions a data set may have. Each of them makes every change of the data set slower.
+pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
+    const MOST: u32 = 1000;
     let number = text.parse().ok().filter(|it| (1..=MOST).contains(it));
     number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
 }
@@ -145,6 +137,25 @@ pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
     at_most_a_minute(text)
 }
 
+/// How long requests are taken after the signal to stop. Whoever balances the load must notice it meanwhile, which takes
+/// seconds; where it takes many minutes, something else is wrong.
+pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
+    const MOST: Duration = Duration::from_secs(10 * 60);
+    if matches!(text, "0" | "0s") {
+        return Ok(Duration::ZERO);
+    }
+    let wanted = || "expected 0s, or a duration of at most 10m such as 5s".to_owned();
+    duration(text).ok().filter(|it| *it <= MOST).ok_or_else(wanted)
+}
+
+/// Where the windows of the quotas are kept.
+pub(crate) fn rate_limiter(text: &str) -> Parsed<()> {
+    if text == "local" {
+        return Ok(());
+    }
+    Err("expected local: in this version each instance counts on its own, and none shares its counts".to_owned())
+}
+
 /// How long one attempt of a delivery may take: each that hangs takes a place so long that others could have.
 pub(crate) fn timeout(text: &str) -> Parsed<Duration> {
     at_most_a_minute(text)
@@ -167,21 +178,6 @@ pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_password_is_never_shown() {
-        let table = [
-            ("postgres://app:secret@db.example/candor", "postgres://app:***@db.example/candor"),
-            ("postgres://app:sec@ret/x@db/candor?sslmode=require", "postgres://app:***@db/candor?sslmode=require"),
-            ("postgres://app@db/candor", "postgres://app@db/candor"),
-            ("postgres://db/candor?user=app&password=secret", "postgres://db/candor?user=app&password=***"),
-            ("postgres:///candor?host=/run/pg&sslpassword=secret", "postgres:///candor?host=/run/pg&sslpassword=***"),
-            ("nonsense:secret", "***"),
-        ];
-        for (url, shown) in table {
-            assert_eq!(masked(url), shown);
-        }
-    }
 
     #[test]
     fn a_database_is_a_file_or_a_server() {
@@ -238,6 +234,25 @@ mod tests {
             (Ok(Duration::from_millis(50)), Ok(Duration::from_secs(60)))
         );
         assert!(sweep_interval("61s").is_err() && sweep_interval("1h").is_err() && sweep_interval("0s").is_err());
+    }
+
+    #[test]
+    fn a_stop_is_delayed_by_minutes_at_most_or_not_at_all() {
+        let table = [("0", 0), ("0s", 0), ("500ms", 500), ("5s", 5_000), ("10m", 600_000)];
+        for (text, millis) in table {
+            assert_eq!(drain_delay(text), Ok(Duration::from_millis(millis)));
+        }
+        for bad in ["", "5", "-1s", "601s", "11m", "never"] {
+            assert!(drain_delay(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn quotas_are_counted_by_each_instance_and_nowhere_else() {
+        assert_eq!(rate_limiter("local"), Ok(()));
+        for bad in ["", "redis://cache", "Local"] {
+            assert!(rate_limiter(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The things an operator can set: their names, defaults and meaning, in one table.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -10,6 +11,12 @@ pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
 /// Variables that are somebody else's although they begin like ours: clients' and tests'.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 const FOREIGN_NAMES: [&str; 1] = ["CANDOR_API_KEY"];
+
+/// Settings of the service's description that this version does not have, with what it does instead.
+const ABSENT: [(&str, &str); 2] = [
+    ("smtp_url", "this version sends no mail: whoever invites hands on the accept_url of the invitation"),
+    ("smtp_from", "this version sends no mail: whoever invites hands on the accept_url of the invitation"),
+];
 
 /// What can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,9 +31,13 @@ pub(crate) enum Setting {
     WebhooksTrustedTargets,
     WebhooksRetrySchedule,
     WebhooksTimeout,
+    WebhooksMaxSubscriptions,
     SweepInterval,
+    DrainDelay,
+    RateLimiter,
     CorsOrigins,
     TrustedProxies,
+    ConnectionsPerClient,
     Log,
     LogFormat,
 }
@@ -44,9 +55,13 @@ impl Setting {
         ("webhooks_trusted_targets", Self::WebhooksTrustedTargets),
         ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
         ("webhooks_timeout", Self::WebhooksTimeout),
+        ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
         ("sweep_interval", Self::SweepInterval),
+        ("drain_delay", Self::DrainDelay),
+        ("rate_limiter", Self::RateLimiter),
         ("cors_origins", Self::CorsOrigins),
         ("trusted_proxies", Self::TrustedProxies),
+        ("connections_per_client", Self::ConnectionsPerClient),
         ("log", Self::Log),
         ("log_format", Self::LogFormat),
     ];
@@ -80,7 +95,11 @@ impl Setting {
             Self::DataDir => Some("data"),
             Self::WebhooksRetrySchedule => Some("30s,2m,10m,1h,6h,24h"),
             Self::WebhooksTimeout => Some("15s"),
+            Self::WebhooksMaxSubscriptions => Some("100"),
             Self::SweepInterval => Some("30s"),
+            Self::ConnectionsPerClient => Some("256"),
+            Self::DrainDelay => Some("5s"),
+            Self::RateLimiter => Some("local"),
             Self::Log => Some("info"),
             Self::LogFormat => Some("text"),
             Self::AdminListen
@@ -95,11 +114,108 @@ impl Setting {
     }
 }
 
+/// How a setting is explained on the command line.
+impl Setting {
+    /// What it means.
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Listen => "Address of the API",
+            Self::AdminListen => "Address of metrics and health, when they have one of their own",
+            Self::DatabaseUrl => "sqlite://PATH or postgres://…; a password is better given in the variable",
+            Self::DatabasePool => "Connections to PostgreSQL",
+            Self::DataDir => "Folder of the embedded database and of the generated master key",
+            Self::MasterKey => "Ring of keys for secrets at rest",
+            Self::PublicUrl => "Base of links, ending before /v1",
+            Self::WebhooksTrustedTargets => {
+                "Networks whose receivers of webhooks may be private, and called without TLS"
+            }
+            Self::WebhooksRetrySchedule => "When a failed delivery of a webhook is attempted again",
+            Self::WebhooksTimeout => "How long the receiver of a webhook may take to answer",
+            Self::WebhooksMaxSubscriptions => "How many webhook subscriptions a data set may have",
+            Self::SweepInterval => "How often due work is looked for",
+            Self::DrainDelay => "How long requests are still taken after SIGTERM, while /readyz says 503",
+            Self::RateLimiter => "Where quotas are counted: local, by each instance on its own",
+            Self::CorsOrigins => "Origins of web pages that may call the API",
+            Self::TrustedProxies => "Networks of proxies whose X-Forwarded-For counts",
+            Self::ConnectionsPerClient => "Connections that one client address may have",
+            Self::Log => "What is logged, such as info or warn,candor_http=debug",
+            Self::LogFormat => "text or json",
+        }
+    }
+
+    /// What stands for its value.
+    pub(crate) const fn value_name(self) -> &'static str {
+        match self {
+            Self::Listen | Self::AdminListen => "ADDRESS:PORT",
+            Self::DatabaseUrl | Self::PublicUrl => "URL",
+            Self::DatabasePool | Self::WebhooksMaxSubscriptions | Self::ConnectionsPerClient => "NUMBER",
+            Self::DataDir => "FOLDER",
+            Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
+            Self::WebhooksRetrySchedule => "DELAYS",
+            Self::WebhooksTimeout | Self::SweepInterval | Self::DrainDelay => "DURATION",
+            Self::RateLimiter => "PLACE",
+            Self::Log => "FILTER",
+            Self::LogFormat => "FORMAT",
+        }
+    }
+
+    /// The default, or what it follows from.
+    pub(crate) const fn default_in_words(self) -> &'static str {
+        match self {
+            Self::DatabaseUrl => "candor.db in the data folder",
+            Self::DatabasePool => "2 × cores + 8",
+            Self::MasterKey => "generated with SQLite",
+            Self::PublicUrl => "from the listener",
+            Self::AdminListen => "not set",
+            Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "none",
+            Self::Listen
+            | Self::DataDir
+            | Self::WebhooksRetrySchedule
+            | Self::WebhooksTimeout
+            | Self::WebhooksMaxSubscriptions
+            | Self::SweepInterval
+            | Self::DrainDelay
+            | Self::RateLimiter
+            | Self::ConnectionsPerClient
+            | Self::Log
+            | Self::LogFormat => match self.default() {
+                Some(value) => value,
+                None => "none",
+            },
+        }
+    }
+}
+
+/// Why a setting of the service's description cannot be set in this version, if that is what the name says.
+pub(crate) fn absent(name: &str) -> Option<&'static str> {
+    ABSENT.iter().find(|(it, _)| *it == name).map(|(_, why)| *why)
+}
+
 /// Whether a variable that begins like a setting is known to be none.
-pub(crate) fn is_foreign(variable: &str) -> bool {
+pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
     variable == FILE_VARIABLE
         || FOREIGN_NAMES.contains(&variable)
         || FOREIGN.iter().any(|prefix| variable.starts_with(prefix))
+        || is_of_a_container(variable, value)
+}
+
+/// Whether Kubernetes or Docker set a variable to say where a Service is whose name is `candor`, or begins so:
+/// `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…`, `CANDOR_PORT_8080_TCP_ADDR`.
+fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
+    if variable.ends_with("_SERVICE_HOST") || variable.ends_with("_SERVICE_PORT") || variable.contains("_SERVICE_PORT_")
+    {
+        return true;
+    }
+    if variable.ends_with("_PORT") && value.to_str().is_some_and(|it| it.contains("://")) {
+        return true;
+    }
+    let Some((_, of_port)) = variable.split_once("_PORT_") else { return false };
+    let mut parts = of_port.split('_');
+    let is_number = |it: &str| it.parse::<u16>().is_ok();
+    parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(|it| ["TCP", "UDP", "SCTP"].contains(&it))
+        && parts.next().is_none_or(|it| ["PROTO", "PROTOCOL", "PORT", "ADDR"].contains(&it))
+        && parts.next().is_none()
 }
 
 /// Where a value came from, the weakest first.
@@ -138,11 +254,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The known name nearest to a mistyped one, if it is near enough to be meant.
-pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const NEAR: usize = 3;
-    let distances = known.into_iter().map(|it| (distance(given, it), it));
-    distances.min().filter(|(distance, _)| *distance <= NEAR).map(|(_, it)| it)
+/// The setting whose name is nearest to a mistyped one, if it is near enough to be meant: one letter in four may be wrong,
+/// and three at most.
+pub(crate) fn nearest(given: &str) -> Option<Setting> {
+    const MOST: usize = 3;
+    let near = (given.chars().count() / 4).clamp(1, MOST);
+    let distances = Setting::ALL.iter().map(|(name, setting)| (distance(given, name), *setting));
+    distances.min().filter(|(distance, _)| *distance <= near).map(|(_, it)| it)
 }
 
 /// How many letters must be added, dropped or replaced to make one word of the other.
@@ -179,11 +297,41 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_offered_when_it_is_near() {
-        let known = || Setting::ALL.iter().map(|(name, _)| *name);
-        assert_eq!(nearest("listn", known()), Some("listen"));
-        assert_eq!(nearest("databaseurl", known()), Some("database_url"));
-        assert_eq!(nearest("colour_of_the_sky", known()), None);
+        assert_eq!(nearest("listn"), Some(Setting::Listen));
+        assert_eq!(nearest("databaseurl"), Some(Setting::DatabaseUrl));
+        for far in ["foo", "api", "colour_of_the_sky", "timeout", ""] {
+            assert_eq!(nearest(far), None, "{far}");
+        }
         assert_eq!((distance("", "abc"), distance("abc", "abc"), distance("kitten", "sitting")), (3, 0, 3));
+    }
+
+    #[test]
+    fn what_kubernetes_and_docker_set_for_a_service_is_not_ours() {
+        let foreign = |variable: &str, value: &str| is_foreign(variable, OsStr::new(value));
+        for (variable, value) in [
+            ("CANDOR_SERVICE_HOST", "10.0.0.1"),
+            ("CANDOR_SERVICE_PORT", "8080"),
+            ("CANDOR_SERVICE_PORT_HTTP", "8080"),
+            ("CANDOR_PORT", "tcp://10.0.0.1:8080"),
+            ("CANDOR_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+            ("CANDOR_PORT_8080_TCP_PROTO", "tcp"),
+            ("CANDOR_PORT_8080_TCP_PROTOCOL", "tcp"),
+            ("CANDOR_PORT_8080_TCP_PORT", "8080"),
+            ("CANDOR_PORT_8080_TCP_ADDR", "10.0.0.1"),
+            ("CANDOR_POSTGRESQL_SERVICE_HOST", "10.0.0.2"),
+            ("CANDOR_POSTGRESQL_PORT_5432_TCP_ADDR", "10.0.0.2"),
+        ] {
+            assert!(foreign(variable, value), "{variable}");
+        }
+        for (variable, value) in [
+            ("CANDOR_PORT", "8080"),
+            ("CANDOR_PORT_HTTP", "8080"),
+            ("CANDOR_PORT_8080_TCP_SOMETHING", "x"),
+            ("CANDOR_SERVICE", "x"),
+            ("CANDOR_LISTEN", "tcp://10.0.0.1:8080"),
+        ] {
+            assert!(!foreign(variable, value), "{variable}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::authority::outlasts;
 use super::{AccessLevel, BoundPerson, Caller, Environment, Quotas, Scopes, Tenant};
 use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields, Reference, Word, as_word};
@@ -119,7 +120,7 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
-    /// The caller behind a secret with this hash; `None` if it is not good (any more) (§5.5, decision B5).
+    /// The caller behind a secret with this hash; `None` if it is not good (any more) (§5, decision B5).
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
@@ -297,7 +298,8 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         let person = draft.employee.as_ref().and_then(|it| it.id);
-        granter.map_or(Ok(()), |it| it.may_grant(draft.scopes, draft.access_level, person))?;
+        let end = draft.expires_at;
+        granter.map_or(Ok(()), |it| it.may_grant(draft.scopes, draft.access_level, person, end))?;
         let employee_id = match draft.employee {
             None => None,
             Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
@@ -327,15 +329,13 @@ impl ApiKey {
     /// Changes name, scopes or end; `None` if that changes nothing.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for a later end of a key that
-    /// may do more than the caller; [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for a later end than the
+    /// caller's own or of a key that may do more than the caller; [`Refusal::Conflict`] for a revoked key.
     pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         let scopes = patch.scopes.unwrap_or(self.scopes);
-        let never = Timestamp::from_millis(i64::MAX);
-        let end = |it: Option<Timestamp>| it.unwrap_or(never);
-        let lasts_longer = patch.expires_at.is_some_and(|it| end(it) > end(self.expires_at));
-        if lasts_longer || !self.scopes.cover(scopes) {
-            granter.may_grant(scopes, self.access_level, self.employee_id)?;
+        let end = patch.expires_at.unwrap_or(self.expires_at);
+        if outlasts(end, self.expires_at) || !self.scopes.cover(scopes) {
+            granter.may_grant(scopes, self.access_level, self.employee_id, end)?;
         }
         self.must_be_good("update")?;
         let mut state = self.clone();
@@ -352,8 +352,8 @@ impl ApiKey {
     /// Gives it a new secret; the one before goes on for a while.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for a key that may do more than the caller, [`Refusal::Conflict`] for
-    /// a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for a key that may do more than the caller or lasts longer,
+    /// [`Refusal::Conflict`] for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -361,7 +361,7 @@ impl ApiKey {
         granter: &Caller,
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
-        granter.may_grant(self.scopes, self.access_level, self.employee_id)?;
+        granter.may_grant(self.scopes, self.access_level, self.employee_id, self.expires_at)?;
         self.must_be_good("rotate")?;
         let state = Self {
             hash: hash(secret.reveal()),

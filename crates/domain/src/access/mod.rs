@@ -1,7 +1,10 @@
 //! Who is calling, for which data set, and what they may do (§5, decisions B3 to B6).
 
 pub mod api_key;
+mod authority;
 mod key_text;
+
+pub use authority::Authority;
 
 use serde::{Serialize, Serializer};
 use ulid::Ulid;
@@ -20,6 +23,7 @@ pub enum Environment {
 }
 
 impl Word for Environment {
+    const NAME: &'static str = "Environment";
     const WORDS: &'static [(&'static str, Self)] = &[("live", Self::Live), ("test", Self::Test)];
 }
 
@@ -89,6 +93,7 @@ pub enum Scope {
 }
 
 impl Word for Scope {
+    const NAME: &'static str = "ApiKeyScope";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("observations:read", Self::ObservationsRead),
         ("observations:write", Self::ObservationsWrite),
@@ -178,6 +183,7 @@ pub enum AccessLevel {
 }
 
 impl Word for AccessLevel {
+    const NAME: &'static str = "AccessLevel";
     const WORDS: &'static [(&'static str, Self)] = &[("standard", Self::Standard), ("admin", Self::Admin)];
 }
 
@@ -190,7 +196,9 @@ pub enum Denied {
     AdminRequired,
     /// Test keys are refused on live-only endpoints (decision B6).
     TestKey,
-    /// A key cannot grant, widen or rotate what it lacks itself (decision B7).
+    /// Whoever acts for a person may not do this, unless that person is an org admin (decision B5).
+    ActsForPerson,
+    /// A key cannot grant, widen, prolong or rotate what it lacks itself (decision B7).
     CannotGrant,
     /// An org-scoped objective's owner must be an org admin (decision C6).
     OwnerNotAdmin,
@@ -204,7 +212,12 @@ impl Denied {
             Self::MissingScope(_) => "The API key lacks a scope that this request needs.",
             Self::AdminRequired => "This request needs an admin-level API key.",
             Self::TestKey => "Test keys cannot access this endpoint.",
-            Self::CannotGrant => "An API key cannot grant or rotate access that it does not have itself.",
+            Self::ActsForPerson => {
+                "An API key that acts for a person cannot do this, unless that person is an org admin."
+            }
+            Self::CannotGrant => {
+                "An API key cannot grant, prolong or rotate access that it does not have itself, or not for as long."
+            }
             Self::OwnerNotAdmin => "The owner of an org objective must have the role org_admin.",
         }
     }
@@ -263,18 +276,6 @@ impl Caller {
         if self.is_admin() { Ok(()) } else { Err(Denied::AdminRequired) }
     }
 
-    /// Requires that a key with this access, for this person or for nobody in particular, may do nothing that the caller
-    /// may not. Who acts for a person sees what that person sees, and so makes keys for that person only, unless an org
-    /// admin is behind it (decisions B5, B7).
-    ///
-    /// # Errors
-    /// [`Denied::CannotGrant`].
-    pub fn may_grant(&self, scopes: Scopes, level: AccessLevel, person: Option<EmployeeId>) -> Result<(), Denied> {
-        let sees_as_much = self.person.is_none_or(|it| it.is_org_admin || person == Some(it.id));
-        let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.is_admin());
-        if sees_as_much && may_as_much { Ok(()) } else { Err(Denied::CannotGrant) }
-    }
-
     /// Requires the live environment.
     ///
     /// # Errors
@@ -295,6 +296,7 @@ pub enum QuotaClass {
 }
 
 impl Word for QuotaClass {
+    const NAME: &'static str = "QuotaClass";
     const WORDS: &'static [(&'static str, Self)] =
         &[("read", Self::Read), ("write", Self::Write), ("webhook_test", Self::WebhookTest), ("csv", Self::Csv)];
 }

@@ -63,7 +63,7 @@ impl Header {
     /// # Errors
     /// No column of addresses, a column given twice, too many columns, a custom key that cannot be one.
     pub(super) fn read(record: &Record<'_>) -> Result<Self, Unreadable> {
-        if record.cells.len() > MAX_COLUMNS {
+        if record.is_too_wide() {
             let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
             return Err(Unreadable::Invalid(Problems::one("header", flaw)));
         }

@@ -41,7 +41,7 @@ pub const MAX_COLUMNS: usize = 500;
 
 /// What stands in an empty cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Empty {
+pub enum Empty {
     /// Nothing: what is stored stays.
     Keep,
     /// What is stored is removed, where it can be.
@@ -49,6 +49,7 @@ enum Empty {
 }
 
 impl Word for Empty {
+    const NAME: &'static str = "CsvEmptyCell";
     const WORDS: &'static [(&'static str, Self)] = &[("keep", Self::Keep), ("clear", Self::Clear)];
 }
 

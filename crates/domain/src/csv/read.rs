@@ -1,8 +1,8 @@
 //! Reads a file: its header and its rows, of which only the cells that say something are kept.
 
 use super::columns::{Column, Header};
-use super::scan::{Broken, Scanner};
-use super::{MAX_BYTES, MAX_ROWS};
+use super::scan::{Broken, Record, Scanner};
+use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS};
 use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
 
@@ -73,6 +73,7 @@ impl File {
             if record.is_blank() {
                 continue;
             }
+            record.has_no_more_than_columns()?;
             if rows.len() == MAX_ROWS {
                 let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
                 return Err(Unreadable::Invalid(Problems::one("body", flaw)));
@@ -133,8 +134,19 @@ pub fn too_many_bytes() -> Flaw {
     Flaw::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
 }
 
+impl Record<'_> {
+    /// Refuses a file in which a row has more cells than any file has columns.
+    pub(super) fn has_no_more_than_columns(&self) -> Result<(), Unreadable> {
+        if !self.is_too_wide() {
+            return Ok(());
+        }
+        let reason = format!("must have at most {MAX_COLUMNS} columns; row {} has more", self.number);
+        Err(Unreadable::Invalid(Problems::one("body", Flaw::new(Code::TooLong, reason))))
+    }
+}
+
 impl Row {
-    fn of(columns: &[Column], record: &super::scan::Record<'_>) -> Self {
+    fn of(columns: &[Column], record: &Record<'_>) -> Self {
         let mut flaw = None;
         if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
             flaw = Some(Flaw::new(Code::InvalidFormat, "must have no more cells than the header"));
@@ -171,7 +183,6 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::MAX_COLUMNS;
     use super::*;
 
     fn fields(text: &str) -> Vec<(String, Code)> {
@@ -198,6 +209,20 @@ mod tests {
         assert_eq!(fields("email,custom.\n"), [("custom.".to_owned(), Code::TooShort)]);
         let wide = format!("email{}", ",".repeat(MAX_COLUMNS));
         assert_eq!(fields(&wide), [("header".to_owned(), Code::TooLong)]);
+        assert_eq!(fields(&",".repeat(MAX_BYTES)), [("header".to_owned(), Code::TooLong)], "not a blank row");
+    }
+
+    #[test]
+    fn a_file_is_refused_for_a_row_with_more_cells_than_there_may_be_columns() {
+        for cells in [",".repeat(MAX_COLUMNS), "x,".repeat(100_000)] {
+            let text = format!("email\na@example.com\n{cells}\n");
+            let Err(Unreadable::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("it is read") };
+            let problem = &problems.as_slice()[0];
+            assert_eq!((problem.field.as_str(), problem.code), ("body", Code::TooLong));
+            assert_eq!(problem.message, "must have at most 500 columns; row 3 has more");
+        }
+        let blank = format!("email\na@example.com\n{}\n", ",".repeat(MAX_COLUMNS - 1));
+        assert_eq!(File::read(blank.as_bytes()).unwrap().rows.len(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{File, Names};
+use crate::access::Denied;
 use crate::audit::Change;
 use crate::fields::Word;
 use crate::people::Employee;
@@ -66,11 +67,17 @@ impl Rejection {
     }
 }
 
+impl From<Denied> for Rejection {
+    fn from(denied: Denied) -> Self {
+        Self::denied(denied.message())
+    }
+}
+
 impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => Self::of(&problems),
-            Refusal::Denied(denied) => Self::denied(denied.message()),
+            Refusal::Denied(denied) => denied.into(),
             Refusal::Conflict(conflict) => {
                 Self::conflict(format!("{} {} is in the way", conflict.field, conflict.current))
             }
@@ -125,6 +132,7 @@ pub enum Action {
 }
 
 impl Word for Action {
+    const NAME: &'static str = "CsvAction";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("create", Self::Create),
         ("update", Self::Update),

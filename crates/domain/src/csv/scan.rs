@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::MAX_COLUMNS;
+
 /// What is wrong with the text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Broken {
@@ -21,7 +23,7 @@ pub(super) struct Broken {
 pub(super) struct Record<'a> {
     /// Its row in a spreadsheet, from 1. Blank rows count.
     pub(super) number: u32,
-    /// Its cells.
+    /// Its cells; of a record with too many, one more than there may be.
     pub(super) cells: Vec<Cow<'a, str>>,
     /// Whether a line end follows, so that it cannot have been cut.
     pub(super) is_ended: bool,
@@ -30,7 +32,13 @@ pub(super) struct Record<'a> {
 impl Record<'_> {
     /// Whether every cell is empty: spreadsheets write such rows where somebody once typed something.
     pub(super) fn is_blank(&self) -> bool {
-        self.cells.iter().all(|it| it.is_empty())
+        !self.is_too_wide() && self.cells.iter().all(|it| it.is_empty())
+    }
+
+    /// Whether it has more cells than a file may have columns. It was not read to its end then, because cells take many
+    /// times as much memory as the commas between them, and the file is to be refused.
+    pub(super) const fn is_too_wide(&self) -> bool {
+        self.cells.len() > MAX_COLUMNS
     }
 }
 
@@ -85,7 +93,7 @@ impl<'a> Scanner<'a> {
         loop {
             let (cell, end) = self.cell()?;
             cells.push(cell);
-            if end != End::Comma {
+            if end != End::Comma || cells.len() > MAX_COLUMNS {
                 return Ok(Some(Record { number: self.number, cells, is_ended: end == End::Line }));
             }
         }
@@ -182,6 +190,16 @@ mod tests {
         let found = scanned(b"a\r\n\n\"x\ny\"\nz").unwrap();
         let found: Vec<_> = found.iter().map(|(number, cells, ended)| (*number, cells[0].as_str(), *ended)).collect();
         assert_eq!(found, [(1, "a", true), (2, "", true), (3, "x\ny", true), (4, "z", false)]);
+    }
+
+    #[test]
+    fn no_more_cells_are_collected_than_tell_that_there_are_too_many() {
+        let text = ",".repeat(100_000);
+        let record = Scanner::new(text.as_bytes()).unwrap().next().unwrap().unwrap();
+        assert_eq!((record.cells.len(), record.is_too_wide(), record.is_blank()), (MAX_COLUMNS + 1, true, false));
+        let text = ",".repeat(MAX_COLUMNS - 1);
+        let record = Scanner::new(text.as_bytes()).unwrap().next().unwrap().unwrap();
+        assert_eq!((record.cells.len(), record.is_too_wide(), record.is_blank()), (MAX_COLUMNS, false, true));
     }
 
     #[test]

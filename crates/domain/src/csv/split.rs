@@ -63,6 +63,7 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
             header = Some((raw, (place(&Column::Email), place(&Column::ManagerEmail))));
             continue;
         };
+        record.has_no_more_than_columns()?;
         let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(|it| folded(it)).unwrap_or_default();
         let (email, manager) = (cell(&places.0), cell(&places.1).trim().to_owned());
         pieces.push(Piece { number: record.number, raw, email, manager });

@@ -32,6 +32,7 @@ pub enum Tone {
 }
 
 impl Word for Tone {
+    const NAME: &'static str = "AttributeTone";
     const WORDS: &'static [(&'static str, Self)] =
         &[("positive", Self::Positive), ("neutral", Self::Neutral), ("constructive", Self::Constructive)];
 }

@@ -84,6 +84,7 @@ pub enum Expand {
 }
 
 impl Word for Expand {
+    const NAME: &'static str = "ObjectiveExpand";
     const WORDS: &'static [(&'static str, Self)] =
         &[("owner", Self::Owner), ("linked_summaries", Self::LinkedSummaries)];
 }

@@ -36,6 +36,7 @@ pub enum Scope {
 }
 
 impl Word for Scope {
+    const NAME: &'static str = "ObjectiveScope";
     const WORDS: &'static [(&'static str, Self)] =
         &[("employee", Self::Employee), ("manager", Self::Manager), ("org", Self::Org)];
 }
@@ -58,6 +59,7 @@ pub enum Status {
 }
 
 impl Word for Status {
+    const NAME: &'static str = "ObjectiveStatus";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("proposed", Self::Proposed),
         ("approved", Self::Approved),

@@ -17,10 +17,7 @@ impl Sight {
     /// The sight of a caller.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
-        match caller.person {
-            Some(person) if !person.is_org_admin => Self::Of(person.id),
-            _ => Self::All,
-        }
+        caller.acts_for().map_or(Self::All, Self::Of)
     }
 
     /// Whether this objective is within sight; `owner_is_below` says whether its owner reports to the caller's person
@@ -57,10 +54,7 @@ impl Objective {
 /// # Errors
 /// [`Denied::AdminRequired`].
 pub(super) fn require_org_writer(caller: &Caller) -> Result<(), Denied> {
-    match caller.person {
-        Some(person) if !person.is_org_admin => Err(Denied::AdminRequired),
-        _ => caller.require_admin(),
-    }
+    if caller.acts_for().is_some() { Err(Denied::AdminRequired) } else { caller.require_admin() }
 }
 
 #[cfg(test)]

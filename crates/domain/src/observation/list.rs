@@ -39,6 +39,7 @@ pub enum Expand {
 }
 
 impl Word for Expand {
+    const NAME: &'static str = "ObservationExpand";
     const WORDS: &'static [(&'static str, Self)] = &[("employee", Self::Employee), ("attributes", Self::Attributes)];
 }
 

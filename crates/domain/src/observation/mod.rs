@@ -32,6 +32,7 @@ pub enum Type {
 }
 
 impl Word for Type {
+    const NAME: &'static str = "ObservationType";
     const WORDS: &'static [(&'static str, Self)] = &[("strength", Self::Strength), ("opportunity", Self::Opportunity)];
 }
 

@@ -30,6 +30,7 @@ pub enum Type {
 }
 
 impl Word for Type {
+    const NAME: &'static str = "ConnectorType";
     const WORDS: &'static [(&'static str, Self)] = &[("csv_feed", Self::CsvFeed)];
 }
 

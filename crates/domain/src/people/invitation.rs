@@ -30,6 +30,7 @@ pub enum State {
 }
 
 impl Word for State {
+    const NAME: &'static str = "InvitationStatus";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("pending", Self::Pending),
         ("accepted", Self::Accepted),

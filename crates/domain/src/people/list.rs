@@ -19,6 +19,7 @@ pub enum StatusFilter {
 }
 
 impl Word for StatusFilter {
+    const NAME: &'static str = "EmployeeStatusFilter";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("active", Self::Only(Status::Active)),
         ("deactivated", Self::Only(Status::Deactivated)),
@@ -75,6 +76,7 @@ pub enum Expand {
 }
 
 impl Word for Expand {
+    const NAME: &'static str = "EmployeeExpand";
     const WORDS: &'static [(&'static str, Self)] =
         &[("manager", Self::Manager), ("department", Self::Department), ("direct_reports", Self::DirectReports)];
 }

@@ -1,5 +1,6 @@
 //! People: the organization's system of record for them (§2.3, §3.3, §4.3).
 
+mod authorization;
 mod change;
 pub mod connector;
 mod custom;
@@ -7,6 +8,7 @@ pub mod invitation;
 mod lifecycle;
 mod list;
 
+pub use authorization::LineChange;
 pub use change::{Draft, Patch, References, ReportingLine};
 pub use connector::Connector;
 pub(crate) use custom::is_key;
@@ -43,6 +45,7 @@ pub enum Role {
 }
 
 impl Word for Role {
+    const NAME: &'static str = "Role";
     const WORDS: &'static [(&'static str, Self)] =
         &[("employee", Self::Employee), ("manager", Self::Manager), ("org_admin", Self::OrgAdmin)];
 }
@@ -59,6 +62,7 @@ pub enum Status {
 }
 
 impl Word for Status {
+    const NAME: &'static str = "EmployeeStatus";
     const WORDS: &'static [(&'static str, Self)] =
         &[("active", Self::Active), ("deactivated", Self::Deactivated), ("pending_invite", Self::PendingInvite)];
 }

@@ -1,7 +1,7 @@
 //! What somebody wants to be sent once more (decision F9).
 
 use super::change::topics;
-use super::{Delivery, LOG_DAYS, Subscription, Topics};
+use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
 use crate::event::{EventType, public_id};
 use crate::fields::{self, Fields, Word};
 use crate::json::Object;
@@ -23,6 +23,7 @@ pub enum Only {
 }
 
 impl Word for Only {
+    const NAME: &'static str = "ReplaySelection";
     const WORDS: &'static [(&'static str, Self)] = &[("failed", Self::Failed), ("all", Self::All)];
 }
 
@@ -85,15 +86,10 @@ fn out_of_range(message: impl Into<String>) -> Flaw {
 pub enum Whereabouts {
     /// It is kept, and nothing of it is to come.
     Kept,
-    /// It is queued: it will be attempted without being asked for.
-    Queued,
+    /// It is queued: an attempt is to come, which can come sooner.
+    Queued(Job),
     /// It is so old that it was removed.
     Removed,
-}
-
-impl Word for Whereabouts {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("kept", Self::Kept), ("queued", Self::Queued), ("removed", Self::Removed)];
 }
 
 impl Subscription {
@@ -107,18 +103,20 @@ impl Subscription {
 }
 
 impl Delivery {
-    /// Whether its event can be sent again.
+    /// Whether its event can be sent again. Answers the queued delivery that is to be brought forward; without one, the
+    /// event is to be queued anew.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for a test, which had no event, and for an event that is queued or was removed.
-    pub fn again(&self, event: Whereabouts) -> Result<(), Refusal> {
+    /// [`Refusal::Conflict`] for a test, which had no event, and for an event that was removed.
+    pub fn again(&self, event: Whereabouts) -> Result<Option<Job>, Refusal> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {
             return Err(Refusal::transition("event_type", self.event_type, REDELIVER));
         }
         match event {
-            Whereabouts::Kept => Ok(()),
-            Whereabouts::Queued | Whereabouts::Removed => Err(Refusal::transition("event", event.word(), REDELIVER)),
+            Whereabouts::Kept => Ok(None),
+            Whereabouts::Queued(job) => Ok(Some(job)),
+            Whereabouts::Removed => Err(Refusal::transition("event", "removed", REDELIVER)),
         }
     }
 
@@ -132,7 +130,7 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
-    use super::super::{Answered, Job, Origin, Outcome, Schedule};
+    use super::super::{Answered, Origin, Outcome, Schedule};
     use super::*;
     use crate::access::{Environment, Tenant};
     use crate::id::{DeliveryId, EventId, OrganizationId};
@@ -198,15 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_kept_and_not_to_come_is_sent_again() {
+    fn what_is_kept_is_sent_again_and_what_is_queued_comes_sooner() {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
+        let job = |kind| Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, Origin::Event);
         let attempt = |kind| {
-            let job = Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, Origin::Event);
             let answered = Answered { status: 204, duration_ms: 1, outcome: Outcome::Acknowledged };
-            job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), NOON).entry
+            let at = (NOON, NOON);
+            job(kind).settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at).entry
         };
         let refused = |kind, event| match attempt(kind).again(event) {
-            Ok(()) => None,
+            Ok(_) => None,
             Err(Refusal::Conflict(it)) => Some((it.field, it.current.to_string(), it.attempted_transition)),
             Err(other) => panic!("{other:?}"),
         };
@@ -215,9 +214,11 @@ mod tests {
         };
         let kind = EventType::EmployeeCreated;
         assert_eq!(refused(kind, Whereabouts::Kept), None);
-        assert_eq!(refused(kind, Whereabouts::Queued), conflict("event", "queued"));
+        let queued = Job { attempt: 3, ..job(kind) };
+        assert_eq!(attempt(kind).again(Whereabouts::Kept), Ok(None));
+        assert_eq!(attempt(kind).again(Whereabouts::Queued(queued)), Ok(Some(queued)));
         assert_eq!(refused(kind, Whereabouts::Removed), conflict("event", "removed"));
-        for event in [Whereabouts::Kept, Whereabouts::Queued, Whereabouts::Removed] {
+        for event in [Whereabouts::Kept, Whereabouts::Queued(queued), Whereabouts::Removed] {
             assert_eq!(refused(EventType::TestPing, event), conflict("event_type", "test.ping"));
         }
     }

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// How long attempts are kept (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
 
-/// Why an attempt was not acknowledged; for logs and metrics, the API shows the status only.
+/// Why an attempt was not acknowledged: the same words in the delivery log, in the metrics and in what is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FailureReason {
     /// It was answered with another status than 2xx.
@@ -44,6 +44,7 @@ pub enum FailureReason {
 }
 
 impl Word for FailureReason {
+    const NAME: &'static str = "DeliveryFailure";
     const WORDS: &'static [(&'static str, Self)] = &[
         ("status", Self::Status),
         ("redirect", Self::Redirect),
@@ -115,6 +116,10 @@ pub struct Delivery {
     pub next_attempt_at: Option<Timestamp>,
     /// When it was acknowledged.
     pub delivered_at: Option<Timestamp>,
+    /// When it was begun.
+    pub attempted_at: Timestamp,
+    /// Why it was not acknowledged; unknown for attempts from before this was recorded.
+    pub failure: Option<FailureReason>,
 }
 
 /// The JSON form of §2.5; a test event's id has a prefix of its own (§4.4).
@@ -132,6 +137,8 @@ struct Entry<'a> {
     response_duration_ms: u32,
     next_attempt_at: Option<Timestamp>,
     delivered_at: Option<Timestamp>,
+    attempted_at: Timestamp,
+    failure: Option<&'static str>,
 }
 
 impl Serialize for Delivery {
@@ -148,6 +155,8 @@ impl Serialize for Delivery {
             response_duration_ms: self.response_duration_ms,
             next_attempt_at: self.next_attempt_at,
             delivered_at: self.delivered_at,
+            attempted_at: self.attempted_at,
+            failure: self.failure.map(Word::word),
         }
         .serialize(serializer)
     }
@@ -161,9 +170,10 @@ impl Delivery {
         Self { status: next.status(), next_attempt_at: next.next_attempt_at(), delivered_at, ..self }
     }
 
-    /// When the attempt was begun: the time inside its id.
+    /// The time inside its id, by which the log is kept and sorted: when the attempt was begun, or before that when
+    /// somebody was told the id.
     #[must_use]
-    pub fn begun_at(&self) -> Timestamp {
+    pub fn logged_at(&self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
     }
 }
@@ -201,7 +211,7 @@ impl Listed for Delivery {
     const SORTS: Sorts = &[("-created_at", Sort::down(SortBy::CreatedAt)), ("created_at", Sort::up(SortBy::CreatedAt))];
 
     fn key(&self, _: SortBy) -> Key {
-        Key::Time(self.begun_at())
+        Key::Time(self.logged_at())
     }
 }
 
@@ -224,6 +234,8 @@ mod tests {
             response_duration_ms: 15_000,
             next_attempt_at: None,
             delivered_at: None,
+            attempted_at: Timestamp::from_millis(4),
+            failure: Some(FailureReason::Timeout),
         }
     }
 
@@ -233,11 +245,13 @@ mod tests {
         let retried = delivery().ended(Next::Retry { at }, at);
         assert_eq!(
             serde_json::to_string(&retried).unwrap(),
-            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null}"#
+            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout"}"#
         );
         let ping = Delivery { event_type: EventType::TestPing, ..delivery() };
         assert_eq!(serde_json::to_value(&ping).unwrap()["event_id"], "evt_test_00000000000000000000000001");
-        assert_eq!(ping.begun_at(), Timestamp::from_millis(3));
+        assert_eq!(ping.logged_at(), Timestamp::from_millis(3));
+        let good = Delivery { failure: None, ..delivery() };
+        assert_eq!(serde_json::to_value(&good).unwrap()["failure"], serde_json::Value::Null);
     }
 
     #[test]

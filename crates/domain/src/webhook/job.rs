@@ -83,7 +83,8 @@ impl Job {
         Self { delivery_id: Some(delivery), ..self }
     }
 
-    /// What the attempt with this id, which went to this URL and ended at this time, makes of the job (decision F2).
+    /// What the attempt with this id, which went to this URL and was begun and ended at these times, makes of the job
+    /// (decision F2).
     /// A test is never repeated (decision F7).
     #[must_use]
     pub fn settle(
@@ -92,9 +93,9 @@ impl Job {
         request_url: String,
         answered: Answered,
         schedule: &Schedule,
-        at: Timestamp,
+        (begun_at, at): (Timestamp, Timestamp),
     ) -> Settled {
-        let entry = self.entry(id, request_url, answered);
+        let entry = self.entry(id, request_url, answered, begun_at);
         if self.origin == Origin::Test {
             let status = answered.outcome.test_status();
             let delivered_at = (status == Status::Success).then_some(at);
@@ -113,13 +114,13 @@ impl Job {
             Resumed::Dropped => {
                 let nothing =
                     Answered { status: 0, duration_ms: 0, outcome: Outcome::Failed(super::FailureReason::TooLate) };
-                let entry = self.entry(id, request_url.to_owned(), nothing).ended(Next::Dropped, now);
+                let entry = self.entry(id, request_url.to_owned(), nothing, now).ended(Next::Dropped, now);
                 Some(Settled { entry, retry_at: None })
             }
         }
     }
 
-    fn entry(&self, id: DeliveryId, request_url: String, answered: Answered) -> Delivery {
+    fn entry(&self, id: DeliveryId, request_url: String, answered: Answered, attempted_at: Timestamp) -> Delivery {
         Delivery {
             id,
             subscription_id: self.webhook_id,
@@ -132,6 +133,11 @@ impl Job {
             response_duration_ms: answered.duration_ms,
             next_attempt_at: None,
             delivered_at: None,
+            attempted_at,
+            failure: match answered.outcome {
+                Outcome::Acknowledged => None,
+                Outcome::Failed(reason) => Some(reason),
+            },
         }
     }
 }
@@ -156,7 +162,8 @@ mod tests {
     }
 
     fn settled(job: &Job, answered: Answered) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
-        let it = job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), START);
+        let it =
+            job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), (START, START));
         (it.entry.status, it.entry.next_attempt_at, it.entry.delivered_at, it.retry_at)
     }
 
@@ -169,6 +176,17 @@ mod tests {
             let last = Job { attempt: 7, ..first };
             assert_eq!(settled(&last, LATE), (Status::Dropped, None, None, None));
             assert_eq!(settled(&last, GOOD), (Status::Success, None, Some(START), None));
+        }
+    }
+
+    #[test]
+    fn the_log_says_when_an_attempt_was_begun_and_why_it_failed() {
+        let (begun, ended) = (START, START.plus_seconds(15));
+        for (answered, failure) in [(LATE, Some(FailureReason::Timeout)), (GOOD, None)] {
+            let id = DeliveryId::from_ulid(Ulid(9));
+            let it = job(Origin::Event).settle(id, String::new(), answered, &Schedule::default(), (begun, ended));
+            assert_eq!((it.entry.attempted_at, it.entry.failure), (begun, failure));
+            assert_eq!(it.entry.delivered_at, failure.is_none().then_some(ended));
         }
     }
 
@@ -186,5 +204,7 @@ mod tests {
         let dropped = resume(START.plus_seconds(112_351)).unwrap();
         assert_eq!((dropped.entry.status, dropped.entry.response_status), (Status::Dropped, 0));
         assert_eq!((dropped.entry.attempt, dropped.retry_at), (1, None));
+        let (at, why) = (START.plus_seconds(112_351), Some(FailureReason::TooLate));
+        assert_eq!((dropped.entry.attempted_at, dropped.entry.failure), (at, why));
     }
 }

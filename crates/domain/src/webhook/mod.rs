@@ -8,6 +8,7 @@ mod job;
 mod ping;
 mod schedule;
 mod streak;
+mod subscribers;
 mod target;
 mod topic;
 
@@ -31,6 +32,7 @@ pub use job::{Answered, Job, Origin, Settled};
 pub use ping::{PING_MESSAGE, ping};
 pub use schedule::{MAX_RETRIES, Next, NotASchedule, Resumed, Schedule};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, Pulse, Streak};
+pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
 pub use target::{Target, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 
@@ -46,6 +48,7 @@ pub enum Status {
 }
 
 impl Word for Status {
+    const NAME: &'static str = "DeliveryStatus";
     const WORDS: &'static [(&'static str, Self)] =
         &[("success", Self::Success), ("failed", Self::Failed), ("dropped", Self::Dropped)];
 }

@@ -1,10 +1,12 @@
 //! The upload of a CSV file: its body, its parameters, its answer.
 
-use candor_domain::csv::Action;
-use candor_domain::problem::Code;
+use candor_domain::csv::{Action, Empty};
+use candor_domain::fields::Word;
 use serde_json::{Value, json};
 
-use super::shapes::{about, answer, array, flag, plain, word};
+use super::answers::changes;
+use super::shapes::{about, answer, array, count, field, flag, plain};
+use super::vocabulary::{FIELD_CODES, open, word};
 
 /// The first lines of a file, as an example.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
@@ -19,49 +21,48 @@ pub(super) fn body() -> Value {
 /// The query parameters.
 pub(super) fn parameters() -> Vec<Value> {
     let query = |name: &str, schema: Value, about: &str| json!({"name": name, "in": "query", "required": false, "schema": schema, "description": about});
+    let connector = "Uploads on behalf of this connector, which then owns the records; takes an admin-level key.";
+    let clears = format!("What an empty cell means; `{}` unless given.", Empty::Keep.word());
     vec![
-        query("dry_run", flag(), "Answers what would become of each row, and writes nothing."),
-        query(
-            "empty",
-            json!({"type": "string", "enum": ["keep", "clear"], "default": "keep"}),
-            "What an empty cell means.",
-        ),
-        query("connector_id", plain(), "Uploads on behalf of this connector, which then owns the records."),
+        query("dry_run", flag(), "Answers what would become of each row, and writes nothing. False unless given."),
+        query("empty", word::<Empty>(), &clears),
+        query("connector_id", plain(), connector),
     ]
 }
 
 /// The schema of the answer.
 pub(super) fn report() -> Value {
-    let count = || json!({"type": "integer", "minimum": 0});
-    let mut codes: Vec<Value> = Code::ALL.iter().map(|it| json!(it)).collect();
-    codes.extend([json!("permission_denied"), json!("conflict")]);
-    let row = about(json!({"type": "integer", "minimum": 1}), "The row in a spreadsheet; the header is 1.");
+    let row = || field("row_number", count(1), "The row as a spreadsheet counts; the header is 1.");
+    let email = || field("email", plain(), "The e-mail address of the row, as it was given.");
     let error = vec![
-        ("row_number", row.clone()),
-        ("email", plain()),
-        ("code", json!({"type": "string", "enum": codes})),
-        ("message", plain()),
+        row(),
+        email(),
+        field("code", open(FIELD_CODES), "What is wrong: a code of a field, `permission_denied` or `conflict`."),
+        field("message", plain(), "What would be right, for people."),
     ];
     let data = vec![
-        ("created", count()),
-        ("updated", count()),
-        ("deactivated", count()),
-        ("skipped", count()),
-        ("errors", array(&answer(error, vec![]))),
+        field("created", count(0), "Rows that recorded somebody new."),
+        field("updated", count(0), "Rows that changed somebody."),
+        field("deactivated", count(0), "Rows that deactivated somebody."),
+        field("skipped", count(0), "Rows that changed nothing, or that a later row of the same person replaced."),
+        field("errors", array(&answer(error, vec![])), "The rows that were refused, each with the reason."),
     ];
-    let change = answer(vec![("from", json!({})), ("to", json!({}))], vec![]);
     let planned = vec![
-        ("row_number", row),
-        ("email", plain()),
-        ("action", word::<Action>()),
-        ("changes", json!({"type": "object", "additionalProperties": change})),
+        row(),
+        email(),
+        field("action", open(Action::NAME), "What would become of the row."),
+        field("changes", changes(), "The members that would differ, by name."),
     ];
-    let warning = answer(vec![("column", plain()), ("message", plain())], vec![]);
+    let warning = vec![
+        field("column", plain(), "The name in the header."),
+        field("message", plain(), "Why it was passed over, for people."),
+    ];
     let sometimes = vec![
-        ("warnings", about(array(&warning), "Columns that were passed over.")),
-        ("plan", about(array(&answer(planned, vec![])), "With `dry_run=true`.")),
+        field("warnings", array(&answer(warning, vec![])), "Columns that were passed over."),
+        field("plan", array(&answer(planned, vec![])), "What would become of each row. Only with `dry_run=true`."),
     ];
-    answer(vec![("data", answer(data, vec![]))], sometimes)
+    let data = field("data", answer(data, vec![]), "The outcome; the five counts add up to the number of rows.");
+    answer(vec![data], sometimes)
 }
 
 /// An example of the answer.

@@ -3,6 +3,7 @@
 use candor_domain::problem::Code;
 use serde_json::{Value, json};
 
+use super::problems::BODY;
 use super::shapes::{Member, named};
 use crate::table::{Access, Body, Method, Route};
 
@@ -60,7 +61,7 @@ pub(super) fn responses() -> Vec<Member> {
             headers["WWW-Authenticate"] = header("Authenticate");
         }
         let content = json!({"application/json": {
-            "schema": named("Error"), "example": example(code, message, details),
+            "schema": named(BODY), "example": example(code, message, details),
         }});
         (*name, json!({"description": message, "headers": headers, "content": content}))
     };

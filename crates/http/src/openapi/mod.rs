@@ -4,20 +4,25 @@ mod answers;
 mod csv;
 mod errors;
 mod examples;
+mod operations;
 mod parameters;
 mod paths;
+mod problems;
 pub(crate) mod queries;
 mod requests;
 mod shapes;
+mod vocabulary;
 mod webhooks;
 
-pub use parameters::{Filter, Query, Takes};
+pub use parameters::{Filter, Query, Takes, Words};
 
 use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::answer::JSON;
+use crate::asset::Asset;
 use crate::table::BASE;
 
 const DESCRIPTION: &str = "\
@@ -41,9 +46,10 @@ pub fn document() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Candor",
-            "version": "1.0.0",
+            "version": env!("CARGO_PKG_VERSION"),
             "summary": "Performance feedback as a service",
             "description": DESCRIPTION,
+            "contact": {"name": "Whoever operates this service"},
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
         "servers": [{"url": BASE}],
@@ -64,8 +70,9 @@ pub fn document() -> Value {
 }
 
 fn schemas() -> Value {
-    let answers = answers::schemas().into_iter().chain(webhooks::answers());
-    object(answers.chain(requests::schemas()).chain(webhooks::requests()))
+    let answers = answers::schemas().into_iter().chain(webhooks::answers()).chain(problems::schemas());
+    let requests = requests::schemas().into_iter().chain(webhooks::requests());
+    object(answers.chain(requests).chain(vocabulary::schemas()))
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
@@ -73,7 +80,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
 }
 
 /// The document as it is served.
-pub(crate) fn rendered() -> Bytes {
-    static RENDERED: OnceLock<Bytes> = OnceLock::new();
-    RENDERED.get_or_init(|| Bytes::from(document().to_string())).clone()
+pub(crate) fn rendered() -> &'static Asset {
+    static RENDERED: OnceLock<Asset> = OnceLock::new();
+    RENDERED.get_or_init(|| Asset::new(JSON, Bytes::from(document().to_string())))
 }

@@ -2,13 +2,13 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{
-    AttributeKind, ConnectorKind, DeliveryKind, DepartmentKind, EmployeeKind, KeyKind, Kind, NotificationKind,
-    ObjectiveKind, ObservationKind, WebhookKind,
+    AttributeKind, ConnectorKind, DeliveryKind, DepartmentKind, EmployeeKind, EventKind, KeyKind, Kind,
+    NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
 use super::shapes::named;
-use super::{errors, examples, parameters};
+use super::{answers, errors, examples, operations, parameters};
 use crate::table::{Access, Body, Method, ROUTES, Route};
 
 /// The first segment of a path, its tag, what the tag is about, and the prefix of the identifiers in its paths.
@@ -26,7 +26,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("organization", "Organization", "The organization and its connections to HR systems.", ""),
     ("connectors", "Organization", "", ConnectorKind::PREFIX),
     ("webhooks", "Webhooks", "Who is told of what happens, and how that went.", WebhookKind::PREFIX),
-    ("events", "History", "What happened, for machines and for auditors.", ""),
+    ("events", "History", "What happened, for machines and for auditors.", EventKind::PREFIX),
     ("audit-log", "History", "", ""),
     ("openapi.json", "About", "This document.", ""),
 ];
@@ -85,7 +85,7 @@ fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "operationId": route.operation,
         "summary": route.summary,
-        "description": demands(route),
+        "description": format!("{}\n\n{}", operations::about(route.operation), demands(route)),
         "tags": [family(route).0],
         "parameters": parameters,
         "responses": responses(route),
@@ -108,7 +108,7 @@ fn operation(route: &Route) -> Value {
 pub(super) fn is_versioned(route: &Route) -> bool {
     let single = ["Observation", "Objective", "Employee", "Department", "Attribute", "Organization", "Connector"];
     let others = ["Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
-    let webhooks = ["Webhook", "WebhookWithSecret", "WebhookUpdated"];
+    let webhooks = ["Webhook", "WebhookWithSecret", "WebhookUpdated", "Delivery", "Event"];
     [&single[..], &others, &webhooks].iter().any(|it| it.contains(&route.response))
 }
 
@@ -122,10 +122,36 @@ fn demands(route: &Route) -> String {
     if route.live_only {
         text.push_str(" Test keys are refused.");
     }
+    if route.full_sight {
+        text.push_str(" Keys that act for a person are refused, unless that person is an org admin.");
+    }
     if route.access != Access::Public {
         text.push_str(&format!(" Counts as `{}`.", route.quota.word()));
     }
     text
+}
+
+/// What a success is.
+fn outcome(route: &Route) -> &'static str {
+    match (route.response, route.method, route.status) {
+        ("", ..) => "It is done; there is no body.",
+        ("EventFeed", ..) => "The events that follow the cursor, at most a page of them.",
+        ("CsvReport", ..) => "What became of the rows; also where some or all of them were refused.",
+        ("Document", ..) => "The document.",
+        ("DeliveryPromised", ..) => "The attempt that will be made, by its id in the log.",
+        ("WebhookReplayed", ..) => "How much was queued, and where the next request goes on.",
+        ("NotificationsRead", ..) => "Whose notifications were marked, and when.",
+        ("ConnectorReleased", ..) => "How many people were given back.",
+        ("InvitationAccepted", ..) => "Who accepted, and where.",
+        ("InvitationSent", ..) => "The new invitation.",
+        ("Event", ..) => "The event, as it was delivered.",
+        ("Delivery", ..) => "The attempt, as it is in the log.",
+        ("ApiKeyWithSecret" | "WebhookWithSecret", ..) => "The resource with its secret, which is shown this once.",
+        (list, ..) if list.ends_with("List") => "A page of the list, in the order that was asked for.",
+        (_, _, 201) => "The new resource, with its id.",
+        (_, Method::Get, _) => "The resource as it is now.",
+        _ => "The resource after the change.",
+    }
 }
 
 fn responses(route: &Route) -> Value {
@@ -140,15 +166,18 @@ fn responses(route: &Route) -> Value {
     if route.status == 201 {
         headers["Location"] = header("Location");
     }
-    let mut success = json!({"description": route.summary, "headers": headers});
+    let mut success = json!({"description": outcome(route), "headers": headers});
     if !route.response.is_empty() {
-        let content = json!({"schema": named(route.response), "example": examples::of(route.response)});
+        let mut content = json!({"schema": named(route.response)});
+        if !answers::WITHOUT_EXAMPLE.contains(&route.response) {
+            content["example"] = examples::of(route.response);
+        }
         success["content"] = json!({"application/json": content});
     }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
     if is_versioned(route) && route.method == Method::Get {
         let headers = errors::common_headers();
-        responses.insert("304".to_owned(), json!({"description": "If-None-Match names it.", "headers": headers}));
+        responses.insert("304".to_owned(), json!({"description": "The version that If-None-Match names is still the current one; there is no body.", "headers": headers}));
     }
     responses.extend(errors::of(route));
     Value::Object(responses)

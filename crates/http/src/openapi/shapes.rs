@@ -1,6 +1,5 @@
 //! The building blocks of schemas: texts with their bounds, identifiers, times, words.
 
-use candor_domain::fields::Word;
 use candor_domain::id::Kind;
 use serde_json::{Value, json};
 
@@ -15,6 +14,12 @@ pub(super) fn text(min: usize, max: usize) -> Value {
     let pattern =
         if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
+}
+
+/// A text of so many characters behind a prefix; it has one that is not blank.
+pub(super) fn prefixed(prefix: &str, max: usize) -> Value {
+    let pattern = format!(r"^{}[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$", prefix.replace('.', r"\."));
+    json!({"type": "string", "minLength": prefix.len() + 1, "maxLength": prefix.len() + max, "pattern": pattern})
 }
 
 /// A text as the service writes it.
@@ -45,9 +50,9 @@ pub(super) fn date() -> Value {
     json!({"type": "string", "format": "date", "examples": ["2026-03-02"]})
 }
 
-/// One of a closed set of words.
-pub(super) fn word<T: Word>() -> Value {
-    json!({"type": "string", "enum": super::parameters::words::<T>()})
+/// A whole number from here on.
+pub(super) fn count(least: u8) -> Value {
+    json!({"type": "integer", "minimum": least})
 }
 
 /// A boolean.
@@ -60,24 +65,22 @@ pub(super) fn nullable(mut schema: Value) -> Value {
     if schema.get("$ref").is_some() {
         return json!({"anyOf": [schema, {"type": "null"}]});
     }
-    if let Some(kind) = schema.get("type").cloned() {
+    if let Some(choices) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        choices.push(json!({"type": "null"}));
+    } else if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
     }
-    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        words.push(Value::Null);
-    }
     schema
+}
+
+/// A member of an object, with a sentence about it.
+pub(super) fn field(name: &'static str, schema: Value, description: &str) -> Member {
+    (name, about(schema, description))
 }
 
 /// The schema with a sentence about it.
 pub(super) fn about(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
-    schema
-}
-
-/// The schema with what is meant when nothing is said.
-pub(super) fn or(mut schema: Value, default: impl Into<Value>) -> Value {
-    schema["default"] = default.into();
     schema
 }
 
@@ -117,5 +120,10 @@ pub(super) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
 
 /// A page of a list (§1).
 pub(super) fn page(items: &Value, cursor: Value) -> Value {
-    answer(vec![("data", array(items)), ("next_cursor", cursor), ("has_more", flag())], vec![])
+    let members = vec![
+        field("data", array(items), "The entries of this page, in order; there may be fewer than `limit`."),
+        ("next_cursor", cursor),
+        field("has_more", flag(), "Whether more entries follow this page."),
+    ];
+    answer(members, vec![])
 }

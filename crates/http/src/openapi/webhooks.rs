@@ -1,41 +1,29 @@
 //! Webhooks in the document: subscriptions, their log, and the requests that receivers get.
 
-use candor_domain::event::{API_VERSION, EventType};
+use candor_domain::event::EventType;
 use candor_domain::fields::Word;
-use candor_domain::id::{DeliveryKind, EventKind, Kind, OrganizationKind, WebhookKind};
+use candor_domain::id::{DeliveryKind, WebhookKind};
 use candor_domain::signature::PREFIX;
 use candor_domain::webhook::{
-    DESCRIPTION_CHARS, LOG_DAYS, MAX_REPLAYED, MAX_TOPICS, Only, Status, Topic, URL_CHARS, USER_AGENT,
+    DESCRIPTION_CHARS, FailureReason, LOG_DAYS, MAX_REPLAYED, MAX_TOPICS, Only, Status, URL_CHARS, USER_AGENT,
 };
 use serde_json::{Value, json};
 
-use super::parameters::words;
+use super::answers::event_id;
 use super::shapes::{
-    Member, about, answer, array, datetime, flag, id, named, nullable, or, plain, request, text, word,
+    Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain, request, text,
 };
+use super::vocabulary::{TOPICS, open, word};
 
 const AT: &str = "2026-03-02T09:00:00.000Z";
 const WEBHOOK: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
 const DELIVERY: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
 const EVENT: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
+const FAILURE: &str = "Why it was not acknowledged: null on success, and for attempts from before this was recorded.";
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// What one delivery is told to be, and what a request to a receiver has as its body.
-const DELIVERED: &str = "EventDelivery";
-
-fn topic() -> Value {
-    let all: Vec<_> = words::<EventType>().into_iter().chain([Topic::Every.word()]).collect();
-    json!({"type": "string", "enum": all})
-}
-
 fn topics(what: &str) -> Value {
-    json!({"type": "array", "items": topic(), "minItems": 1, "maxItems": MAX_TOPICS, "description": what})
-}
-
-/// The id of an event, or of a test.
-fn event_id() -> Value {
-    let pattern = format!("^{}_(test_)?[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", EventKind::PREFIX);
-    json!({"type": "string", "pattern": pattern, "examples": [EVENT]})
+    json!({"type": "array", "items": named(TOPICS), "minItems": 1, "maxItems": MAX_TOPICS, "description": what})
 }
 
 fn secret() -> Member {
@@ -44,48 +32,62 @@ fn secret() -> Member {
 }
 
 fn webhook(always: Option<Member>, sometimes: Option<Member>) -> Value {
+    let topics = array(&open(TOPICS));
+    let description = format!("What people call it, at most {DESCRIPTION_CHARS} characters; null where nothing is.");
+    let last = nullable(open(Status::NAME));
     let mut members = vec![
-        ("id", id::<WebhookKind>()),
-        ("url", about(plain(), "Where deliveries go.")),
-        ("event_types", about(array(&topic()), "What it is told; `*` stands for all, also those to come.")),
-        ("active", about(flag(), "False pauses delivery.")),
-        ("description", nullable(plain())),
-        ("last_delivery_at", about(nullable(datetime()), "When the newest attempt ended.")),
-        ("last_delivery_status", nullable(word::<Status>())),
-        ("created_at", datetime()),
-        ("updated_at", datetime()),
+        field("id", id::<WebhookKind>(), "The subscription's id."),
+        field("url", plain(), "Where deliveries go: an https URL."),
+        field("event_types", topics, "What it is told; `*` stands for all, also those to come."),
+        field("active", flag(), "Whether anything is delivered. False pauses delivery."),
+        field("description", nullable(plain()), &description),
+        field("last_delivery_at", nullable(datetime()), "When the newest attempt ended; null before the first one."),
+        field("last_delivery_status", last, "How the newest attempt ended; null before the first one."),
+        field("created_at", datetime(), "When it was created."),
+        field("updated_at", datetime(), "When it last changed; deliveries do not count."),
     ];
     members.extend(always);
     answer(members, sometimes.into_iter().collect())
 }
 
 fn delivery() -> Value {
-    let whole = |least: u8, what: &str| json!({"type": "integer", "minimum": least, "description": what});
+    let status = "How it ended: `failed` if another attempt follows, `dropped` if none does.";
     let members = vec![
-        ("id", id::<DeliveryKind>()),
-        ("subscription_id", id::<WebhookKind>()),
-        ("event_id", event_id()),
-        ("event_type", word::<EventType>()),
-        ("attempt", whole(1, "1 for the first attempt of an event.")),
-        ("status", about(word::<Status>(), "`dropped` if it failed and no attempt follows, `failed` if one does.")),
-        ("request_url", plain()),
-        ("response_status", whole(0, "The HTTP status; 0 if it never connected.")),
-        ("response_duration_ms", whole(0, "Until the answer, or until it was given up.")),
-        ("next_attempt_at", nullable(datetime())),
-        ("delivered_at", about(nullable(datetime()), "When it was acknowledged.")),
+        field("id", id::<DeliveryKind>(), "The attempt's id; another one for each attempt."),
+        field("subscription_id", id::<WebhookKind>(), "The subscription that it was made for."),
+        field("event_id", event_id(), "The event; the same for each of its attempts."),
+        field("event_type", open(EventType::NAME), "The type of the event."),
+        field("attempt", count(1), "The number of the attempt, beginning with 1."),
+        field("status", open(Status::NAME), status),
+        field("request_url", plain(), "The URL that was called."),
+        field("response_status", count(0), "The HTTP status of the answer; 0 if there was none."),
+        field("response_duration_ms", count(0), "Milliseconds until the answer, or until it was given up."),
+        field("next_attempt_at", nullable(datetime()), "When the next attempt is due; null if none follows."),
+        field("delivered_at", nullable(datetime()), "When it was acknowledged; null if it was not."),
+        field("attempted_at", datetime(), "When the attempt was begun."),
+        field("failure", nullable(open(FailureReason::NAME)), FAILURE),
     ];
     answer(members, vec![])
 }
 
 fn promised() -> Value {
-    let delivery = about(id::<DeliveryKind>(), "The id that the attempt will have in the log.");
-    answer(vec![("delivery_id", delivery), ("event_id", event_id())], vec![])
+    let delivery = "The id that the attempt will have in the log. A queued delivery whose attempt is just under way gets \
+                    it only if that attempt fails.";
+    let members = vec![
+        field("delivery_id", id::<DeliveryKind>(), delivery),
+        field("event_id", event_id(), "The id of the event that is delivered."),
+    ];
+    answer(members, vec![])
 }
 
 fn replayed() -> Value {
     let count = json!({"type": "integer", "minimum": 0, "maximum": MAX_REPLAYED});
-    let on = about(nullable(datetime()), "The `since` of the request that goes on; null when all were queued.");
-    answer(vec![("enqueued", about(count, "Deliveries that were queued.")), ("continue_since", on)], vec![])
+    let on = "The `since` of the request that goes on; null when all were queued.";
+    let members = vec![
+        field("enqueued", count, "Deliveries that were queued or brought forward."),
+        field("continue_since", nullable(datetime()), on),
+    ];
+    answer(members, vec![])
 }
 
 /// The schemas of answers, by name.
@@ -99,57 +101,49 @@ pub(super) fn answers() -> Vec<Member> {
         ("DeliveryList", super::answers::list("Delivery")),
         ("DeliveryPromised", promised()),
         ("WebhookReplayed", replayed()),
-        (DELIVERED, delivered()),
     ]
 }
 
-fn url() -> Value {
-    let what = "An https URL without user and password; 422 unless its host is known to public DNS and no address of it \
-                is private.";
-    json!({"type": "string", "format": "uri", "maxLength": URL_CHARS, "description": what})
+fn url() -> Member {
+    let what = format!(
+        "An https URL without user and password, at most {URL_CHARS} characters; 422 unless its host is known to public \
+         DNS and no address of it is private."
+    );
+    field("url", json!({"type": "string", "format": "uri", "maxLength": URL_CHARS}), &what)
 }
 
 fn description() -> Member {
-    ("description", nullable(text(0, DESCRIPTION_CHARS)))
+    let what = format!("What people call it, at most {DESCRIPTION_CHARS} characters.");
+    field("description", nullable(text(0, DESCRIPTION_CHARS)), &what)
 }
 
 /// The schemas of requests, by name.
 pub(super) fn requests() -> Vec<Member> {
     let wanted = || topics("What it is told; `*` stands for all. Duplicates are folded.");
-    let create = request(vec![("url", url()), ("event_types", wanted())], vec![description()]);
-    let rotate = about(flag(), "Gives it a new secret; the one before signs as well for another 24 hours.");
+    let create = request(vec![url(), ("event_types", wanted())], vec![description()]);
     let update = vec![
-        ("url", url()),
+        url(),
         ("event_types", wanted()),
-        ("active", about(flag(), "False pauses delivery; true also forgets the failures so far.")),
+        field("active", flag(), "False pauses delivery; true also forgets the failures so far."),
         description(),
-        ("rotate_secret", rotate),
+        field("rotate_secret", flag(), "Gives it a new secret; the one before signs as well for another 24 hours."),
     ];
-    let since = about(datetime(), &format!("Events that happened no earlier; within the last {LOG_DAYS} days."));
-    let only =
-        "`failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted.";
+    let since = format!("Events that happened no earlier; within the last {LOG_DAYS} days.");
+    let only = format!(
+        "`failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted. \
+         `{}` unless given.",
+        Only::Failed.word()
+    );
     let replay = vec![
-        ("until", about(nullable(datetime()), "Events that happened before this; now unless given.")),
-        ("event_types", nullable(topics("Of these types, as far as the subscription wants them."))),
-        ("only", about(or(nullable(word::<Only>()), Only::Failed.word()), only)),
+        field("until", nullable(datetime()), "Events that happened before this; now unless given."),
+        ("event_types", nullable(topics("Of these types, as far as the subscription wants them; all unless given."))),
+        field("only", nullable(word::<Only>()), &only),
     ];
     vec![
         ("WebhookCreate", create),
         ("WebhookUpdate", request(vec![], update)),
-        ("WebhookReplay", request(vec![("since", since)], replay)),
+        ("WebhookReplay", request(vec![field("since", datetime(), &since)], replay)),
     ]
-}
-
-fn delivered() -> Value {
-    let members = vec![
-        ("id", about(event_id(), "The same for every attempt; a receiver handles an id once.")),
-        ("event", about(word::<EventType>(), "Types are added over time: pass over those you do not know.")),
-        ("created_at", about(datetime(), "When it happened, not when the attempt was made.")),
-        ("api_version", json!({"type": "string", "const": API_VERSION})),
-        ("organization_id", id::<OrganizationKind>()),
-        ("data", about(json!({"type": "object"}), "The resource after the change, as GET shows it.")),
-    ];
-    answer(members, vec![])
 }
 
 fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
@@ -164,7 +158,7 @@ fn headers() -> Vec<Value> {
     let standard = json!({"type": "string", "pattern": "^v1,[^ ]+( v1,[^ ]+)*$"});
     vec![
         always("User-Agent", json!({"type": "string", "const": USER_AGENT}), "Who calls."),
-        always("X-Service-Event", word::<EventType>(), "The event's type."),
+        always("X-Service-Event", open(EventType::NAME), "The event's type."),
         always("X-Service-Event-Id", event_id(), "The `id` of the body."),
         always("X-Service-Delivery-Id", id::<DeliveryKind>(), "The id of this attempt; another one for each."),
         always("X-Service-Timestamp", whole.clone(), unix),
@@ -187,7 +181,7 @@ fn headers() -> Vec<Value> {
 
 /// The requests that the service makes, which the document describes like operations of the receiver.
 pub(super) fn section() -> Value {
-    let content = json!({"application/json": {"schema": named(DELIVERED), "example": super::examples::event()}});
+    let content = json!({"application/json": {"schema": named("Event")}});
     let operation = json!({
         "operationId": "receiveEvent",
         "summary": "An event that a subscription wants",
@@ -218,7 +212,8 @@ fn example_of_delivery() -> Value {
     json!({
         "id": DELIVERY, "subscription_id": WEBHOOK, "event_id": EVENT, "event_type": "observation.created",
         "attempt": 1, "status": "failed", "request_url": "https://hooks.example.com/candor", "response_status": 503,
-        "response_duration_ms": 41, "next_attempt_at": "2026-03-02T09:00:30.000Z", "delivered_at": null,
+        "response_duration_ms": 41, "next_attempt_at": "2026-03-02T09:00:30.041Z", "delivered_at": null,
+        "attempted_at": AT, "failure": "status",
     })
 }
 
@@ -234,6 +229,7 @@ pub(super) fn example(schema: &str) -> Option<Value> {
         "Webhook" => example_of_webhook(),
         "WebhookWithSecret" | "WebhookUpdated" => with_secret(),
         "WebhookList" => list(example_of_webhook()),
+        "Delivery" => example_of_delivery(),
         "DeliveryList" => list(example_of_delivery()),
         "DeliveryPromised" => json!({"delivery_id": DELIVERY, "event_id": EVENT}),
         "WebhookReplayed" => json!({"enqueued": 12, "continue_since": null}),

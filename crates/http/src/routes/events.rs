@@ -9,6 +9,10 @@ pub(crate) fn feed<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { events::feed(shell, &it.call, it.params).await })
 }
 
+pub(crate) fn get<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { events::get(shell, &it.call, it.id()?).await })
+}
+
 pub(crate) fn audit_log<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { log::list(shell, &it.call, it.params).await })
 }

@@ -1,9 +1,8 @@
-//! The organization, its connectors, and the description of the API (decisions C10, G).
+//! The organization and its connectors (decisions C10, G).
 
-use candor_service::{Reply, Shell, connectors as hr, organization as org};
+use candor_service::{Shell, connectors as hr, organization as org};
 
-use crate::exchange::{Asked, Visit};
-use crate::openapi;
+use crate::exchange::Asked;
 use crate::table::Work;
 
 pub(crate) fn organization<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
@@ -28,8 +27,4 @@ pub(crate) fn create_connector<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> 
 
 pub(crate) fn release<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { hr::release(shell, &it.call, it.id()?, it.body).await })
-}
-
-pub(crate) fn document(_: &Shell, _: Visit) -> Work<'_> {
-    Box::pin(async { Ok(Reply::done(openapi::rendered(), None)) })
 }

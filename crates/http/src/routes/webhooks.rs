@@ -29,6 +29,10 @@ pub(crate) fn deliveries<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { webhooks::deliveries(shell, &it.call, it.id()?, it.params).await })
 }
 
+pub(crate) fn delivery<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::delivery(shell, &it.call, it.id()?, it.second_id()?).await })
+}
+
 pub(crate) fn test<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
     Box::pin(async move { webhooks::test(shell, &it.call, it.id()?).await })
 }

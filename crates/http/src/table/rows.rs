@@ -4,7 +4,8 @@ use candor_domain::access::{QuotaClass, Scope};
 
 use super::Access::{Admin, AnyKey, Scope as Needs};
 use super::{Method, Route};
-use crate::openapi::queries;
+use crate::invitation_page;
+use crate::openapi::{self, queries};
 use crate::routes::objectives::{self, OfEmployees, OfManagers};
 use crate::routes::{
     attributes, departments, employees, events, keys, notifications, observations, settings, webhooks,
@@ -55,7 +56,7 @@ pub static ROUTES: &[Route] = &[
     Route::get("/employee-objectives/{id}/history", Needs(Scope::ObjectivesRead), objectives::history::<OfEmployees>)
         .named("listEmployeeObjectiveHistory", "List what was done with an employee's objective, newest first")
         .with(&queries::HISTORY)
-        .answers("AuditEntryList"),
+        .answers("HistoryEntryList"),
     Route::post("/employee-objectives/{id}/submit", Needs(Scope::ObjectivesWrite), objectives::submit::<OfEmployees>)
         .named("submitEmployeeObjective", "Submit an employee's objective for review")
         .answers("Objective"),
@@ -104,7 +105,7 @@ pub static ROUTES: &[Route] = &[
     Route::get("/manager-objectives/{id}/history", Needs(Scope::ObjectivesRead), objectives::history::<OfManagers>)
         .named("listManagerObjectiveHistory", "List what was done with a manager's or org objective, newest first")
         .with(&queries::HISTORY)
-        .answers("AuditEntryList"),
+        .answers("HistoryEntryList"),
     Route::post("/manager-objectives/{id}/submit", Needs(Scope::ObjectivesWrite), objectives::submit::<OfManagers>)
         .named("submitManagerObjective", "Submit a manager's or org objective for review")
         .answers("Objective"),
@@ -177,6 +178,7 @@ pub static ROUTES: &[Route] = &[
         .named("inviteEmployee", "Invite a pending employee again")
         .answers("InvitationSent"),
     Route::open(Method::Post, "/invitations/accept", employees::accept)
+        .shows(invitation_page::asking)
         .named("acceptInvitation", "Accept an invitation with its token")
         .takes("InvitationAccept")
         .answers("InvitationAccepted"),
@@ -285,45 +287,61 @@ pub static ROUTES: &[Route] = &[
     Route::get("/webhooks", Needs(Scope::WebhooksRead), webhooks::list)
         .named("listWebhooks", "List webhook subscriptions")
         .with(&queries::WEBHOOKS)
-        .answers("WebhookList"),
+        .answers("WebhookList")
+        .full_sight(),
     Route::post("/webhooks", Needs(Scope::WebhooksWrite), webhooks::create)
         .named("createWebhook", "Subscribe a receiver to events; its secret is shown this once")
         .takes("WebhookCreate")
-        .creates("WebhookWithSecret"),
+        .creates("WebhookWithSecret")
+        .full_sight(),
     Route::get("/webhooks/{id}", Needs(Scope::WebhooksRead), webhooks::get)
         .named("getWebhook", "Get a webhook subscription")
-        .answers("Webhook"),
+        .answers("Webhook")
+        .full_sight(),
     Route::patch("/webhooks/{id}", Needs(Scope::WebhooksWrite), webhooks::update)
         .named("updateWebhook", "Update a webhook subscription, pause it, or give it a new secret")
         .takes("WebhookUpdate")
-        .answers("WebhookUpdated"),
+        .answers("WebhookUpdated")
+        .full_sight(),
     Route::delete("/webhooks/{id}", Needs(Scope::WebhooksWrite), webhooks::remove)
-        .named("deleteWebhook", "Delete a webhook subscription and its log for good"),
+        .named("deleteWebhook", "Delete a webhook subscription and its log for good")
+        .full_sight(),
     Route::get("/webhooks/{id}/deliveries", Needs(Scope::WebhooksRead), webhooks::deliveries)
         .named("listDeliveries", "List the attempts of the last 30 days to deliver to a subscription")
         .with(&queries::DELIVERIES)
-        .answers("DeliveryList"),
+        .answers("DeliveryList")
+        .full_sight(),
+    Route::get("/webhooks/{id}/deliveries/{delivery_id}", Needs(Scope::WebhooksRead), webhooks::delivery)
+        .named("getDelivery", "Get one attempt to deliver to a subscription")
+        .answers("Delivery")
+        .full_sight(),
     Route::post("/webhooks/{id}/test", Needs(Scope::WebhooksWrite), webhooks::test)
         .named("testWebhook", "Send a test to a receiver, once")
         .counts_as(QuotaClass::WebhookTest)
-        .answers("DeliveryPromised"),
+        .answers("DeliveryPromised")
+        .full_sight(),
     Route::post("/webhooks/{id}/deliveries/{delivery_id}/redeliver", Needs(Scope::WebhooksWrite), webhooks::redeliver)
-        .named("redeliver", "Deliver the event of an attempt again")
-        .accepts("DeliveryPromised"),
+        .named("redeliver", "Deliver the event of an attempt again, or now what is queued for later")
+        .accepts("DeliveryPromised")
+        .full_sight(),
     Route::post("/webhooks/{id}/replay", Needs(Scope::WebhooksWrite), webhooks::replay)
         .named("replayEvents", "Deliver the events of a time again")
         .takes("WebhookReplay")
-        .accepts("WebhookReplayed"),
+        .accepts("WebhookReplayed")
+        .full_sight(),
     // What happened
     Route::get("/events", Needs(Scope::EventsRead), events::feed)
         .named("listEvents", "Read the gap-free feed of events of the last 30 days, in commit order")
         .with(&queries::EVENTS)
-        .answers("EventFeed"),
+        .answers("EventFeed")
+        .full_sight(),
+    Route::get("/events/{id}", Needs(Scope::EventsRead), events::get)
+        .named("getEvent", "Get one event of the last 30 days")
+        .answers("Event")
+        .full_sight(),
     Route::get("/audit-log", Admin(Scope::AuditRead), events::audit_log)
         .named("listAuditLog", "List audit entries")
         .with(&queries::AUDIT_LOG)
         .answers("AuditEntryList"),
-    Route::open(Method::Get, "/openapi.json", settings::document)
-        .named("getDocument", "Get this document")
-        .answers("Document"),
+    Route::file("/openapi.json", openapi::rendered).named("getDocument", "Get this document").answers("Document"),
 ];

@@ -46,3 +46,26 @@ async fn compression_leaves_the_tag_alone() {
     assert_eq!(packed.header("content-encoding"), Some("zstd"));
     assert_eq!(packed.header("etag"), plain.header("etag"));
 }
+
+#[tokio::test]
+async fn the_document_and_the_reference_are_not_sent_again_to_whoever_has_them() {
+    let world = World::new().await;
+    for path in ["/v1/openapi.json", "/docs", "/docs/scalar.js", "/docs/icon.svg"] {
+        for accept in ["zstd", "gzip", "identity"] {
+            let ask = || world.bare("GET", path).header("accept-encoding", accept);
+            let first = ask().send().await;
+            let tag = first.header("etag").unwrap_or_else(|| panic!("{path} has no tag")).to_owned();
+            assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong one: {tag}");
+            assert_eq!(first.header("vary"), Some("Accept-Encoding"), "{path}");
+            assert_eq!(first.header("cache-control"), Some("public, max-age=3600, must-revalidate"), "{path}");
+            let again = ask().header("if-none-match", &tag).send().await;
+            assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(tag.as_str())), "{path}");
+            assert_eq!(again.header("content-encoding"), None, "{path}");
+            let other = ask().header("if-none-match", "\"other\"").send().await;
+            assert_eq!((other.status, &other.body), (200, &first.body), "{path}");
+        }
+    }
+    let plain = world.bare("GET", "/v1/openapi.json").send().await;
+    let zstd = world.bare("GET", "/v1/openapi.json").header("accept-encoding", "zstd").send().await;
+    assert_eq!(zstd::decode_all(&zstd.body[..]).unwrap(), plain.body);
+}

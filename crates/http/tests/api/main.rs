@@ -2,15 +2,19 @@
 #![cfg(test)]
 
 mod authorization;
+mod bound;
 mod conditional;
+mod connections;
 mod cors;
 mod csv;
+mod described;
 mod document;
 mod encoding;
 mod framing;
 mod headers;
 mod hostile;
 mod idempotency;
+mod invitation_page;
 mod isolation;
 mod limits;
 mod methods;
@@ -22,6 +26,7 @@ mod people;
 mod receivers;
 mod records;
 mod resources;
+mod slow;
 mod snapshots;
 mod stores;
 mod support;

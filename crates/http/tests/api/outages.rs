@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_http::Settings;
 use candor_store_sqlite::SqliteStore;
-use candor_store_testkit::Faulty;
+use candor_store_testkit::{Call, Faulty};
 use serde_json::json;
 
 use crate::support::World;
@@ -38,14 +38,30 @@ async fn readiness_is_the_databases_and_the_processs() {
     let ready = || world.bare("GET", "/readyz").send();
     assert_eq!(ready().await.status, 200);
     store.set_down(true);
+    world.clock.advance_seconds(1);
     let down = ready().await;
     assert_eq!(down.refusal(), (503, "unavailable".to_owned()));
-    assert_eq!(down.json()["error"]["message"], "The database does not answer.");
+    assert_eq!(down.json()["error"]["message"], "The database does not answer or takes no writes.");
     assert_eq!(world.bare("GET", "/livez").send().await.status, 200, "the process lives");
     store.set_down(false);
     world.readiness.set_draining();
     assert_eq!(ready().await.json()["error"]["message"], "The service is stopping.");
     assert_eq!(world.get("/v1/me").await.status, 200, "requests in flight are still answered");
+}
+
+#[tokio::test]
+async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
+    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let world = World::on(store.clone(), Settings::default()).await;
+    let before = store.calls(Call::Itself);
+    for (round, down) in [(1, false), (2, true), (3, false)] {
+        store.set_down(down);
+        world.clock.advance_seconds(1);
+        let asked = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
+        let status = if down { 503 } else { 200 };
+        assert!(asked.iter().all(|it| it.status == status), "round {round}");
+        assert_eq!(store.calls(Call::Itself) - before, round);
+    }
 }
 
 #[tokio::test]

@@ -137,3 +137,68 @@ async fn the_feed_always_leads_on() {
     let filtered = world.get("/v1/events?filter[event]=observation.created&filter[event]=employee.created").await;
     assert_eq!(filtered.json()["data"].as_array().unwrap().len(), 3);
 }
+
+#[tokio::test]
+async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_complete() {
+    /// As large as a page may be, and what stands around its entries.
+    const MOST_BYTES: usize = 8_000_000 + 1_000;
+    let world = World::new().await;
+    let fields: serde_json::Map<_, _> =
+        (0..32).map(|it| (format!("field{it}"), Value::from("\u{1f600}".repeat(1024)))).collect();
+    let (mut wanted, managers) = (Vec::new(), people(&world, 3).await);
+    for number in 0..42 {
+        let person = json!({
+            "email": format!("report{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
+            "manager_id": managers[number % managers.len()], "custom_fields": fields,
+        });
+        wanted.push(world.made("/v1/employees", person).await);
+    }
+    wanted.extend(managers.iter().cloned());
+    let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let answered = world.get(&format!("/v1/employees?expand=direct_reports&limit=100{cursor}")).await;
+        assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
+        let page = answered.json();
+        pages += 1;
+        for person in page["data"].as_array().unwrap() {
+            let is_manager = managers.iter().any(|it| person["id"] == it.as_str());
+            assert_eq!(person["direct_reports"].as_array().unwrap().len(), if is_manager { 14 } else { 0 });
+        }
+        seen.extend(ids(&page));
+        assert_eq!(page["has_more"], page["next_cursor"].is_string());
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert!(pages > 1);
+    seen.sort();
+    wanted.sort();
+    assert_eq!(seen, wanted);
+}
+
+#[tokio::test]
+async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_without_a_gap() {
+    /// As large as a page may be, and what stands around its entries.
+    const MOST_BYTES: usize = 8_000_000 + 1_000;
+    let world = World::new().await;
+    let fields: serde_json::Map<_, _> =
+        (0..32).map(|it| (format!("field{it}"), Value::from("\u{1f600}".repeat(1024)))).collect();
+    let mut wanted = Vec::new();
+    for number in 0..64 {
+        let person = json!({
+            "email": format!("person{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
+            "custom_fields": fields,
+        });
+        wanted.push(world.made("/v1/employees", person).await);
+    }
+    let (mut seen, mut cursor, mut more) = (Vec::new(), String::new(), Vec::new());
+    while more.last() != Some(&false) {
+        let answered = world.get(&format!("/v1/events?limit=100{cursor}")).await;
+        assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
+        let page = answered.json();
+        seen.extend(page["data"].as_array().unwrap().iter().map(|it| it["data"]["id"].as_str().unwrap().to_owned()));
+        more.push(page["has_more"].as_bool().unwrap());
+        cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
+    }
+    assert_eq!(more, [true, false]);
+    assert_eq!(seen, wanted);
+}

@@ -55,7 +55,7 @@ pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
         let outcome = Outcome::of_status(status);
         let answered = Answered { status, duration_ms: 7, outcome };
         let id = job.delivery_id.unwrap_or_else(|| shell.id(at));
-        let settled = job.settle(id, url, answered, &Schedule::default(), at);
+        let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
         let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, at);
         attempts.push(settled.entry.clone());
         pulses.push(((job.tenant, job.webhook_id), pulse));

@@ -32,6 +32,8 @@ impl Resources {
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
         let observation = made("/v1/observations", body).await;
         let delivery = world.attempt_all(204).await[0].id.to_string();
+        let fed = world.bare("GET", "/v1/events").key(key).send().await.json();
+        let event = fed["data"][0]["id"].as_str().unwrap().to_owned();
         let invited = made("/v1/employees", person).await;
         let objective = |owner: &str| json!({"owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01", "period_end": "2026-06-30"});
         let employee_objective = made("/v1/employee-objectives", objective(&employee)).await;
@@ -57,6 +59,7 @@ impl Resources {
             ("connectors", connector),
             ("webhooks", webhook),
             ("deliveries", delivery),
+            ("events", event),
         ]))
     }
 
@@ -155,6 +158,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "api-keys" => "key_00000000000000000000000001",
         "connectors" => "con_00000000000000000000000001",
         "webhooks" => "whk_00000000000000000000000001",
+        "events" => "evt_00000000000000000000000001",
         other => panic!("{other} has no ids here"),
     }
 }

@@ -33,7 +33,7 @@ impl Shared {
     pub(crate) fn instance(&self, seed: u64) -> Shell {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
-        let settings = ShellSettings { public_url: PUBLIC_URL.to_owned() };
+        let settings = ShellSettings::at(PUBLIC_URL.to_owned());
         let receivers = self.world.receivers.clone();
         Shell::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
     }

@@ -68,7 +68,7 @@ impl World {
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: Settings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
-        let public = ShellSettings { public_url: PUBLIC_URL.to_owned() };
+        let public = ShellSettings::at(PUBLIC_URL.to_owned());
         let receivers = Arc::new(Receivers::default());
         let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, receivers.clone(), public));
         let readiness = Readiness::starting();

@@ -4,7 +4,7 @@ use candor_domain::access::Scopes;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
 
 use super::column;
-use crate::flat::{Cell, Cells, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const API_KEYS: Table = Table {
@@ -32,6 +32,7 @@ const API_KEYS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
 };
 
 impl Stored for ApiKey {

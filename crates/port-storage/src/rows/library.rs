@@ -5,7 +5,7 @@ use candor_domain::organization::Organization;
 use candor_domain::text::folded;
 
 use super::column;
-use crate::flat::{Cell, Cells, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const ORGANIZATIONS: Table = Table {
@@ -22,6 +22,7 @@ const ORGANIZATIONS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[],
 };
 
 impl Stored for Organization {
@@ -61,6 +62,12 @@ const DEPARTMENTS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[
+        Index::unique(&["name_key"]),
+        Index::on(&["archived", "name_key", "id"]),
+        Index::on(&["archived", "created_at", "id"]),
+        Index::on(&["archived", "updated_at", "id"]),
+    ],
 };
 
 impl Stored for Department {
@@ -102,6 +109,12 @@ const ATTRIBUTES: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[
+        Index::unique(&["name_key"]),
+        Index::on(&["archived", "name_key", "id"]),
+        Index::on(&["archived", "created_at", "id"]),
+        Index::on(&["archived", "updated_at", "id"]),
+    ],
 };
 
 impl Stored for Attribute {

@@ -6,7 +6,7 @@ use candor_domain::notification::Notification;
 use candor_domain::objective::{Objective, Scope, Status};
 
 use super::column;
-use crate::flat::{Cell, Cells, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const OBJECTIVES: Table = Table {
@@ -33,6 +33,15 @@ const OBJECTIVES: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[
+        Index::on(&["shelf", "period_end", "id"]),
+        Index::on(&["scope_status", "period_end", "id"]),
+        Index::on(&["shelf", "created_at", "id"]),
+        Index::on(&["scope_status", "created_at", "id"]),
+        Index::on(&["shelf", "updated_at", "id"]),
+        Index::on(&["scope_status", "updated_at", "id"]),
+        Index::on(&["owner_id", "scope_status", "period_end", "id"]),
+    ],
 };
 
 /// The default list of a family, which is that of everything in it that is not archived, is one run of an index.
@@ -112,6 +121,7 @@ const NOTIFICATIONS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[Index::on(&["recipient_id", "unread", "created_at", "id"]), Index::on(&["unread", "created_at", "id"])],
 };
 
 impl Stored for Notification {

@@ -3,7 +3,7 @@
 use candor_domain::observation::Observation;
 
 use super::column;
-use crate::flat::{Cell, Cells, MemberTable, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -26,6 +26,12 @@ const TABLE: Table = Table {
     recorded: &[],
     versioned: true,
     members: Some(MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" }),
+    indexes: &[
+        Index::on(&["archived", "observation_date", "id", "employee_id"]),
+        Index::on(&["archived", "created_at", "id", "employee_id"]),
+        Index::on(&["archived", "updated_at", "id", "employee_id"]),
+        Index::on(&["employee_id", "archived", "observation_date", "id"]),
+    ],
 };
 
 impl Stored for Observation {

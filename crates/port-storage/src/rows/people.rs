@@ -4,7 +4,7 @@ use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::text::folded;
 
 use super::column;
-use crate::flat::{Cell, Cells, MemberTable, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const EMPLOYEES: Table = Table {
@@ -34,6 +34,18 @@ const EMPLOYEES: Table = Table {
     recorded: &[],
     versioned: true,
     members: Some(MemberTable { name: "employee_custom_values", owner: "employee_id", member: "digest" }),
+    indexes: &[
+        Index::unique(&["email_key"]),
+        Index::unique(&["external_id"]),
+        Index::on(&["status", "last_name_key", "id"]),
+        Index::on(&["status", "first_name_key", "id"]),
+        Index::on(&["status", "created_at", "id"]),
+        Index::on(&["status", "updated_at", "id"]),
+        Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
+        Index::on(&["department_id", "status", "last_name_key", "id"]),
+        Index::on(&["connector_id", "id"]),
+        Index::on(&["role", "status", "id"]),
+    ],
 };
 
 impl Stored for Employee {
@@ -102,6 +114,7 @@ const INVITATIONS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[Index::on(&["employee_id", "created_at", "id"])],
 };
 
 impl Stored for Invitation {
@@ -142,6 +155,7 @@ const CONNECTORS: Table = Table {
     recorded: &[],
     versioned: true,
     members: None,
+    indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
 };
 
 impl Stored for Connector {

@@ -1,10 +1,10 @@
 //! Audit entries and events as rows, which are only ever added.
 
-use candor_domain::audit::{Actor, AuditEntry, Origin, Target};
+use candor_domain::audit::{Actor, AuditEntry, KeyUsed, Origin, Target};
 use candor_domain::event::Event;
 
 use super::column;
-use crate::flat::{Cell, Cells, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const AUDIT_ENTRIES: Table = Table {
@@ -23,11 +23,19 @@ const AUDIT_ENTRIES: Table = Table {
         column("request_id", Type::Text),
         column("ip", Type::Text),
         column("user_agent", Type::Text),
+        column("api_key_id", Type::Text),
+        column("api_key_name", Type::Text),
     ],
     derived: &[],
     recorded: &[],
     versioned: false,
     members: None,
+    indexes: &[
+        Index::on(&["occurred_at", "id"]),
+        Index::on(&["target_id", "occurred_at", "id"]),
+        Index::on(&["actor_id", "occurred_at", "id"]),
+        Index::on(&["action", "occurred_at", "id"]),
+    ],
 };
 
 impl Stored for AuditEntry {
@@ -47,6 +55,9 @@ impl Stored for AuditEntry {
         out.opt_text(self.request_id.as_ref());
         out.opt_text(self.context.ip.as_ref());
         out.opt_text(self.context.user_agent.as_ref());
+        let key = self.context.api_key.as_ref();
+        out.opt_text(key.map(|it| &it.id));
+        out.opt_text(key.map(|it| &it.name));
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
@@ -59,9 +70,14 @@ impl Stored for AuditEntry {
             changes: row.parse(|text| serde_json::from_str(text).ok())?,
             comment: row.opt_text()?,
             request_id: row.opt_text()?,
-            context: Origin { ip: row.opt_text()?, user_agent: row.opt_text()? },
+            context: Origin { ip: row.opt_text()?, user_agent: row.opt_text()?, api_key: key_used(row)? },
         })
     }
+}
+
+fn key_used(row: &mut Reader<'_>) -> Result<Option<KeyUsed>, StorageError> {
+    let (id, name) = (row.opt_text()?, row.opt_text()?);
+    Ok(id.map(|id| KeyUsed { id, name: name.unwrap_or_default() }))
 }
 
 /// The events; a store adds the column by which it knows their commit order.
@@ -77,6 +93,7 @@ pub const EVENT_TABLE: Table = Table {
     recorded: &[],
     versioned: false,
     members: None,
+    indexes: &[Index::on(&["position", "id"])],
 };
 
 impl Stored for Event {

@@ -3,12 +3,13 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::fields::Word;
+use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, SealedSecret, Streak, Subscription, Topics};
 use serde::{Deserialize, Serialize};
 
 use super::column;
-use crate::flat::{Cell, Cells, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::store::StorageError;
 
 const WEBHOOKS: Table = Table {
@@ -33,6 +34,7 @@ const WEBHOOKS: Table = Table {
     ],
     versioned: true,
     members: None,
+    indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
 };
 
 /// A sealed secret as it stands in its column.
@@ -93,7 +95,7 @@ impl Stored for Subscription {
     }
 }
 
-/// The log; `created_at` is when an attempt was begun, the time inside its id.
+/// The log; `created_at` is the time inside the id of an attempt. Old rows lack what was added to their columns later.
 const DELIVERIES: Table = Table {
     name: "deliveries",
     columns: &[
@@ -108,11 +110,18 @@ const DELIVERIES: Table = Table {
         column("response_duration_ms", Type::Int),
         column("next_attempt_at", Type::Time),
         column("delivered_at", Type::Time),
+        column("attempted_at", Type::Time),
+        column("failure", Type::Text),
     ],
     derived: &[column("created_at", Type::Time)],
     recorded: &[],
     versioned: false,
     members: None,
+    indexes: &[
+        Index::unique(&["webhook_id", "status", "created_at", "id"]),
+        Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
+        Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
+    ],
 };
 
 impl Stored for Delivery {
@@ -130,12 +139,15 @@ impl Stored for Delivery {
         out.put(Cell::Int(i64::from(self.response_duration_ms)));
         out.opt_time(self.next_attempt_at);
         out.opt_time(self.delivered_at);
-        out.time(self.begun_at());
+        out.time(self.attempted_at);
+        out.opt_text(self.failure.map(|it| it.word().to_owned()).as_ref());
+        out.time(self.logged_at());
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
+        let id: DeliveryId = row.id()?;
         Ok(Self {
-            id: row.id()?,
+            id,
             subscription_id: row.id()?,
             event_id: row.id()?,
             event_type: row.word()?,
@@ -146,8 +158,15 @@ impl Stored for Delivery {
             response_duration_ms: row.number()?,
             next_attempt_at: row.opt_time()?,
             delivered_at: row.opt_time()?,
+            attempted_at: row.opt_time()?.unwrap_or_else(|| time_of(id)),
+            failure: row.opt_parse(|text| Word::from_word(text).ok())?,
         })
     }
+}
+
+/// When the id of an attempt was made.
+fn time_of(id: DeliveryId) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }
 
 const JOBS: Table = Table {
@@ -166,6 +185,7 @@ const JOBS: Table = Table {
     recorded: &[],
     versioned: false,
     members: None,
+    indexes: &[Index::unique(&["webhook_id", "event_id"])],
 };
 
 /// The queue, which no change set writes row by row: its columns in the order in which [`read_job`] reads them.

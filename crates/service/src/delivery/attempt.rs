@@ -20,7 +20,8 @@ use super::record::Finished;
 
 /// What could not be looked up is tried again after this time.
 const STORE_FAILED: Duration = Duration::from_secs(5);
-/// What cannot be signed waits for an operator.
+/// What this process cannot sign is left to others for so long, and stays as due as it is: it may be this process alone
+/// that lacks a key.
 const NO_SECRET: Duration = Duration::from_secs(60);
 
 /// Everything that an attempt needs.
@@ -45,6 +46,7 @@ impl Engine {
             return (None, None);
         }
         let id = job.delivery_id.unwrap_or_else(|| self.shell.id(self.shell.clock.now()));
+        let begun_at = self.shell.clock.now();
         let Some(attempt) = self.send(&job, id, &ready).await else {
             let back = Fate::Back(self.shell.clock.now());
             return (Some(Finished { job, fate: back, pulse: None }), None);
@@ -54,7 +56,7 @@ impl Engine {
             acknowledged: attempt.outcome == Outcome::Acknowledged,
             took: attempt.duration,
         };
-        (Some(self.settle(&job, id, &ready, attempt)), Some(answer))
+        (Some(self.settle(&job, id, &ready, (begun_at, attempt))), Some(answer))
     }
 
     /// Looks up what the attempt needs, or says why there is none.
@@ -80,7 +82,9 @@ impl Engine {
         };
         let secrets = receiver.signing(now.wall);
         if secrets.is_empty() {
-            return Err(Fate::Back(later(now.wall, NO_SECRET)));
+            self.figures.secret.increment(1);
+            let left = self.lanes().leave_alone(begun.lane, now, now.plus(NO_SECRET));
+            return Err(if left { Fate::Released } else { Fate::Back(later(now.wall, NO_SECRET)) });
         }
         Ok(Ready { receiver, message, secrets })
     }
@@ -117,6 +121,7 @@ impl Engine {
             body: message.body.clone(),
             deadline: self.settings.timeout,
         };
+        tracing::trace!(webhook = %job.webhook_id, event = %job.event_id, attempt = job.attempt, "a delivery begins");
         let mut phase = self.phase.subscribe();
         tokio::select! {
             biased;
@@ -125,12 +130,19 @@ impl Engine {
         }
     }
 
-    fn settle(&self, job: &Job, id: candor_domain::id::DeliveryId, ready: &Ready, attempt: Attempt) -> Finished {
+    fn settle(
+        &self,
+        job: &Job,
+        id: candor_domain::id::DeliveryId,
+        ready: &Ready,
+        (begun_at, attempt): (Timestamp, Attempt),
+    ) -> Finished {
         let at = self.shell.clock.now();
         let Attempt { response_status: status, duration, outcome } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let answered = Answered { status, duration_ms, outcome };
-        let settled = job.settle(id, ready.receiver.url.clone(), answered, &self.settings.schedule, at);
+        let (url, times) = (ready.receiver.url.clone(), (begun_at, at));
+        let settled = job.settle(id, url, answered, &self.settings.schedule, times);
         self.figures.attempted(outcome, duration);
         tell(job, &settled, outcome);
         let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, at);
@@ -144,10 +156,10 @@ impl Engine {
                 self.figures.too_late.increment(1);
                 let outcome = Outcome::Failed(FailureReason::TooLate);
                 tell(&job, settled, outcome);
-                let at: Timestamp = settled.entry.begun_at();
+                let at: Timestamp = settled.entry.attempted_at;
                 Some(Pulse::of(outcome, settled.entry.status, false, at))
             }
-            Fate::Back(_) | Fate::Parked | Fate::Gone => None,
+            Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
         };
         Finished { job, fate, pulse }
     }
@@ -155,9 +167,12 @@ impl Engine {
 
 /// Tells the log of a failure: ids and words, never what is in the body or the URL.
 fn tell(job: &Job, settled: &Settled, outcome: Outcome) {
-    let Outcome::Failed(reason) = outcome else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);
-    let (reason, status, attempt) = (reason.word(), settled.entry.response_status, job.attempt);
+    let (status, attempt) = (settled.entry.response_status, job.attempt);
+    let Outcome::Failed(reason) = outcome else {
+        return tracing::debug!(%organization, %webhook, %event, attempt, status, "delivered");
+    };
+    let reason = reason.word();
     match settled.entry.status {
         Status::Dropped => {
             tracing::info!(%organization, %webhook, %event, attempt, reason, status, "a delivery was dropped");

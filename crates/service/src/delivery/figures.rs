@@ -11,6 +11,8 @@ use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 pub(super) struct Figures {
     acknowledged: Counter,
     failed: Vec<(FailureReason, Counter)>,
+    /// Not attempted, because no key of this process opens a secret that signs.
+    pub(super) secret: Counter,
     attempt_seconds: Histogram,
     latency_seconds: Histogram,
     in_flight: Gauge,
@@ -34,6 +36,7 @@ impl Figures {
         Self {
             acknowledged: attempts("success"),
             failed: sent.map(|(word, reason)| (*reason, attempts(word))).collect(),
+            secret: attempts("secret"),
             attempt_seconds: histogram!("candor_webhook_attempt_seconds"),
             latency_seconds: histogram!("candor_webhook_latency_seconds"),
             in_flight: gauge!("candor_webhook_attempts_in_flight"),

@@ -42,6 +42,8 @@ pub(crate) struct HandOver {
     queued: Vec<Job>,
     /// Whether deliveries may become due with it.
     due: bool,
+    /// Whether something that is queued already has become due with it.
+    sooner: bool,
     leased: Option<Leased>,
 }
 
@@ -70,12 +72,13 @@ impl HandOver {
     /// Prepares a change set: where the engine has room, what it queues is leased to it.
     pub(crate) fn prepare(deliveries: &Deliveries, tenant: Tenant, change: &mut ChangeSet) -> Option<Self> {
         let engine = deliveries.engine()?;
-        let (mut changed, mut queued) = (vec![], vec![]);
+        let (mut changed, mut queued, mut sooner) = (vec![], vec![], false);
         for write in &change.writes {
             match write {
                 Write::Webhook(row) => changed.push(row.value.id),
                 Write::WebhookRemoved(id, _) => changed.push(*id),
                 Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
+                Write::BringForward(..) => sooner = true,
                 Write::Observation(_)
                 | Write::Employee(..)
                 | Write::Department(_)
@@ -91,19 +94,22 @@ impl HandOver {
             }
         }
         let count = change.events.len() + queued.len();
-        let due = count > 0;
+        let due = count > 0 || sooner;
         if !due && changed.is_empty() {
             return None;
         }
         let leased = (1..=MOST).contains(&count).then(|| Leased::take(&engine, count, &change.events)).flatten();
         change.lease = leased.as_ref().map(|it| Lease { worker: engine.worker, until: it.ends.stored() });
-        Some(Self { engine, tenant, changed, queued, due, leased })
+        Some(Self { engine, tenant, changed, queued, due, sooner, leased })
     }
 
     /// Hands over what came of the commit, if anything is known to have come of it.
     pub(crate) fn complete(mut self, committed: Option<&Committed>) {
         for webhook in &self.changed {
             self.engine.receivers.forget((self.tenant, *webhook));
+        }
+        if self.sooner {
+            self.engine.nudge(false);
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),

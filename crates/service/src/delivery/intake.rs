@@ -55,6 +55,10 @@ impl Engine {
             }
         };
         self.claims().took(&claim, &claimed, now.steady);
+        match claimed.jobs.len() {
+            0 => tracing::trace!("no delivery is due"),
+            deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
+        }
         let (kept, surplus) = self.sift(claimed.jobs);
         self.lanes().owe(surplus.len());
         self.give_back(surplus);

@@ -4,6 +4,7 @@
 //! under way at once adapts to how it answers, and lanes that were not seen to answer quickly never have more than half
 //! of the room together: receivers that hang delay nobody else.
 
+mod left;
 mod pace;
 mod ring;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use std::time::Duration;
 use candor_port_storage::queue::Lane;
 
 use super::lease::{Ends, Now};
+use left::LeftAlone;
 pub(super) use pace::Answer;
 use pace::Pace;
 use ring::Ring;
@@ -50,6 +52,8 @@ pub(super) struct Begun<T> {
 pub(super) struct Lanes<T> {
     limits: Limits,
     lanes: HashMap<Lane, State<T>>,
+    /// Lanes that nothing is taken for.
+    left_alone: LeftAlone,
     /// The lanes in which something waits.
     ring: Ring,
     /// What is held in all lanes, and in those that are not known to answer quickly.
@@ -90,6 +94,7 @@ impl<T> Lanes<T> {
         Self {
             limits,
             lanes: HashMap::new(),
+            left_alone: LeftAlone::default(),
             ring: Ring::default(),
             all: Count::default(),
             slow: Count::default(),
@@ -132,6 +137,9 @@ impl<T> Lanes<T> {
 
     /// Whether a lane would take another one while so many are on their way to it.
     pub(super) fn takes(&self, lane: Lane, coming: usize) -> bool {
+        if self.left_alone.has(lane) {
+            return false;
+        }
         let (waiting, depth, quick) =
             self.lanes.get(&lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
         let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
@@ -242,6 +250,7 @@ impl<T> Lanes<T> {
 
     /// Forgets what has waited for too long; says how many that were.
     pub(super) fn forget(&mut self, now: Now) -> usize {
+        self.left_alone.forget(now);
         let before = self.all.waiting;
         for state in self.lanes.values_mut() {
             let waited = state.waiting.len();
@@ -260,7 +269,9 @@ impl<T> Lanes<T> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
         let mut full: Vec<_> = self.lanes.iter().filter(|(_, it)| is_full(it)).map(|(lane, _)| *lane).collect();
+        full.extend(self.left_alone.lanes());
         full.sort_unstable();
+        full.dedup();
         full
     }
 
@@ -272,6 +283,11 @@ impl<T> Lanes<T> {
             depth.saturating_sub(waiting)
         };
         lanes.iter().map(free).min()
+    }
+
+    /// Takes nothing for a lane for some time, so that others may have it; says whether there is room to remember it.
+    pub(super) fn leave_alone(&mut self, lane: Lane, now: Now, until: Ends) -> bool {
+        self.left_alone.add(lane, now, until)
     }
 
     /// Begins nothing any more, and hands out what waits.

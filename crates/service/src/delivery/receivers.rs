@@ -31,7 +31,7 @@ pub(super) struct Receiver {
 
 impl Receiver {
     fn of(lane: Lane, subscription: Subscription, vault: &Vault) -> Self {
-        let open = |it: &candor_domain::webhook::SealedSecret| match secrets::open(vault, &it.sealed) {
+        let open = |it: &candor_domain::webhook::SealedSecret| match secrets::open(vault, lane, &it.sealed) {
             Ok(secret) => Some((secret, it.ends_at)),
             Err(error) => {
                 let (tenant, webhook) = lane;

@@ -142,7 +142,7 @@ impl Engine {
                 }
                 Ok(true)
             }
-            Err(error @ StorageError::Unavailable(_)) => {
+            Err(error @ (StorageError::Unavailable(_) | StorageError::TooSlow(_))) => {
                 self.outcomes.put_back(batch);
                 Err(error)
             }

@@ -6,7 +6,7 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::people::{
-    Draft, Employee, Invitation, Patch, References, Rehire, ReportingLine, Status, invitation,
+    Draft, Employee, Invitation, LineChange, Patch, References, Rehire, ReportingLine, Status, invitation,
 };
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
@@ -20,7 +20,8 @@ use crate::{Call, Error, Shell};
 /// `POST /employees`
 ///
 /// # Errors
-/// Invalid fields, references that do not hold, an address that is taken; see [`Error`].
+/// Invalid fields, a role or a place that the caller may not give, references that do not hold, an address that is
+/// taken; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let draft = Draft::parse(body.clone())?;
@@ -32,6 +33,9 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
             external_id: draft.external_id.as_deref(),
         };
         let known = wanted.load(shell, call.caller.tenant).await?.references;
+        let new_manager = draft.manager.as_ref().and_then(|it| it.id).filter(|_| known.manager.is_some());
+        let (line, on_tree) = line_change(shell, call, None, new_manager).await?;
+        draft.may_be_recorded_by(call.caller.acts_for(), line)?;
         let invited = draft.send_invite;
         let decision = Employee::create(shell.id(at), draft, &known, at)?;
         let person = decision.state.clone();
@@ -40,6 +44,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let (mut change, body, version) =
             shell.plan(call, decision, None, at, |it| vec![Write::Employee(Row::new(it), lines)])?;
         change.requires.extend(person.department_id.map(Require::DepartmentOpen));
+        change.requires.extend(on_tree.map(Require::TreeUnchanged));
         if invited {
             let token = invitation::token(random32(&*shell.ids)?);
             let invitation = Invitation::new(shell.id(at), &person, &token, at)?;
@@ -53,7 +58,8 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// `PATCH /employees/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, references that do not hold, an address that is taken; see [`Error`].
+/// Not found, invalid fields, a role or a place that the caller may not give, references that do not hold, an address that
+/// is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
@@ -61,10 +67,11 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
+        let tree = authorized(shell, call, &patch, &stored.value, known.tree).await?;
         let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
             return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
-        changed(shell, call, &stored, decision, known.tree, at)
+        changed(shell, call, &stored, decision, tree, at)
     };
     shell.change(call, plan).await
 }
@@ -72,7 +79,7 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// `POST /employees/{id}/rehire`
 ///
 /// # Errors
-/// Not found, invalid fields, not deactivated, references that do not hold; see [`Error`].
+/// Not found, invalid fields, a place that the caller may not give, not deactivated, references that do not hold; see [`Error`].
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
@@ -80,8 +87,9 @@ pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
         call.check(stored.version)?;
         let rehire = Rehire::parse(body.clone(), &stored.value)?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
+        let tree = authorized(shell, call, rehire.patch(), &stored.value, known.tree).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
-        changed(shell, call, &stored, decision, known.tree, at)
+        changed(shell, call, &stored, decision, tree, at)
     };
     shell.change(call, plan).await
 }
@@ -128,6 +136,37 @@ pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
         changed(shell, call, &stored, decision, None, at)
     };
     shell.change(call, plan).await
+}
+
+/// Whether the caller may change the record like this; answers the oldest version of the tree that was looked at.
+async fn authorized(
+    shell: &Shell,
+    call: &Call,
+    patch: &Patch,
+    stored: &Employee,
+    seen: Option<Version>,
+) -> Result<Option<Version>, Error> {
+    let (line, on_tree) = line_change(shell, call, Some(stored.id), patch.new_manager(stored)).await?;
+    patch.may_be_made_by(stored, call.caller.acts_for(), line)?;
+    Ok(seen.into_iter().chain(on_tree).min())
+}
+
+/// Where a change of a reporting line leads, seen from the person whom the caller acts for, and the version of the tree on
+/// which that holds. The manager was found before: whoever is there has their line in the tree.
+async fn line_change(
+    shell: &Shell,
+    call: &Call,
+    person: Option<EmployeeId>,
+    manager: Option<EmployeeId>,
+) -> Result<(LineChange, Option<Version>), Error> {
+    let (Some(own), Some(manager)) = (call.caller.acts_for(), manager) else { return Ok(Default::default()) };
+    let to = shell.store.reporting(call.caller.tenant, own, manager).await?;
+    let Some(person) = person else {
+        return Ok((LineChange { to_below: to.is_below, from_below: false }, Some(to.tree)));
+    };
+    let from = shell.store.reporting(call.caller.tenant, own, person).await?;
+    let line = LineChange { to_below: to.is_below, from_below: from.is_below };
+    Ok((line, Some(to.tree.min(from.tree))))
 }
 
 /// Plans the commit of a changed record, with what its references rely upon.

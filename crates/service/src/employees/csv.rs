@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use candor_domain::csv::{self, File, Outcome, Plan, Report, Request, Unreadable};
 use candor_domain::fields::Reference;
-use candor_domain::id::ConnectorKind;
+use candor_domain::id::{ConnectorKind, EmployeeId};
 use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::Refusal;
@@ -23,7 +23,8 @@ use crate::shell::render;
 use crate::{Call, Error, Shell};
 use load::Loaded;
 
-/// Rows saved in one commit: few enough that no other writer waits for long behind one.
+/// Rows saved in one commit: few enough that no other writer waits for long behind one. Where subscriptions want their
+/// events, [`DELIVERIES`](crate::fan_out::DELIVERIES) may make it fewer.
 pub const PIECE: usize = 150;
 /// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
 /// the same file sent again goes on from there.
@@ -34,7 +35,7 @@ const PATIENT_STALLS: usize = 2;
 /// `POST /employees/csv`
 ///
 /// # Errors
-/// A file that cannot be read, wrong parameters, an unknown connector; see [`Error`]. Rows that fail are no error: the
+/// A file that cannot be read, wrong parameters, a connector that is unknown or not the caller's to act as; see [`Error`]. Rows that fail are no error: the
 /// answer names them.
 pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> Result<Reply, Error> {
     let call = &call;
@@ -43,8 +44,12 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
     }
     let request = Request::parse(params)?;
     let file = aside(move || File::read(&body)).await?.map_err(refused)?;
+    if request.connector.is_some() {
+        call.caller.require_admin()?;
+    }
     let connector = connector(shell, call, request.connector.as_deref()).await?;
-    let asked = Asked { file, connector, clear_empty: request.clear_empty, is_admin: call.caller.is_admin() };
+    let (is_admin, acts_for) = (call.caller.is_admin(), call.caller.acts_for());
+    let asked = Asked { file, connector, clear_empty: request.clear_empty, is_admin, acts_for };
     let upload = Upload { shell, call, asked: Arc::new(asked) };
     if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
@@ -78,12 +83,14 @@ struct Asked {
     connector: Option<Connector>,
     clear_empty: bool,
     is_admin: bool,
+    acts_for: Option<EmployeeId>,
 }
 
 impl Asked {
     fn options(&self, at: Timestamp) -> csv::Options<'_> {
-        let Self { connector, clear_empty, is_admin, .. } = self;
-        csv::Options { clear_empty: *clear_empty, is_admin: *is_admin, connector: connector.as_ref(), at }
+        let Self { connector, clear_empty, is_admin, acts_for, .. } = self;
+        let connector = connector.as_ref();
+        csv::Options { clear_empty: *clear_empty, is_admin: *is_admin, acts_for: *acts_for, connector, at }
     }
 }
 
@@ -157,7 +164,7 @@ impl<'a> Upload<'a> {
             return self.shell.keep(self.call, reply, at).await.map(Some);
         }
         let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
-        let mut next = pieces.next().transpose()?;
+        let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
                 piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
@@ -168,7 +175,7 @@ impl<'a> Upload<'a> {
             };
             let commit = self.shell.commit(self.call.caller.tenant, piece.change);
             // One piece is made while the one before it is saved.
-            let (saved, made) = tokio::join!(commit, async { pieces.next() });
+            let (saved, made) = tokio::join!(commit, pieces.next());
             match saved {
                 Ok(()) => {}
                 Err(CommitError::Replayed) => {
@@ -180,7 +187,7 @@ impl<'a> Upload<'a> {
                 }
             }
             ends.extend(piece.steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
-            next = made.transpose()?;
+            next = made?;
         }
         Ok(Some(reply))
     }

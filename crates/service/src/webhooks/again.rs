@@ -8,12 +8,13 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, MAX_REPLAYED, Only, Origin, ReplayOrder, Subscription, Whereabouts};
-use candor_port_storage::queue::Again;
-use candor_port_storage::{ChangeSet, CommitError, Write};
+use candor_port_storage::queue::{Again, Resend};
+use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
 use serde::Serialize;
 
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
+use crate::webhooks::secrets;
 use crate::{Call, Error, Shell};
 
 /// Events queued in one commit: few enough that no other writer waits for long behind one.
@@ -23,6 +24,9 @@ const PIECE: usize = 500;
 const SLICE_SECONDS: i64 = 6 * 3_600;
 /// A replay that has worked for so long ends and says where to go on, well before its request is given up.
 const WORK_SECONDS: i64 = 15;
+
+/// What the audit log calls a redelivery.
+const REDELIVER: &str = "webhook.redeliver";
 
 /// What was promised to whoever asked for one delivery.
 #[derive(Serialize)]
@@ -41,11 +45,12 @@ struct Replayed {
 /// `POST /webhooks/{id}/test`: one attempt, also while the subscription is not active.
 ///
 /// # Errors
-/// Not found; see [`Error`].
+/// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
 pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
+        secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
         let event = (shell.id(at), EventType::TestPing);
         let (change, body) = promise(shell, call, &stored.value, "webhook.test", event, Origin::Test, at)?;
         Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
@@ -56,7 +61,7 @@ pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Er
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`
 ///
 /// # Errors
-/// Not found; a subscription that is not active, a test, an event that is queued or no longer kept; see [`Error`].
+/// Not found; a subscription that is not active, a test, an event that is no longer kept; see [`Error`].
 pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
     let plan = async |at: Timestamp| {
@@ -64,9 +69,13 @@ pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: Deli
         let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
         call.check(stored.version)?;
         stored.value.sends("redeliver")?;
-        attempt.again(whereabouts(shell, tenant, &attempt).await?)?;
-        let event = (attempt.event_id, attempt.event_type);
-        let (change, body) = promise(shell, call, &stored.value, "webhook.redeliver", event, Origin::Replay, at)?;
+        let (change, body) = match attempt.again(whereabouts(shell, tenant, &attempt).await?)? {
+            Some(queued) => sooner(shell, call, &stored.value, &queued, at)?,
+            None => {
+                let event = (attempt.event_id, attempt.event_type);
+                promise(shell, call, &stored.value, REDELIVER, event, Origin::Replay, at)?
+            }
+        };
         Ok(Plan::Commit(Box::new(change), Reply::accepted(body)))
     };
     shell.change(call, plan).await
@@ -88,6 +97,23 @@ fn promise(
     Ok((change, render(&Promised { delivery_id, event_id: public_id(kind, event) })?))
 }
 
+/// Brings the next attempt of a queued delivery forward, under an id that is told beforehand. One that has an id already
+/// keeps it: somebody was told it.
+fn sooner(
+    shell: &Shell,
+    call: &Call,
+    subscription: &Subscription,
+    queued: &Job,
+    at: Timestamp,
+) -> Result<(ChangeSet, Bytes), Error> {
+    let delivery_id = queued.delivery_id.unwrap_or_else(|| shell.id(at));
+    let promised = Some((queued.attempt, delivery_id));
+    let sooner = Sooner { webhook_id: subscription.id, event_id: queued.event_id, promised };
+    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(subscription, REDELIVER), at));
+    change.writes = vec![Write::BringForward(vec![sooner], at)];
+    Ok((change, render(&Promised { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
+}
+
 fn enqueueing(
     shell: &Shell,
     call: &Call,
@@ -104,18 +130,11 @@ fn enqueueing(
 /// Where the event of an attempt is by now.
 async fn whereabouts(shell: &Shell, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
     let kept = shell.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
-    let Some((_, event)) = kept.into_iter().next() else { return Ok(Whereabouts::Removed) };
-    let just_this = Again {
-        since: event.created_at,
-        until: Timestamp::from_millis(event.created_at.millis() + 1),
-        types: vec![event.kind],
-        only_failed: false,
-    };
-    let before = u128::from_be_bytes(event.id.to_bytes()).checked_sub(1);
-    let before = before.map(|it| EventId::from_bytes(it.to_be_bytes()));
-    let next = shell.store.to_deliver_again(tenant, attempt.subscription_id, &just_this, before, 1).await?;
-    let waits = next.iter().all(|(it, _)| *it != event.id);
-    Ok(if waits { Whereabouts::Queued } else { Whereabouts::Kept })
+    if kept.is_empty() {
+        return Ok(Whereabouts::Removed);
+    }
+    let queued = shell.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
+    Ok(queued.map_or(Whereabouts::Kept, Whereabouts::Queued))
 }
 
 /// `POST /webhooks/{id}/replay`
@@ -140,6 +159,7 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
         types: order.types(&stored.value),
         only_failed: order.only == Only::Failed,
+        now: begun,
     };
     Rerun { shell, call, subscription: &stored.value, which, begun }.carry_out().await
 }
@@ -160,7 +180,7 @@ struct Place {
     last: Option<EventId>,
 }
 
-type Found = Vec<(EventId, EventType)>;
+type Found = Vec<Resend>;
 
 impl Rerun<'_> {
     async fn carry_out(&self) -> Result<Reply, Error> {
@@ -172,7 +192,7 @@ impl Rerun<'_> {
             enqueued += events.len();
             let full = events.len() == room;
             place = match events.last() {
-                Some((last, _)) if full => Place { last: Some(*last), ..place },
+                Some(last) if full => Place { last: Some(last.event_id), ..place },
                 _ => Place { since: self.end_of(place), last: None },
             };
             piece.extend(events);
@@ -181,7 +201,7 @@ impl Rerun<'_> {
             }
             let late = self.shell.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
             if late || full && enqueued + PIECE > MAX_REPLAYED {
-                break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |(id, _)| time_of(*id)));
+                break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |it| time_of(it.event_id)));
             }
             if full {
                 let change = self.change_set(&piece, self.shell.clock.now());
@@ -210,10 +230,18 @@ impl Rerun<'_> {
         Ok(self.shell.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
-    fn change_set(&self, events: &[(EventId, EventType)], at: Timestamp) -> ChangeSet {
+    /// What is queued is brought forward, and the rest is queued.
+    fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.call.caller.tenant, self.subscription.id);
-        let jobs = events.iter().map(|it| Job::new(tenant, id, *it, at, Origin::Replay)).collect();
-        enqueueing(self.shell, self.call, self.subscription, "webhook.replay", jobs, at)
+        let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|it| it.is_queued);
+        let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, Origin::Replay);
+        let sooner = |it: Resend| Sooner { webhook_id: id, event_id: it.event_id, promised: None };
+        let jobs = rest.into_iter().map(job).collect();
+        let mut change = enqueueing(self.shell, self.call, self.subscription, "webhook.replay", jobs, at);
+        if !queued.is_empty() {
+            change.writes.push(Write::BringForward(queued.into_iter().map(sooner).collect(), at));
+        }
+        change
     }
 }
 

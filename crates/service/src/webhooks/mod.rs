@@ -4,13 +4,13 @@ mod again;
 mod rekey;
 pub(crate) mod secrets;
 
-use candor_domain::id::WebhookId;
+use candor_domain::id::{DeliveryId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, Subscription, Target, Verdict};
-use candor_port_storage::{ChangeSet, Row, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Require, Row, Version, Versioned, Write};
 use tokio::sync::OnceCell;
 
 use crate::list;
@@ -19,7 +19,7 @@ use crate::shell::{Plan, found, render};
 use crate::{Call, Error, Shell};
 
 pub use again::{redeliver, replay, test};
-pub use rekey::{Rekeyed, Unsealable, rekey};
+pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 
 /// What was found out about the URL of a request. It is found out once, however often the request is decided anew: it
 /// takes a look at DNS.
@@ -57,18 +57,22 @@ fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
 /// `POST /webhooks`: the answer is one of two that carry the secret.
 ///
 /// # Errors
-/// Invalid fields, a URL that may not be called; see [`Error`].
+/// Invalid fields, a URL that may not be called, as many subscriptions as there may be; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let plan = async |at: Timestamp| {
         let draft = Draft::parse(body.clone())?;
+        let most = shell.settings.max_subscriptions;
+        shell.store.subscribers(call.caller.tenant).await?.admit(most)?;
         let verdict = judgement.of(shell, &draft.url).await;
-        let (secret, sealed) = new_secret(shell)?;
-        let decision = Subscription::create(shell.id(at), draft, verdict, sealed, at)?;
+        let id = shell.id(at);
+        let (secret, sealed) = new_secret(shell, (call.caller.tenant, id))?;
+        let decision = Subscription::create(id, draft, verdict, sealed, at)?;
         let location = format!("/webhooks/{}", decision.state.id);
         let body = render(&decision.state.with_secret(&secret))?;
         let (mut change, state) = shell.change_set(call, decision, &body, at);
         change.writes = vec![Write::Webhook(Row::new(state))];
+        change.requires = vec![Require::SubscriptionsBelow(most)];
         Ok(Plan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
     };
     shell.change(call, plan).await
@@ -88,7 +92,8 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
             Some(url) => Some(judgement.of(shell, url).await),
             None => None,
         };
-        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell)?) } else { None }.unzip();
+        let owner = (call.caller.tenant, id);
+        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell, owner)?) } else { None }.unzip();
         let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else {
             return Ok(Plan::Unchanged(shown(&stored)?));
         };
@@ -107,9 +112,9 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
 }
 
 /// A new secret, and what is stored of it.
-fn new_secret(shell: &Shell) -> Result<(Secret, Vec<u8>), Error> {
+fn new_secret(shell: &Shell, owner: secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
     let secret = secrets::make(&*shell.ids)?;
-    let sealed = secrets::seal(&shell.vault, &*shell.ids, &secret)?;
+    let sealed = secrets::seal(&shell.vault, &*shell.ids, owner, &secret)?;
     Ok((secret, sealed))
 }
 
@@ -127,6 +132,18 @@ pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, 
         Ok(Plan::Commit(Box::new(change), Reply::removed()))
     };
     shell.change(call, plan).await
+}
+
+/// `GET /webhooks/{id}/deliveries/{delivery_id}`
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
+    let tenant = call.caller.tenant;
+    found(shell.store.webhook(tenant, id).await?)?;
+    let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
+    // An attempt never changes.
+    Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
 }
 
 /// `GET /webhooks/{id}/deliveries`: the log goes with its subscription.

@@ -7,7 +7,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
 
 use crate::vault::CannotOpen;
 use crate::webhooks::secrets;
-use crate::{Error, Shell};
+use crate::{Error, Shell, master_key};
 
 /// Subscriptions read at once.
 const READ: u16 = 200;
@@ -23,6 +23,8 @@ pub struct Rekeyed {
     pub rekeyed: u64,
     /// Subscriptions whose secrets the first key had sealed before.
     pub unchanged: u64,
+    /// Subscriptions with a secret that no key opens; they stay as they are, and need a new secret.
+    pub lost: u64,
 }
 
 /// Why it was not done, or not for all.
@@ -39,21 +41,47 @@ pub enum Unsealable {
 /// Seals the secrets of all subscriptions of all tenants with the first key of the ring.
 ///
 /// Each subscription is saved by itself. Ended anywhere, it can be called again: what the first key has sealed is left
-/// alone.
+/// alone. In the end the store remembers the first key alone.
 ///
 /// # Errors
 /// [`Unsealable`]; what was sealed until then stays so.
 pub async fn rekey(shell: &Shell) -> Result<Rekeyed, Unsealable> {
+    reseal(shell, Err).await
+}
+
+/// The same after a key was lost: what no key of the ring opens is passed over and counted.
+///
+/// # Errors
+/// [`Unsealable::Failed`].
+pub async fn rekey_accepting_loss(shell: &Shell) -> Result<Rekeyed, Unsealable> {
+    let pass_over = |error| match error {
+        Unsealable::NoKey(webhook) => {
+            tracing::warn!(%webhook, "no key of the ring opens a secret of this webhook: it needs a new one");
+            Ok(())
+        }
+        failed @ Unsealable::Failed(_) => Err(failed),
+    };
+    reseal(shell, pass_over).await
+}
+
+async fn reseal(shell: &Shell, lost: impl Fn(Unsealable) -> Result<(), Unsealable>) -> Result<Rekeyed, Unsealable> {
     let (mut done, mut after) = (Rekeyed::default(), None);
     loop {
         let some = shell.store.every_webhook(after, READ).await.map_err(Error::from)?;
-        let Some((tenant, last)) = some.last() else { return Ok(done) };
+        let Some((tenant, last)) = some.last() else {
+            master_key::adopt(shell).await?;
+            return Ok(done);
+        };
         after = Some((*tenant, last.value.id));
         for (tenant, stored) in some {
-            match one(shell, tenant, stored).await? {
-                Some(true) => done.rekeyed += 1,
-                Some(false) => done.unchanged += 1,
-                None => {}
+            match one(shell, tenant, stored).await {
+                Ok(Some(true)) => done.rekeyed += 1,
+                Ok(Some(false)) => done.unchanged += 1,
+                Ok(None) => {}
+                Err(error) => {
+                    lost(error)?;
+                    done.lost += 1;
+                }
             }
         }
     }
@@ -63,7 +91,7 @@ pub async fn rekey(shell: &Shell) -> Result<Rekeyed, Unsealable> {
 async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>) -> Result<Option<bool>, Unsealable> {
     let id = stored.value.id;
     for _ in 0..ATTEMPTS {
-        let Some(secrets) = resealed(shell, &stored.value)? else { return Ok(Some(false)) };
+        let Some(secrets) = resealed(shell, tenant, &stored.value)? else { return Ok(Some(false)) };
         match save(shell, tenant, &stored, secrets).await {
             Ok(()) => return Ok(Some(true)),
             Err(CommitError::Stale) => {}
@@ -78,14 +106,19 @@ async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>)
 
 /// The secrets that still sign, sealed anew; `None` if that is not needed. All of them are opened, so that a ring that
 /// lacks a key is found out here and not by the next delivery.
-fn resealed(shell: &Shell, subscription: &Subscription) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
+fn resealed(
+    shell: &Shell,
+    tenant: Tenant,
+    subscription: &Subscription,
+) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
     let no_key = |_: CannotOpen| Unsealable::NoKey(subscription.id);
+    let owner = (tenant, subscription.id);
     let mut before = false;
     let mut anew = Vec::new();
     for it in subscription.signing(shell.clock.now()) {
-        let secret = secrets::open(&shell.vault, &it.sealed).map_err(no_key)?;
-        before |= !shell.vault.is_sealed_by_first(&it.sealed);
-        let sealed = secrets::seal(&shell.vault, &*shell.ids, &secret).map_err(Error::from)?;
+        let secret = secrets::open(&shell.vault, owner, &it.sealed).map_err(no_key)?;
+        before |= !shell.vault.is_current(&it.sealed);
+        let sealed = secrets::seal(&shell.vault, &*shell.ids, owner, &secret).map_err(Error::from)?;
         anew.push(SealedSecret { sealed, ends_at: it.ends_at });
     }
     Ok(before.then_some(anew))

@@ -1,11 +1,14 @@
 //! Keys: what they open, and how soon a change of one counts (§5, decisions B4 to B7).
 
-use crate::support::{NOON, World, body, json, kind, member};
-use candor_domain::access::{AccessLevel, Scope, Scopes};
+use std::sync::Arc;
+
+use crate::support::{NOON, Receivers, World, body, json, kind, member, params, process};
+use candor_domain::access::api_key::generate;
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
 use candor_domain::id::KeyId;
 use candor_domain::problem::{Code, Flaw};
 use candor_domain::refusal::Refusal;
-use candor_service::{Error, keys, operator};
+use candor_service::{Error, Shell, audit_log, keys, operator, organization};
 use candor_store_testkit::Call as Stored;
 
 #[tokio::test]
@@ -19,6 +22,48 @@ async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 1);
     assert!(world.shell.auth.authenticate("cdr_live_guess").await.unwrap().is_none());
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 1, "a bad checksum needs no store");
+}
+
+#[tokio::test]
+async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_made() {
+    let world = World::new().await;
+    let looks = || world.store.calls(Stored::Authenticate);
+    let asked = async |shell: &Shell, secret: &str| shell.auth.authenticate(secret).await.unwrap().is_some();
+    // A process with the same randomness makes the same secret, so this one is asked for before it is there.
+    let twin = World::new().await;
+    let (_, secret) = operator::create_key(&twin.shell, twin.order()).await.unwrap();
+    let before = looks();
+    for _ in 0..100 {
+        assert!(!asked(&world.shell, secret.reveal()).await);
+    }
+    assert_eq!(looks() - before, 1, "it is remembered as unknown");
+    world.clock.advance_millis(900);
+    assert!(!asked(&world.shell, secret.reveal()).await);
+    assert_eq!(looks() - before, 2, "for less than a second");
+    let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
+    assert!(!asked(&other, secret.reveal()).await);
+    let (_, made) = operator::create_key(&world.shell, world.order()).await.unwrap();
+    assert_eq!(made.reveal(), secret.reveal());
+    assert!(asked(&world.shell, secret.reveal()).await, "at once where it was made");
+    world.clock.advance_millis(900);
+    assert!(asked(&other, secret.reveal()).await, "within a second elsewhere");
+}
+
+#[tokio::test]
+async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
+    let world = World::new().await;
+    let (_, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
+    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    let before = world.store.calls(Stored::Authenticate);
+    for number in 0..10_100_u32 {
+        let mut random = [7; 32];
+        random[..4].copy_from_slice(&number.to_be_bytes());
+        let made_up = generate(Environment::Live, random);
+        assert!(world.shell.auth.authenticate(made_up.reveal()).await.unwrap().is_none());
+    }
+    assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100);
+    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100, "it was not looked up again");
 }
 
 #[tokio::test]
@@ -126,4 +171,27 @@ async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alo
     assert_eq!(json(&after)["last_used_at"], NOON.plus_seconds(60).to_string());
     assert_eq!(after.version, before.version);
     assert_ne!(after.beside, before.beside, "the tag of what is shown is another one");
+}
+
+#[tokio::test]
+async fn a_rename_by_the_operator_is_in_the_audit_log_of_both_data_sets_once() {
+    let world = World::new().await;
+    for changed in [true, false] {
+        let renamed = operator::rename_organization(&world.shell, world.organization, "Acme Group").await;
+        assert_eq!(renamed.unwrap(), changed);
+    }
+    for environment in [Environment::Live, Environment::Test] {
+        let mut caller = (*world.admin().caller).clone();
+        caller.tenant.environment = environment;
+        let call = world.call(caller);
+        assert_eq!(member(&organization::get(&world.shell, &call).await.unwrap(), "name"), "Acme Group");
+        let filter = params(&[("filter[action]", "organization.update")]);
+        let entries = json(&audit_log::list(&world.shell, &call, filter).await.unwrap());
+        assert_eq!(entries["data"].as_array().map(Vec::len), Some(1), "{entries}");
+        let entry = &entries["data"][0];
+        assert_eq!(entry["actor"], serde_json::json!({"type": "system", "id": null, "name": "operator"}));
+        assert_eq!(entry["changes"]["name"], serde_json::json!({"from": "Acme", "to": "Acme Group"}));
+    }
+    let refused = operator::rename_organization(&world.shell, world.organization, "").await;
+    assert!(matches!(refused, Err(Error::Refused(Refusal::Invalid(_)))), "{refused:?}");
 }

@@ -5,8 +5,11 @@
 mod access;
 mod csv;
 mod delivery;
+mod fan_out;
 mod idempotency;
+mod master_key;
 mod objectives;
 mod people;
+mod retention;
 mod support;
 mod webhooks;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scopes, Tenant};
 use candor_domain::audit::Origin;
-use candor_domain::id::{EmployeeId, KeyId, OrganizationId, RequestId};
+use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestId};
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
 use candor_domain::replay::{Fingerprint, IdempotencyKey};
@@ -14,6 +14,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_storage::store::People;
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::Vault;
 use candor_service::{Call, Error, Idempotency, Reply, Settings, Shell, employees};
@@ -25,7 +26,7 @@ use ulid::Ulid;
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
 /// Receivers of webhooks: each may be called, and acknowledges everything.
-struct Receivers;
+pub(crate) struct Receivers;
 
 #[async_trait]
 impl WebhookTransport for Receivers {
@@ -110,6 +111,12 @@ impl World {
         member(&reply, "id").parse().unwrap()
     }
 
+    /// The people whom a connector manages, at most a thousand.
+    pub(crate) async fn everybody_managed(&self, connector: ConnectorId) -> Vec<EmployeeId> {
+        let people = self.store.managed_by(self.admin().caller.tenant, connector, None, 1_000).await.unwrap();
+        people.into_iter().map(|it| it.value.id).collect()
+    }
+
     /// A key made by the operator.
     pub(crate) fn order(&self) -> KeyOrder {
         KeyOrder {
@@ -134,7 +141,7 @@ pub(crate) fn process(
     seed: u64,
 ) -> Arc<Shell> {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
-    let settings = Settings { public_url: "http://localhost:8080".to_owned() };
+    let settings = Settings { max_subscriptions: 1_000, ..Settings::at("http://localhost:8080".to_owned()) };
     let (clock, store) = (Arc::clone(clock) as _, Arc::clone(store) as _);
     Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }
@@ -178,6 +185,7 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::KeyReused(_)) => "key reused",
         Err(Error::Contended) => "contended",
         Err(Error::Unavailable(_)) => "unavailable",
+        Err(Error::TooSlow(_)) => "too slow",
         Err(Error::Bug(cause)) => panic!("{cause}"),
     }
 }

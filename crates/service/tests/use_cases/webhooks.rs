@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::ChangeSet;
-use candor_service::vault::Vault;
+use candor_service::vault::{Place, Vault};
 use candor_service::webhooks::{self, Rekeyed, Unsealable};
 use candor_service::{Call, Error, Outcome, Settings, Shell, audit_log};
 use candor_store_testkit::{Call as StoreCall, Fault};
@@ -27,7 +27,7 @@ const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Another process on the world's store, with this ring of keys and this clock.
 fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Shell {
-    let settings = Settings { public_url: "http://localhost:8080".to_owned() };
+    let settings = Settings { max_subscriptions: 1_000, ..Settings::at("http://localhost:8080".to_owned()) };
     let receivers = Arc::clone(&world.shell.receivers);
     let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
     Shell::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
@@ -53,8 +53,13 @@ async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
 /// What the newest secret of a subscription is, for somebody with this ring; `None` if it cannot be opened.
 async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
     let sealed = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
-    let plain = Vault::parse(ring).unwrap().open(b"webhook", &sealed).ok()?;
-    String::from_utf8(plain).ok()
+    opened(tenant, id, ring, &sealed)
+}
+
+/// A secret of a subscription, for somebody with this ring.
+fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
+    let place = Place { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
+    Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|it| String::from_utf8(it).ok())
 }
 
 fn test_call(world: &World) -> Call {
@@ -78,15 +83,15 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     let (_, before) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 205, unchanged: 1 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 205, unchanged: 1, lost: 0 });
     for (tenant, id, secret) in &all {
         assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
     }
     assert_eq!(webhooks::get(&world.shell, &live, all[1].1).await.unwrap().body, shown);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
     let alone = with_ring(&world, NEW);
-    assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206 });
+    assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
     let entries = audit_log::list(&alone, &live, params(&[("filter[action]", "webhook.rekey"), ("limit", "1")])).await;
     let entry = json(&entries.unwrap())["data"][0].clone();
     assert_eq!(entry["actor"], json!({"type": "system", "id": null, "name": "rekey"}));
@@ -105,14 +110,14 @@ async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
     };
     let second = rotate(&world.shell).await;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
     let it = stored(&world, call.caller.tenant, id).await;
-    let opened = it.secrets.iter().map(|it| Vault::parse(NEW).unwrap().open(b"webhook", &it.sealed).unwrap());
-    assert_eq!(opened.collect::<Vec<_>>(), [first.into_bytes(), second.into_bytes()]);
+    let opened = it.secrets.iter().map(|it| opened(call.caller.tenant, id, NEW, &it.sealed).unwrap());
+    assert_eq!(opened.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
     rotate(&world.shell).await;
     world.clock.advance_seconds(86_400);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
     assert_eq!(stored(&world, call.caller.tenant, id).await.secrets.len(), 1);
 }
 
@@ -136,7 +141,7 @@ async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
     assert_eq!(stored(&world, tenant, lost).await, before);
     assert!(newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
     let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
-    assert_eq!(webhooks::rekey(&all).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 1 });
+    assert_eq!(webhooks::rekey(&all).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 1, lost: 0 });
     assert_eq!(newest(&world, tenant, lost, NEW).await, Some(secret));
 }
 
@@ -179,6 +184,10 @@ struct Hasty(AtomicI64);
 impl Clock for Hasty {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.fetch_add(1_000, Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> std::time::Duration {
+        std::time::Duration::ZERO
     }
 }
 

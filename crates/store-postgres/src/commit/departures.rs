@@ -70,11 +70,16 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Write::Webhook(_)
         | Write::WebhookForgiven(_)
         | Write::WebhookRemoved(..)
-        | Write::Enqueue(_) => false,
+        | Write::Enqueue(_)
+        | Write::BringForward(..) => false,
     };
     let shared = |it: &Require| match it {
         Require::AttributeOpen(_) => true,
-        Require::DepartmentOpen(_) | Require::DepartmentVacant(_) | Require::EmployeeUnchanged(..) => false,
+        Require::DepartmentOpen(_)
+        | Require::DepartmentVacant(_)
+        | Require::EmployeeUnchanged(..)
+        | Require::TreeUnchanged(_)
+        | Require::SubscriptionsBelow(_) => false,
     };
     matches!(change.writes.as_slice(), [one] if adds(one))
         && !change.events.is_empty()

@@ -1,6 +1,7 @@
 //! Requirements as checks: each locks what it looks at, so that it still holds when the change set does.
 
 use candor_domain::id::DepartmentId;
+use candor_port_storage::Version;
 use candor_port_storage::change::Require;
 use candor_port_storage::flat::{Cell, Type};
 
@@ -20,6 +21,9 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             Require::AttributeOpen(id) => attributes.push((at, id.to_bytes(), 0)),
             Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
+            // Checked where the tree is locked.
+            Require::TreeUnchanged(_) => {}
+            Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
         }
     }
     check_rows(statement, "departments", "0::bigint", "AND NOT archived", &departments);
@@ -49,8 +53,58 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     ));
 }
 
+/// The versions that the reporting tree must have, each with the number of its requirement.
+pub(super) fn of_tree(requires: &[Require]) -> Vec<(usize, Version)> {
+    let numbered = requires.iter().enumerate();
+    numbered
+        .filter_map(|(at, it)| if let Require::TreeUnchanged(seen) = it { Some((at, *seen)) } else { None })
+        .collect()
+}
+
+/// Whether what is required has to be locked by a statement that comes before the others: what it counts must be what was
+/// committed when the lock was had.
+pub(super) const fn is_locked_before(require: &Require) -> bool {
+    match require {
+        Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) => true,
+        // The tree is locked in a way of its own.
+        Require::TreeUnchanged(_) => false,
+        Require::DepartmentOpen(_) | Require::AttributeOpen(_) | Require::EmployeeUnchanged(..) => false,
+    }
+}
+
+/// Locks what a requirement counts, if it counts.
+pub(super) fn lock(statement: &mut Statement, require: &Require) {
+    match require {
+        Require::DepartmentVacant(id) => lock_department(statement, *id),
+        Require::SubscriptionsBelow(_) => lock_subscriptions(statement),
+        Require::DepartmentOpen(_)
+        | Require::AttributeOpen(_)
+        | Require::EmployeeUnchanged(..)
+        | Require::TreeUnchanged(_) => {}
+    }
+}
+
+/// Those who make a subscription wait for each other at the organization, whose row in each data set is its own.
+fn lock_subscriptions(statement: &mut Statement) {
+    let (tenant, from) = (statement.tenant.clone(), statement.from("organizations AS t"));
+    let locked = statement
+        .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
+    statement.checked(format!("(SELECT count(*) FROM {locked})::int"));
+}
+
+fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
+    let (most, tenant) = (statement.sql.bind(Cell::Int(i64::from(most))), statement.tenant.clone());
+    statement.check(
+        &format!(
+            "EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) \
+             AND (SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}) < {most}"
+        ),
+        &format!("{WORD}{at}"),
+    );
+}
+
 /// Locks a department against those who would join it: both a requirement that it is open and a reference to it wait.
-pub(super) fn lock_department(statement: &mut Statement, id: DepartmentId) {
+fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
     let (tenant, from) = (statement.tenant.clone(), statement.from("departments AS t"));
     let locked = statement.part(

@@ -10,6 +10,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
+use candor_port_storage::Version;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Row, Write, key_tenant};
 use candor_port_storage::flat::{Cell, Type};
 
@@ -163,15 +164,16 @@ pub(crate) fn keep(tenant: Tenant, replay: &Replay) -> Sql {
 }
 
 /// Nothing here is a constant for the planner: it would cast the word beforehand.
-fn raise(condition: &str, word: &str) -> String {
+pub(super) fn raise(condition: &str, word: &str) -> String {
     format!("(CASE WHEN {condition} THEN '1'::text ELSE '{MARK}{word}'::text END)::int")
 }
 
 /// The statements of a change set, and whether they answer the deliveries that were leased.
 pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     let lines = lines(change);
-    let vacant = change.requires.iter().any(|it| matches!(it, Require::DepartmentVacant(_)));
-    let before = (!lines.is_empty() || vacant).then(|| locks(tenant, change, &lines));
+    let counts = change.requires.iter().any(requires::is_locked_before);
+    let on_tree = requires::of_tree(&change.requires);
+    let before = (!lines.is_empty() || !on_tree.is_empty() || counts).then(|| locks(tenant, change, &lines, &on_tree));
     let mut all = Statement::new(tenant);
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay);
@@ -214,35 +216,41 @@ fn behind(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
         _ => None,
     });
     behind.extend(forgiven.map(|it| webhooks::forgive(tenant, it)));
+    for it in &change.writes {
+        if let Write::BringForward(sooner, at) = it {
+            behind.extend(webhooks::bring_forward(tenant, sooner, *at));
+        }
+    }
     behind
 }
 
 /// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
 /// come in one of their own, before the others.
-fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines]) -> Sql {
+fn locks(tenant: Tenant, change: &ChangeSet, lines: &[Lines], on_tree: &[(usize, Version)]) -> Sql {
     let mut first = Statement::new(tenant);
     if let Some(replay) = &change.replay {
         first.take_key(replay);
     }
-    if !lines.is_empty() {
-        lock_tree(&mut first, lines);
+    if !lines.is_empty() || !on_tree.is_empty() {
+        lock_tree(&mut first, lines, on_tree);
     }
     for require in &change.requires {
-        if let Require::DepartmentVacant(id) = require {
-            requires::lock_department(&mut first, *id);
-        }
+        requires::lock(&mut first, require);
     }
     first.finish(false)
 }
 
-/// Holds the row of the tenant's reporting tree until the end, and counts the change. A move counts its version up as
-/// well, and must have seen it; who saw none has seen a tree that is not there.
-fn lock_tree(first: &mut Statement, lines: &[Lines]) {
+/// Holds the row of the tenant's reporting tree until the end, and counts the change, if there is one. A move counts its
+/// version up as well, and must have seen it; who saw none has seen a tree that is not there.
+fn lock_tree(first: &mut Statement, lines: &[Lines], required: &[(usize, Version)]) {
     let (tenant, from) = (first.tenant.clone(), first.from(""));
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes) SELECT";
     let Some(seen) = lines.iter().find_map(|it| it.seen) else {
-        let count = "ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1";
-        first.part("", &format!("{insert} {tenant}, 0, 1 {from} {count}"));
+        let changes = u8::from(!lines.is_empty());
+        let count =
+            format!("ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + {changes} RETURNING t.version");
+        let tree = first.part("", &format!("{insert} {tenant}, 0, {changes} {from} {count}"));
+        require_tree(first, &tree, required, 0);
         return;
     };
     let all_saw_it = lines.iter().filter_map(|it| it.seen).all(|it| it == seen);
@@ -252,6 +260,15 @@ fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     );
     let tree = first.part("", &format!("{insert} {tenant}, 1, 1 {from} {count} RETURNING t.version"));
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
+    require_tree(first, &tree, required, 1);
+}
+
+/// Checks the version that the locked tree had before it was `counted` up.
+fn require_tree(first: &mut Statement, tree: &str, required: &[(usize, Version)], counted: i64) {
+    for (at, seen) in required {
+        let seen = first.sql.bind(Cell::Int(seen.0 + counted));
+        first.check(&format!("(SELECT version FROM {tree}) = {seen}"), &format!("{}{at}", requires::WORD));
+    }
 }
 
 fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) {
@@ -276,7 +293,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) {
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
             Write::Webhook(row) => groups.row(None, row),
             // Written behind the others, see `behind`.
-            Write::WebhookForgiven(_) => {}
+            Write::WebhookForgiven(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }

@@ -4,13 +4,15 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id, WebhookId};
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Origin};
-use candor_port_storage::Version;
 use candor_port_storage::flat::{Cell, Fetch, Type};
 use candor_port_storage::queue::Lease;
+use candor_port_storage::{Sooner, Version};
 
-use super::statement::{STALE, Statement};
+use super::statement::{STALE, Statement, raise};
 use crate::failure::Failure;
+use crate::queue::STEER;
 use crate::sql::Sql;
 
 /// What is written of a queued delivery.
@@ -25,6 +27,37 @@ pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
         "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = {tenant} AND id = {id}"
     ));
     sql
+}
+
+/// Makes queued deliveries due at a time, in the order of their keys. They are looked for as the queue's own statements
+/// are, whose plans do well with a long queue.
+pub(super) fn bring_forward(tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> [Sql; 2] {
+    let mut sooner: Vec<_> = sooner.iter().collect();
+    sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
+    let mut sql = Sql::default();
+    let (tenant, at) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(at)));
+    let promised = || sooner.iter().map(|it| it.promised);
+    let arrays = [
+        sql.ids(sooner.iter().map(|it| it.webhook_id.to_bytes())),
+        sql.ids(sooner.iter().map(|it| it.event_id.to_bytes())),
+        sql.many(Type::Int, promised().map(|it| it.map_or(Cell::Null(Type::Int), |(it, _)| Cell::Int(i64::from(it))))),
+        sql.many(Type::Id, promised().map(|it| it.map_or(Cell::Null(Type::Id), |(_, it)| Cell::Id(it.to_bytes())))),
+    ];
+    let count = sql.bind(Cell::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
+    let all = raise(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
+    sql.push(&format!(
+        "WITH found AS MATERIALIZED (SELECT j.tuple, u.delivery_id FROM UNNEST({arrays}) \
+         AS u (webhook_id, event_id, attempt, delivery_id) CROSS JOIN LATERAL \
+         (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
+         AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND (u.delivery_id IS NULL OR \
+         (j.attempt = u.attempt AND (j.delivery_id IS NULL OR j.delivery_id = u.delivery_id))) \
+         ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
+         sooner AS (UPDATE delivery_jobs AS j SET delivery_id = COALESCE(f.delivery_id, j.delivery_id), \
+         due_at = CASE WHEN j.due_at > {at} AND (j.leased_until IS NULL OR j.leased_until <= {at}) THEN {at} \
+         ELSE j.due_at END FROM found AS f WHERE j.ctid = f.tuple RETURNING f.delivery_id) SELECT {all}",
+        arrays = arrays.join(", "),
+    ));
+    [Sql::plain(STEER), sql]
 }
 
 /// Removes a subscription. What is queued for it is given up by whoever claims it.

@@ -10,6 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::page::Page;
 use candor_port_storage::Versioned;
+use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
 use candor_port_storage::flat::{Cell, Fetch, Stored};
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::store::Read;
@@ -35,21 +36,25 @@ impl PostgresStore {
     pub(crate) async fn rows<T: Stored>(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Versioned<T>>> {
         let listings: Vec<_> = listings.iter().filter(|it| !it.conditions.iter().any(is_unanswerable)).collect();
         let Some(limit) = listings.first().map(|it| usize::from(it.limit)) else { return Ok(vec![]) };
+        let asked = Asked { tenant, listings: &listings };
         let routes = try_join_all(listings.iter().map(|it| self.route(tenant, it))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&routes).collect();
         let [(listing, route)] = parts.as_slice() else {
-            return self.merged(tenant, &parts).await;
+            return self.merged(&asked, &parts).await;
         };
         if route.is_straight() {
-            return self.read(&page::sql(tenant, &[(listing, &route.first)]), versioned).await;
+            let sql = page::sql(tenant, &[(listing, &route.first)]);
+            return self.answer(&asked, &sql, asked.is_walk(), versioned).await;
         }
         if listing.is_several_runs() {
-            return self.merged(tenant, &parts).await;
+            return self.merged(&asked, &parts).await;
         }
-        let mut rows = self.of_one_run(tenant, listing, route).await?;
+        let mut rows = self.of_one_run(&asked, listing, route).await?;
         route.note(listing, rows.len() > limit);
         match &route.then {
-            Some(then) if rows.len() <= limit => self.apart(&page::sql(tenant, &[(listing, then)]), versioned).await,
+            Some(then) if rows.len() <= limit => {
+                self.answer(&asked, &page::sql(tenant, &[(listing, then)]), true, versioned).await
+            }
             _ => {
                 rows.truncate(limit + 1);
                 Ok(rows)
@@ -58,11 +63,17 @@ impl PostgresStore {
     }
 
     /// The rows that the first way leads to, for a list that is one run.
-    async fn of_one_run<T: Stored>(&self, tenant: Tenant, listing: &Listing, route: &Route) -> Read<Vec<Versioned<T>>> {
+    async fn of_one_run<T: Stored>(
+        &self,
+        asked: &Asked<'_>,
+        listing: &Listing,
+        route: &Route,
+    ) -> Read<Vec<Versioned<T>>> {
         let managers: Vec<_> = route.manager.into_iter().collect();
-        let sql = |way: &Way| page::sql(tenant, &[(listing, way)]);
+        let sql = |way: &Way| page::sql(asked.tenant, &[(listing, way)]);
+        let is_walk = asked.is_walk();
         let Some(team) = route.first.known() else {
-            return self.checked(tenant, &managers, &sql(&route.first), false, |_| Ok(true)).await.map(whole);
+            return self.checked(asked, &managers, &sql(&route.first), is_walk, |_| Ok(true)).await.map(whole);
         };
         let themselves = listing.conditions.iter().find_map(reaching);
         // As long as no line has changed since the team was remembered, it is the same.
@@ -70,31 +81,31 @@ impl PostgresStore {
             let about = id(row)?;
             Ok(team.has(about) || themselves == Some(about))
         };
-        let met = self.checked(tenant, &managers, &sql(&route.first), false, theirs).await?;
+        let met = self.checked(asked, &managers, &sql(&route.first), is_walk, theirs).await?;
         let is_cut_off = met.len() > usize::from(listing.limit + page::SPARE);
         let rows = whole(met);
         if rows.len() > usize::from(listing.limit) || !is_cut_off {
             return Ok(rows);
         }
         route.team.iter().for_each(|it| it.note_crowded());
-        self.checked(tenant, &managers, &sql(&route.first.without_ids()), false, |_| Ok(true)).await.map(whole)
+        self.checked(asked, &managers, &sql(&route.first.without_ids()), is_walk, |_| Ok(true)).await.map(whole)
     }
 
     /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
     /// of another.
-    async fn merged<T: Stored>(&self, tenant: Tenant, parts: &[(&Listing, &Route)]) -> Read<Vec<Versioned<T>>> {
+    async fn merged<T: Stored>(&self, asked: &Asked<'_>, parts: &[(&Listing, &Route)]) -> Read<Vec<Versioned<T>>> {
         let ways: Vec<_> = parts.iter().map(|(_, it)| it.first.without_ids().to_its_end()).collect();
-        let sql = page::sql(tenant, &parts.iter().map(|(it, _)| *it).zip(&ways).collect::<Vec<_>>());
+        let sql = page::sql(asked.tenant, &parts.iter().map(|(it, _)| *it).zip(&ways).collect::<Vec<_>>());
         let managers: Vec<_> = parts.iter().filter_map(|(_, it)| it.manager).collect();
-        let is_unbounded = parts.iter().any(|(_, it)| it.then.is_some());
-        self.checked(tenant, &managers, &sql, is_unbounded, |_| Ok(true)).await.map(whole)
+        let is_unbounded = asked.is_walk() || parts.iter().any(|(_, it)| it.then.is_some());
+        self.checked(asked, &managers, &sql, is_unbounded, |_| Ok(true)).await.map(whole)
     }
 
     /// Reads rows behind which it says whether what is remembered of some people's teams was up to date. If so, those stay
     /// of which that holds.
     async fn checked<T: Stored>(
         &self,
-        tenant: Tenant,
+        asked: &Asked<'_>,
         managers: &[EmployeeId],
         sql: &Sql,
         is_unbounded: bool,
@@ -112,11 +123,39 @@ impl PostgresStore {
             }
             Ok(holds(row)?.then_some(it))
         };
-        let rows = if is_unbounded { self.apart(sql, read).await? } else { self.read(sql, read).await? };
+        let rows = self.answer(asked, sql, is_unbounded, read).await?;
         if !is_fresh.into_inner() {
-            managers.iter().for_each(|it| self.teams().forget(tenant, *it));
+            managers.iter().for_each(|it| self.teams().forget(asked.tenant, *it));
         }
         Ok(rows)
+    }
+
+    /// Runs the statement of a page: where others wait if its cost has a bound, else apart from them.
+    async fn answer<T>(
+        &self,
+        asked: &Asked<'_>,
+        sql: &Sql,
+        is_unbounded: bool,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    ) -> Read<Vec<T>> {
+        if !is_unbounded {
+            return self.read(sql, read).await;
+        }
+        let conditions = unanswered_parameters(asked.listings.iter().copied());
+        self.slowly(asked.tenant, &conditions, sql, read).await
+    }
+}
+
+/// The lists that a page is made of.
+struct Asked<'l> {
+    tenant: Tenant,
+    listings: &'l [&'l Listing],
+}
+
+impl Asked<'_> {
+    /// Whether any of them has to walk past rows that are not wanted, for all that their indexes say.
+    fn is_walk(&self) -> bool {
+        !self.listings.iter().all(|it| AccessPath::of(it).is_answered())
     }
 }
 
@@ -138,9 +177,13 @@ fn reaching(condition: &Condition) -> Option<[u8; 16]> {
     }
 }
 
+/// The server refuses such a text.
+fn zero(cell: &Cell) -> bool {
+    matches!(cell, Cell::Text(text) if text.contains('\0'))
+}
+
 /// The server refuses texts with a zero, and no stored one has it: nothing is equal to it.
 fn is_unanswerable(condition: &Condition) -> bool {
-    let zero = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
     match condition {
         Condition::Is(_, cell) => zero(cell),
         Condition::OneOf(_, cells) => cells.iter().all(zero),

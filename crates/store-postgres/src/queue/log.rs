@@ -82,7 +82,7 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     match failure {
         Failure::Lost(_) => return Err(failure),
         _ if failure.says(&FORBIDDEN) => return Err(failure),
-        Failure::Busy(_) | Failure::Collided(_) | Failure::Unique { .. } => {
+        Failure::Busy(_) | Failure::TimedOut(_) | Failure::Collided(_) | Failure::Unique { .. } => {
             tracing::debug!(reason = failure.text(), "a partition of the log was in use");
         }
         _ if failure.says(&OVERTAKEN) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),

@@ -19,7 +19,7 @@ use crate::select::int;
 use crate::sql::Sql;
 
 pub(crate) use log::Warned;
-pub(crate) use steer::{Turns, steered};
+pub(crate) use steer::{STEER, Turns, steered};
 
 #[async_trait]
 impl Queue for PostgresStore {

@@ -21,6 +21,8 @@ const GONE: i64 = 0;
 const STAYS: i64 = 1;
 /// It is to be attempted once more.
 const AGAIN: i64 = 2;
+/// It stays as it is, its due time included.
+const RELEASED: i64 = 3;
 
 /// The statements that record fates and pulses. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
@@ -70,18 +72,22 @@ fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, Fate)]) -> String {
         sql.many(Type::Int, (0..).zip(fates).map(|(place, _)| Cell::Int(place))),
         sql.many(Type::Int, next.iter().map(|(what, _)| Cell::Int(*what))),
         sql.many(Type::Time, next.iter().map(|(_, at)| at.map_or(Cell::Null(Type::Time), Cell::Time))),
+        sql.many(Type::Id, jobs().map(|it| it.delivery_id.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())))),
     ];
     let worker = sql.id(worker.0);
+    // What is promised another id than the one that its worker knows of was asked for while the attempt was made.
+    let asked = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
     format!(
-        "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, j.tuple FROM UNNEST({arrays}) \
-         AS u (tenant_id, webhook_id, event_id, attempt, place, next, due_at) CROSS JOIN LATERAL \
+        "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, u.delivery_id, j.tuple FROM UNNEST({arrays}) \
+         AS u (tenant_id, webhook_id, event_id, attempt, place, next, due_at, delivery_id) CROSS JOIN LATERAL \
          (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id AND j.webhook_id = u.webhook_id \
          AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
          ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
          gone AS (DELETE FROM delivery_jobs AS j USING mine AS m WHERE j.ctid = m.tuple AND m.next = {GONE} RETURNING m.place), \
-         kept AS (UPDATE delivery_jobs AS j SET due_at = m.due_at, worker = NULL, leased_until = NULL, \
+         kept AS (UPDATE delivery_jobs AS j SET due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \
+         WHEN {asked} THEN LEAST(j.due_at, m.due_at) ELSE m.due_at END, worker = NULL, leased_until = NULL, \
          attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
-         delivery_id = CASE WHEN m.next = {AGAIN} THEN NULL ELSE j.delivery_id END \
+         delivery_id = CASE WHEN m.next = {AGAIN} AND NOT ({asked}) THEN NULL ELSE j.delivery_id END \
          FROM mine AS m WHERE j.ctid = m.tuple AND m.next <> {GONE} RETURNING m.place), \
          held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept)",
         arrays = arrays.join(", "),
@@ -96,6 +102,7 @@ const fn next(fate: &Fate) -> (i64, Option<Timestamp>) {
             None => (GONE, None),
         },
         Fate::Back(at) => (STAYS, Some(*at)),
+        Fate::Released => (RELEASED, None),
         Fate::Parked => (STAYS, None),
         Fate::Gone => (GONE, None),
     }
@@ -107,7 +114,7 @@ fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> String {
         .zip(fates)
         .filter_map(|(place, (job, fate))| match fate {
             Fate::Settled(settled) => Some((place, job.tenant, settled.entry.cells())),
-            Fate::Back(_) | Fate::Parked | Fate::Gone => None,
+            Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
         })
         .collect();
     let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();

@@ -17,7 +17,7 @@ use crate::sql::Sql;
 /// it in order looks as good as any index, and stays the plan until the server looks at the table again, when a million
 /// deliveries may have been queued. So only plans that do well with a long queue are left to choose from: along an
 /// index, in its order, one row after the other.
-const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
+pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
     set_config('enable_incremental_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), \
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), \
     set_config('enable_hashagg', 'off', true)";

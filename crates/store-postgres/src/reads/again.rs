@@ -5,7 +5,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id};
 use candor_domain::webhook::Status;
 use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
-use candor_port_storage::queue::{Again, Lane};
+use candor_port_storage::queue::{Again, Lane, Resend};
 use candor_port_storage::store::StorageError;
 
 use crate::failure::Failure;
@@ -37,10 +37,21 @@ pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>
     let (since, until) = (sql.bind(Cell::Time(which.since)), sql.bind(Cell::Time(which.until)));
     let types = sql.many(Type::Text, which.types.iter().map(|it| Cell::Text(it.word().to_owned())));
     let most = sql.bind(Cell::Int(i64::from(most)));
-    let wanted = format!(
-        "e.created_at >= {since} AND e.created_at < {until} AND e.type = ANY({types}) AND NOT EXISTS \
-         (SELECT 1 FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = {webhook} AND j.event_id = e.id)"
+    let now = sql.bind(Cell::Time(which.now));
+    let job = |what: &str| {
+        format!(
+            "(SELECT {what} FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = {webhook} AND j.event_id = e.id)"
+        )
+    };
+    // One that is parked has no due time.
+    let waits = format!(
+        "COALESCE(j.attempt > 1 AND j.due_at > {now} AND (j.leased_until IS NULL OR j.leased_until <= {now}), false)"
     );
+    let wanted = format!(
+        "e.created_at >= {since} AND e.created_at < {until} AND e.type = ANY({types}) AND COALESCE({}, true)",
+        job(&waits)
+    );
+    let queued = format!("COALESCE({}, false) AS queued", job("true"));
     let text = if which.only_failed {
         // No attempt is older than its event, so the partitions of the days before need not be read. The orders are
         // those of one index each, which keeps the planner from others that begin alike.
@@ -53,8 +64,8 @@ pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>
             )
         });
         format!(
-            "SELECT e.id, e.type FROM (SELECT DISTINCT f.event_id FROM ({failures}) AS f ORDER BY f.event_id) AS f \
-             CROSS JOIN LATERAL (SELECT e.id, e.type FROM events AS e WHERE e.tenant_id = {tenant} \
+            "SELECT e.id, e.type, e.queued FROM (SELECT DISTINCT f.event_id FROM ({failures}) AS f ORDER BY f.event_id) AS f \
+             CROSS JOIN LATERAL (SELECT e.id, e.type, {queued} FROM events AS e WHERE e.tenant_id = {tenant} \
              AND e.id >= f.event_id AND e.id <= f.event_id AND {wanted} ORDER BY e.id LIMIT 1) AS e \
              WHERE (SELECT true FROM {log} = '{success}' AND d.event_id >= f.event_id AND d.event_id <= f.event_id \
              ORDER BY d.event_id LIMIT 1) IS NULL ORDER BY f.event_id LIMIT {most}",
@@ -63,7 +74,7 @@ pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>
         )
     } else {
         format!(
-            "SELECT e.id, e.type FROM events AS e WHERE e.tenant_id = {tenant} AND e.id > {above} AND e.id < {below} \
+            "SELECT e.id, e.type, {queued} FROM events AS e WHERE e.tenant_id = {tenant} AND e.id > {above} AND e.id < {below} \
              AND {wanted} ORDER BY e.id LIMIT {most}"
         )
     };
@@ -72,10 +83,11 @@ pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>
 }
 
 /// Reads an event's id and type.
-pub(super) fn event(row: &mut dyn Fetch) -> Result<(EventId, EventType), Failure> {
+pub(super) fn event(row: &mut dyn Fetch) -> Result<Resend, Failure> {
     let id = Id::from_bytes(select::id(row)?);
     let word = row.text().map_err(Failure::Other)?.unwrap_or_default();
     let reason = || format!("unexpected value {word:?}");
     let corrupt = |_| StorageError::Corrupt { table: Event::TABLE.name, column: "type", reason: reason() };
-    Ok((id, EventType::from_word(&word).map_err(corrupt)?))
+    let event_type = EventType::from_word(&word).map_err(corrupt)?;
+    Ok(Resend { event_id: id, event_type, is_queued: select::flag(row)? })
 }

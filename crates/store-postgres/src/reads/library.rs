@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeId, AttributeKind, DepartmentId, EmployeeKind, Id, ObservationId};
+use candor_domain::id::{AttributeId, AttributeKind, DepartmentId, EmployeeKind, Id, ObservationId, OrganizationId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Page, PageRequest, Sort};
-use candor_port_storage::flat::Stored;
+use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{Library, Observations, Read, Referred};
 use candor_port_storage::{Versioned, Wanted};
@@ -16,7 +16,7 @@ use futures_util::future::try_join;
 
 use super::people::present_statuses;
 use crate::PostgresStore;
-use crate::select::flag;
+use crate::select::{columns, flag, versioned};
 use crate::sql::Sql;
 
 #[async_trait]
@@ -51,6 +51,19 @@ impl Observations for PostgresStore {
 impl Library for PostgresStore {
     async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>> {
         self.get(tenant, tenant.organization.to_bytes()).await
+    }
+
+    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
+        let mut sql = Sql::default();
+        let after = sql.id(after.map_or([0; 16], |it| it.to_bytes()));
+        let limit = sql.bind(Cell::Int(i64::from(limit)));
+        // The live data set of an organization is the one whose id is the organization's.
+        sql.push(&format!(
+            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id LIMIT {limit}",
+            columns(Organization::TABLE, "")
+        ));
+        let found = self.apart(&sql, versioned::<Organization>).await?;
+        Ok(found.into_iter().map(|it| it.value).collect())
     }
 
     async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>> {

@@ -4,22 +4,23 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::event::{Event, EventType};
+use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Status, Subscription};
+use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Job, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
-use candor_port_storage::flat::{Cell, Stored};
+use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
 use candor_port_storage::listing::Listing;
-use candor_port_storage::queue::{Again, Lane, Webhooks};
+use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
+use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
 
 use super::again;
 use crate::PostgresStore;
 use crate::queue::steered;
-use crate::select::{columns, id, versioned};
+use crate::select::{columns, id, int, versioned};
 use crate::sql::Sql;
 
 #[async_trait]
@@ -36,6 +37,13 @@ impl Webhooks for PostgresStore {
         page: &PageRequest,
     ) -> Read<Page<Subscription>> {
         self.list(tenant, Listing::webhooks(filter, sort, page)).await
+    }
+
+    async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
+        let mut sql = Sql::default();
+        let tenant = sql.id(tenant.to_bytes());
+        sql.push(&format!("SELECT wanted FROM webhooks WHERE tenant_id = {tenant}"));
+        Ok(Subscribers::new(self.read(&sql, int).await?))
     }
 
     async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
@@ -92,6 +100,18 @@ impl Webhooks for PostgresStore {
         self.read(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?.value))).await
     }
 
+    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+        let mut sql = Sql::default();
+        let (tenant, webhook) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+        let (event, columns) = (sql.id(event.to_bytes()), columns(JOB_TABLE, ""));
+        sql.push(&format!(
+            "SELECT {columns} FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook} \
+             AND event_id = {event}"
+        ));
+        let read = |row: &mut dyn Fetch| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
+        Ok(self.send(steered(vec![sql]), read).await?.into_iter().next())
+    }
+
     async fn to_deliver_again(
         &self,
         tenant: Tenant,
@@ -99,7 +119,7 @@ impl Webhooks for PostgresStore {
         which: &Again,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<(EventId, EventType)>> {
+    ) -> Read<Vec<Resend>> {
         let flight = steered(vec![again::sql((tenant, webhook), which, after, most)]);
         self.send(flight, again::event).await
     }

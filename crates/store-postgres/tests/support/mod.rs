@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
+use candor_port_storage::SlowReads;
 use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
 use candor_test_postgres::TestDatabase;
 use tokio_postgres::{Client, NoTls};
@@ -37,9 +38,11 @@ fn template() -> String {
     format!("candor_{:016x}", hasher.finish())
 }
 
-/// A store on a database.
-pub(crate) async fn store(database: &TestDatabase) -> PostgresStore {
-    PostgresStore::connect(&Options::new(database.url(), POOL)).await.expect("a store")
+/// A store on a database; with other limits for slow reads than the usual ones, if given.
+pub(crate) async fn store(database: &TestDatabase, slow_reads: Option<SlowReads>) -> PostgresStore {
+    let usual = Options::new(database.url(), POOL);
+    let slow_reads = slow_reads.unwrap_or(usual.slow_reads);
+    PostgresStore::connect(&Options { slow_reads, ..usual }).await.expect("a store")
 }
 
 /// A connection past the store.

@@ -32,7 +32,7 @@ fn rows(counts: &[(&str, i64)]) -> Vec<(String, i64)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
     let Some(database) = support::database() else { return };
-    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let to = Receiver::new(&store, 1).await;
     assert_eq!(partitions(&other).await, ["deliveries_default"]);
     let first = Timestamp::from_millis(0);
@@ -62,7 +62,7 @@ async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_that_keep_the_log_at_once_do_each_thing_once() {
     let Some(database) = support::database() else { return };
-    let (one, two) = (support::store(&database).await, support::store(&database).await);
+    let (one, two) = (support::store(&database, None).await, support::store(&database, None).await);
     let other = support::client(database.url()).await;
     let to = Receiver::new(&one, 2).await;
     for days in [0, 1, 40] {
@@ -83,7 +83,7 @@ async fn instances_that_keep_the_log_at_once_do_each_thing_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_reads_the_log_for_long_keeps_a_day_and_holds_nobody_up() {
     let Some(database) = support::database() else { return };
-    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let to = Receiver::new(&store, 3).await;
     store.keep_log(NOON, NOON.plus_seconds(-30 * DAY), 10).await.unwrap();
     to.attempt(NOON).await;

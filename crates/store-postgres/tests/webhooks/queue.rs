@@ -108,7 +108,7 @@ async fn a_claim_writes_no_index() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_is_just_changing_is_passed_over() {
     let Some(database) = support::database() else { return };
-    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 2).await;
     let jobs = [it.leased().await, it.leased().await, it.leased().await];
     let now = it.make.tick().plus_seconds(60);
@@ -161,7 +161,7 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
     let Some(database) = support::database() else { return };
-    let (store, other) = (support::store(&database).await, support::client(database.url()).await);
+    let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 4).await;
     let job = it.leased().await;
     other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();

@@ -53,7 +53,7 @@ impl Receiver {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
         let answered = Answered { status: 204, duration_ms: 7, outcome: Outcome::Acknowledged };
-        job.settle(id, self.to.url.clone(), answered, &Schedule::default(), begun)
+        job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
     }
 
     /// Attempts a delivery at this time, with success, and records that.

@@ -4,10 +4,11 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::WebhookId;
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Origin, Subscription};
 use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::queue::Lease;
-use candor_port_storage::{CommitError, Committed, StorageError, Version};
+use candor_port_storage::{CommitError, Committed, Sooner, StorageError, Version};
 
 use crate::refusal::refused;
 use crate::sql::{Db, Sql, Value};
@@ -86,6 +87,31 @@ fn add(
     }
     if added && lease.is_some() {
         committed.leased.push((job.webhook_id, job.event_id));
+    }
+    Ok(())
+}
+
+/// What is brought forward keeps its place in the schedule. What a worker has is only promised the id.
+const BRING_FORWARD: &str = "UPDATE delivery_jobs SET \
+    due_at = CASE WHEN due_at > ?1 AND (leased_until IS NULL OR leased_until <= ?1) THEN ?1 ELSE due_at END, \
+    delivery_id = coalesce(?2, delivery_id) WHERE tenant_id = ?4 AND webhook_id = ?5 AND event_id = ?6 \
+    AND (?2 IS NULL OR (attempt = ?3 AND (delivery_id IS NULL OR delivery_id = ?2)))";
+
+/// Makes queued deliveries due at a time.
+pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Result<(), CommitError> {
+    for it in sooner {
+        let (attempt, delivery) = it.promised.unzip();
+        let sql = Sql::new(BRING_FORWARD)
+            .bind(at)
+            .bind(delivery.map_or(Value::Null, Value::from))
+            .bind(attempt.map_or(Value::Null, |it| i64::from(it).into()))
+            .bind(tenant)
+            .bind(it.webhook_id)
+            .bind(it.event_id);
+        let changed = db.execute(&sql).map_err(|it| refused(&it))?;
+        if changed == 0 && it.promised.is_some() {
+            return Err(CommitError::Stale);
+        }
     }
     Ok(())
 }

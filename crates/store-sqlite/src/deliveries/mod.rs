@@ -6,17 +6,18 @@ mod enqueue;
 mod record;
 
 pub(crate) use claim::claim;
-pub(crate) use enqueue::{enqueue, fan_out, forgive, remove};
+pub(crate) use enqueue::{bring_forward, enqueue, fan_out, forgive, remove};
 pub(crate) use record::record;
 
 use async_trait::async_trait;
 
+use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Pulse};
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::Fetch;
+use candor_port_storage::flat::{Fetch, Reader};
 use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
-use candor_port_storage::rows::JOB_TABLE;
+use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
 
 use crate::sql::{Db, Sql, failed};
@@ -53,6 +54,14 @@ impl Queue for SqliteStore {
     async fn keep_log(&self, _: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
         writer::ask(&self.tasks, move |db| forget(db, before, most)).await
     }
+}
+
+/// The queued delivery of an event.
+pub(crate) fn queued(db: &mut Db, (tenant, webhook): Lane, event: EventId) -> Result<Option<Job>, StorageError> {
+    let columns = db.statements(JOB_TABLE).columns.clone();
+    let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
+    let job = |row: &mut dyn Fetch| read_job(&mut Reader::new(row, JOB_TABLE));
+    db.first(sql.bind(tenant).bind(webhook).bind(event), job)
 }
 
 /// Removes attempts from before a time.

@@ -17,6 +17,12 @@ const PULSE: &str = "UPDATE webhooks SET \
     last_delivery_at = CASE WHEN last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since";
 
+/// What is promised another id than the one that its worker knows of was asked for while the attempt was made: it has
+/// been due since then.
+const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, \
+    due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
+    delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
+
 /// Records fates and pulses.
 pub(crate) fn record(
     db: &mut Db,
@@ -43,15 +49,14 @@ fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &Fate) -> Result<bool, S
     let had = match fate {
         Fate::Settled(settled) => match settled.retry_at {
             Some(at) => {
-                let again = "attempt = attempt + 1, due_at = ?, worker = NULL, leased_until = NULL, delivery_id = NULL";
-                update(db, worker, job, again, Some(at.into()))?
+                let had = || job.delivery_id.map_or(Value::Null, Value::from);
+                update(db, worker, job, AGAIN, [had(), at.into(), at.into(), had()])?
             }
             None => delete(db, worker, job)?,
         },
-        Fate::Back(at) => {
-            update(db, worker, job, "due_at = ?, worker = NULL, leased_until = NULL", Some((*at).into()))?
-        }
-        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", None)?,
+        Fate::Back(at) => update(db, worker, job, "due_at = ?, worker = NULL, leased_until = NULL", [(*at).into()])?,
+        Fate::Released => update(db, worker, job, "worker = NULL, leased_until = NULL", [])?,
+        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", [])?,
         Fate::Gone => delete(db, worker, job)?,
     };
     if let (true, Fate::Settled(settled)) = (had, fate) {
@@ -60,9 +65,15 @@ fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &Fate) -> Result<bool, S
     Ok(had)
 }
 
-fn update(db: &mut Db, worker: WorkerId, job: &Job, to: &str, value: Option<Value>) -> Result<bool, StorageError> {
+fn update<const N: usize>(
+    db: &mut Db,
+    worker: WorkerId,
+    job: &Job,
+    to: &str,
+    values: [Value; N],
+) -> Result<bool, StorageError> {
     let text = format!("UPDATE delivery_jobs SET {to} WHERE {KEY} AND worker = ? AND attempt = ?");
-    fenced(db, worker, job, Sql::new(text).bind_all(value))
+    fenced(db, worker, job, Sql::new(text).bind_all(values))
 }
 
 fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError> {

@@ -6,7 +6,7 @@ use candor_domain::id::EventId;
 use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::queue::{Again, Lane};
+use candor_port_storage::queue::{Again, Lane, Resend};
 
 use crate::sql::Db;
 use crate::text::Draft;
@@ -22,30 +22,43 @@ pub(crate) fn events(
     which: &Again,
     after: Option<EventId>,
     most: u16,
-) -> Result<Vec<(EventId, EventType)>, StorageError> {
+) -> Result<Vec<Resend>, StorageError> {
     let (tenant, webhook) = lane;
     let range = Range::new(which, after);
     let mut draft = Draft::default();
     if which.only_failed {
         failed(&mut draft, lane, range);
-        draft.add(" SELECT e.id, e.type FROM failed f CROSS JOIN events e");
+        draft.add(" SELECT e.id, e.type");
+        queued(&mut draft, lane);
+        draft.add(" FROM failed f CROSS JOIN events e");
         draft.with(" WHERE e.tenant_id = ", tenant).add(" AND e.id = f.event_id");
         draft.with(" AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.tenant_id = ", tenant);
         draft.with(" AND d.webhook_id = ", webhook).with(" AND d.status = ", Status::Success.word());
         draft.add(" AND d.event_id = e.id)");
     } else {
-        draft.with("SELECT e.id, e.type FROM events e WHERE e.tenant_id = ", tenant);
+        draft.add("SELECT e.id, e.type");
+        queued(&mut draft, lane);
+        draft.with(" FROM events e WHERE e.tenant_id = ", tenant);
         draft.with(" AND e.id > ", range.above).with(" AND e.id < ", range.below);
     }
     draft.with(" AND e.created_at >= ", which.since).with(" AND e.created_at < ", which.until);
     draft.any_of(" AND e.type", which.types.iter().map(|it| it.word()));
     draft.with(" AND NOT EXISTS (SELECT 1 FROM delivery_jobs j WHERE j.tenant_id = ", tenant);
-    draft.with(" AND j.webhook_id = ", webhook).add(" AND j.event_id = e.id)");
+    draft.with(" AND j.webhook_id = ", webhook).add(" AND j.event_id = e.id");
+    // One that is parked has no due time.
+    draft.with(" AND NOT coalesce(j.attempt > 1 AND j.due_at > ", which.now);
+    draft.with(" AND (j.leased_until IS NULL OR j.leased_until <= ", which.now).add("), FALSE))");
     if !which.only_failed {
         draft.add(" ORDER BY e.id");
     }
     draft.with(" LIMIT ", i64::from(most));
     db.rows(draft.finish(), event)
+}
+
+/// Whether it is queued, as a column.
+fn queued(draft: &mut Draft, (tenant, webhook): Lane) {
+    draft.with(", EXISTS (SELECT 1 FROM delivery_jobs q WHERE q.tenant_id = ", tenant);
+    draft.with(" AND q.webhook_id = ", webhook).add(" AND q.event_id = e.id)");
 }
 
 /// The ids between which the events are, neither of them included.
@@ -100,10 +113,11 @@ fn next_failed(draft: &mut Draft, (tenant, webhook): Lane, range: Range, behind:
     draft.add(")");
 }
 
-fn event(row: &mut dyn Fetch) -> Result<(EventId, EventType), StorageError> {
+fn event(row: &mut dyn Fetch) -> Result<Resend, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let id = row.id().and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     let word = row.text().map_err(corrupt("type"))?.unwrap_or_default();
     let kind = EventType::from_word(&word).map_err(|_| corrupt("type")(format!("unexpected value {word:?}")))?;
-    Ok((EventId::from_bytes(id), kind))
+    let is_queued = row.int().map_err(corrupt("id"))?.unwrap_or_default() > 0;
+    Ok(Resend { event_id: EventId::from_bytes(id), event_type: kind, is_queued })
 }

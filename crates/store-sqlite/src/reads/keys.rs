@@ -17,7 +17,7 @@ use candor_port_storage::{StorageError, Versioned};
 
 use super::people::tenant_of;
 use crate::sql::{Db, Sql, failed};
-use crate::{SqliteStore, list, table, writer};
+use crate::{SqliteStore, table, writer};
 
 /// A later use never gives way to an earlier one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
@@ -41,7 +41,7 @@ impl Keys for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<ApiKey>> {
         let listing = Listing::changed::<ApiKey>(changed, sort, page);
-        self.read(move |db| list::page(db, Tenant::live(organization), &listing)).await
+        self.page(Tenant::live(organization), listing).await
     }
 
     async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>> {

@@ -33,7 +33,7 @@ impl Objectives for SqliteStore {
     ) -> Read<Page<Objective>> {
         let listings = Listing::objectives(filter, sight, sort, page);
         let limit = page.limit;
-        self.read(move |db| {
+        self.list(tenant, listings, move |db, listings| {
             let pages: Result<Vec<_>, _> = listings.iter().map(|it| list::page(db, tenant, it)).collect();
             Ok(merge(pages?, sort, limit))
         })
@@ -53,7 +53,7 @@ impl Objectives for SqliteStore {
 
     async fn org_admins(&self, tenant: Tenant, most: u16) -> Read<Vec<EmployeeId>> {
         let listing = Listing::org_admins(most);
-        let page: Page<Employee> = self.read(move |db| list::page(db, tenant, &listing)).await?;
+        let page: Page<Employee> = self.page(tenant, listing).await?;
         Ok(page.items.into_iter().map(|it| it.id).collect())
     }
 
@@ -69,7 +69,7 @@ impl Objectives for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<Notification>> {
         let listing = Listing::notifications(filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 }
 

@@ -10,7 +10,7 @@ use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{Observations, Read, Referred};
 use candor_port_storage::{Versioned, Wanted};
 
-use crate::{SqliteStore, list, table};
+use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Observations for SqliteStore {
@@ -26,7 +26,7 @@ impl Observations for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<Observation>> {
         let listing = Listing::observations(filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 
     async fn referred(

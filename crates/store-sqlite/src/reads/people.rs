@@ -26,7 +26,7 @@ impl People for SqliteStore {
 
     async fn employees(&self, tenant: Tenant, filter: &Filter, sort: Sort, page: &PageRequest) -> Read<Page<Employee>> {
         let listing = Listing::employees(filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 
     async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
@@ -120,7 +120,7 @@ impl People for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<Connector>> {
         let listing = Listing::changed::<Connector>(changed, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 
     async fn managed_by(

@@ -3,10 +3,8 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::store::Read;
 use candor_port_storage::{ChangeSet, CommitError, Committed, Storage};
 
-use crate::sql::Sql;
 use crate::{SqliteStore, commit, writer};
 
 /// A change set with more writes is for a file or a batch, and others go first.
@@ -17,9 +15,5 @@ impl Storage for SqliteStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let is_long = change.writes.len() > MANY_WRITES;
         writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await
-    }
-
-    async fn ping(&self) -> Read<()> {
-        self.read(|db| db.number(Sql::new("SELECT 1"))).await.map(drop)
     }
 }

@@ -4,19 +4,18 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::{self, AuditEntry};
-use candor_domain::event::{Event, FeedFilter};
-use candor_domain::fields::Word;
-use candor_domain::page::{Key, Page, PageRequest, Position, Sort};
+use candor_domain::event::{FeedFilter, FeedStart};
+use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_port_storage::flat::Fetch;
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{FeedPage, Read, Trail};
 use candor_port_storage::{CommitError, StorageError, StoredReplay};
 
+use super::feed::{self, Wanted};
 use crate::sql::{Db, Sql, failed};
-use crate::text::Draft;
-use crate::{SqliteStore, commit, list, writer};
+use crate::{SqliteStore, commit, writer};
 
 const ANSWER: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
@@ -48,28 +47,15 @@ impl Trail for SqliteStore {
         &self,
         tenant: Tenant,
         filter: &FeedFilter,
-        since: Timestamp,
-        after: Option<&Position>,
+        oldest: Timestamp,
+        start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        let (kinds, after) = (filter.kinds.clone(), after.cloned());
-        self.read(move |db| {
-            let mut draft = Draft::default();
-            draft.add("SELECT ").add(&db.statements(Event::TABLE).columns).add(", position FROM events");
-            draft.with(" WHERE tenant_id = ", tenant).with(" AND position > ", behind(after.as_ref()));
-            draft.with(" AND created_at >= ", since);
-            if !kinds.is_empty() {
-                draft.any_of(" AND type", kinds.iter().map(|it| it.word()));
-            }
-            draft.with(" ORDER BY position LIMIT ", i64::from(limit) + 1);
-            let mut events = db.rows(draft.finish(), placed)?;
-            let more = events.len() > usize::from(limit);
-            events.truncate(limit.into());
-            let last = events.last().map(|(event, rank)| Position { key: Key::Rank(*rank), id: event.id.to_bytes() });
-            let events = events.into_iter().map(|(event, _)| event).collect();
-            Ok(FeedPage { events, next: last.or(after), more })
-        })
-        .await
+        let conditions = filter.conditions(start);
+        let most = (!conditions.is_empty()).then_some(self.slow.limits.feed_scan);
+        let wanted = Wanted { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
+        let read = move |db: &mut Db| feed::piece(db, &wanted);
+        if conditions.is_empty() { self.read(read).await } else { self.slowly(tenant, conditions, read).await }
     }
 
     async fn audit_log(
@@ -80,7 +66,7 @@ impl Trail for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<AuditEntry>> {
         let listing = Listing::audit(filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 
     async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {
@@ -93,18 +79,6 @@ impl Trail for SqliteStore {
         };
         writer::ask(&self.tasks, sweep).await
     }
-}
-
-fn behind(after: Option<&Position>) -> i64 {
-    match after.map(|it| &it.key) {
-        Some(Key::Rank(rank)) => *rank,
-        Some(Key::Time(_) | Key::Date(_) | Key::Text(_)) | None => 0,
-    }
-}
-
-fn placed(row: &mut dyn Fetch) -> Result<(Event, i64), StorageError> {
-    let mut reader = Reader::new(row, Event::TABLE);
-    Ok((Event::read(&mut reader)?, reader.int()?))
 }
 
 fn answer(row: &mut dyn Fetch) -> Result<StoredReplay, StorageError> {

@@ -3,22 +3,22 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::event::{Event, EventType};
+use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Status, Subscription};
-use candor_port_storage::flat::Stored;
+use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Job, Status, Subscribers, Subscription};
+use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::listing::Listing;
-use candor_port_storage::queue::{Again, Lane, Webhooks};
+use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
 use candor_port_storage::store::Read;
 use candor_port_storage::{StorageError, Versioned};
 
 use super::again;
 use super::people::tenant_of;
 use crate::sql::{Db, Sql, Value};
-use crate::{SqliteStore, list, table};
+use crate::{SqliteStore, deliveries, table};
 
 #[async_trait]
 impl Webhooks for SqliteStore {
@@ -34,7 +34,11 @@ impl Webhooks for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<Subscription>> {
         let listing = Listing::webhooks(filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
+    }
+
+    async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
+        self.look_up(move |db| subscribers(db, tenant)).await
     }
 
     async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
@@ -54,12 +58,16 @@ impl Webhooks for SqliteStore {
         page: &PageRequest,
     ) -> Read<Page<Delivery>> {
         let listing = Listing::deliveries(webhook, filter, sort, page);
-        self.read(move |db| list::page(db, tenant, &listing)).await
+        self.page(tenant, listing).await
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let wanted = wanted.to_vec();
         self.look_up_all(wanted.len(), move |db| events(db, wanted)).await
+    }
+
+    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+        self.look_up(move |db| deliveries::queued(db, (tenant, webhook), event)).await
     }
 
     async fn to_deliver_again(
@@ -69,7 +77,7 @@ impl Webhooks for SqliteStore {
         which: &Again,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<(EventId, EventType)>> {
+    ) -> Read<Vec<Resend>> {
         let which = which.clone();
         self.read(move |db| again::events(db, (tenant, webhook), &which, after, most)).await
     }
@@ -91,6 +99,13 @@ pub(crate) fn attempt(
     );
     let begun_at = Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX));
     db.first(Sql::new(text).bind(tenant).bind(webhook).bind(begun_at).bind(id), table::value)
+}
+
+/// All subscriptions of a tenant, as far as counting goes.
+pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
+    let wanted = |row: &mut dyn Fetch| Reader::new(row, Subscription::TABLE).int();
+    let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
+    Ok(Subscribers::new(db.rows(sql, wanted)?))
 }
 
 /// The subscriptions of all tenants behind one.

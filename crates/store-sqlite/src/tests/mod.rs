@@ -6,6 +6,7 @@ mod lists;
 mod migrations;
 mod places;
 mod schema;
+mod slow;
 mod webhooks;
 
 use candor_domain::access::Tenant;

@@ -1,6 +1,8 @@
 //! Files, the write-ahead log, and databases in memory.
 
-use candor_domain::event::{EventType, FeedFilter};
+use std::os::unix::fs::PermissionsExt;
+
+use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::{People, Trail};
@@ -10,7 +12,7 @@ use candor_store_testkit::Fixtures;
 use crate::checkpoint::{Gate, checkpoint};
 use crate::open::{Place, Source};
 use crate::sql::Sql;
-use crate::{Options, SqliteStore};
+use crate::{Options, SqliteStore, is_empty, master_keys, migrate};
 
 #[tokio::test]
 async fn databases_in_memory_know_nothing_of_each_other() {
@@ -33,6 +35,35 @@ async fn a_closed_store_is_one_file() {
     let names: Vec<_> =
         std::fs::read_dir(folder.path().join("data")).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(names, ["candor.db"]);
+}
+
+#[test]
+fn the_files_of_a_database_are_their_owners_alone() {
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data").join("candor.db");
+    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    assert_eq!((mode(&folder.path().join("data")), mode(&path)), (0o700, 0o600));
+    assert_eq!(mode(&folder.path().join("data").join("candor.db-wal")), 0o600);
+    drop(store);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o664)).unwrap();
+    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    assert_eq!(mode(&path), 0o600);
+    drop(store);
+}
+
+#[test]
+fn what_a_database_remembers_is_read_whatever_its_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::File(folder.path().join("candor.db"));
+    assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
+    assert!(!folder.path().join("candor.db").exists(), "looking makes nothing");
+    let mut db = Source::of(&place).unwrap().writer().unwrap();
+    assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true), "no table yet");
+    migrate::apply(&mut db).unwrap();
+    assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
+    db.batch("INSERT INTO organizations VALUES (x'00', x'01', 'Acme', 'optional', 'optional', 0, 0, 1)").unwrap();
+    assert!(!is_empty(&place).unwrap());
 }
 
 #[test]
@@ -68,10 +99,10 @@ async fn a_position_in_the_feed_is_never_used_again() {
     };
     let always = Timestamp::from_millis(0);
     store.commit(tenant, change()).await.unwrap();
-    let before = store.feed(tenant, &FeedFilter::default(), always, None, 10).await.unwrap();
+    let before = store.feed(tenant, &FeedFilter::default(), always, &FeedStart::Oldest, 10).await.unwrap();
     assert_eq!(store.sweep(always, make.tick(), 100).await.unwrap(), 2);
     store.commit(tenant, change()).await.unwrap();
-    let after = store.feed(tenant, &FeedFilter::default(), always, before.next.as_ref(), 10).await.unwrap();
+    let after = store.feed(tenant, &FeedFilter::default(), always, &before.next.clone().into(), 10).await.unwrap();
     assert_eq!(after.events.len(), 2);
     let rank = |it: Option<Position>| match it.unwrap().key {
         Key::Rank(rank) => rank,

@@ -63,11 +63,10 @@ fn stored_as(kind: Type) -> &'static str {
     }
 }
 
-#[test]
-fn tables_have_the_columns_of_their_rows() {
+fn tables() -> [&'static Table; 15] {
     use candor_domain::webhook;
     use candor_domain::{access, audit, event, library, notification, objective, observation, organization, people};
-    let tables: [&Table; 15] = [
+    [
         observation::Observation::TABLE,
         objective::Objective::TABLE,
         notification::Notification::TABLE,
@@ -83,9 +82,13 @@ fn tables_have_the_columns_of_their_rows() {
         webhook::Subscription::TABLE,
         webhook::Delivery::TABLE,
         JOB_TABLE,
-    ];
+    ]
+}
+
+#[test]
+fn tables_have_the_columns_of_their_rows() {
     let mut db = database();
-    for table in tables {
+    for table in tables() {
         let mut wanted: Vec<_> = table.read().chain(table.derived).map(|it| (it.name, stored_as(it.kind))).collect();
         // The queue is read across all tenants, so its rows name their own.
         wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
@@ -96,6 +99,40 @@ fn tables_have_the_columns_of_their_rows() {
         found.sort_unstable();
         let found: Vec<_> = found.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
         assert_eq!(found, wanted, "{}", table.name);
+    }
+}
+
+/// The columns behind the tenant of every whole index of a table that begins with it.
+fn indexes(db: &mut Db, table: &str) -> Vec<Vec<String>> {
+    let names = Sql::new("SELECT name FROM pragma_index_list(?) WHERE partial = 0").bind(table);
+    let names = db.rows(names, |row| Ok(row.text().unwrap().unwrap())).unwrap();
+    let columns = |name: String| {
+        let sql = Sql::new("SELECT name FROM pragma_index_info(?) ORDER BY seqno").bind(name.as_str());
+        db.rows(sql, |row| Ok(row.text().unwrap().unwrap_or_default())).unwrap()
+    };
+    let all: Vec<Vec<String>> = names.into_iter().map(columns).collect();
+    all.into_iter()
+        .filter_map(|it| Some(it.split_first().filter(|(first, _)| *first == "tenant_id")?.1.to_vec()))
+        .collect()
+}
+
+fn begins(index: &[String], columns: &[&str]) -> bool {
+    index.len() >= columns.len() && index.iter().zip(columns).all(|(a, b)| a == b)
+}
+
+#[test]
+fn every_index_that_is_declared_is_there_and_the_other_way_round() {
+    let mut db = database();
+    for table in tables() {
+        let found = indexes(&mut db, table.name);
+        for declared in table.indexes {
+            assert!(found.iter().any(|it| begins(it, declared.columns)), "{}: {declared:?}", table.name);
+        }
+        // By the id a row is looked up, and no list is led.
+        for it in found.iter().filter(|it| *it != &["id"]) {
+            let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
+            assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);
+        }
     }
 }
 

@@ -136,6 +136,8 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
         response_duration_ms: 0,
         next_attempt_at: None,
         delivered_at: None,
+        attempted_at: make.tick(),
+        failure: None,
     }
 }
 
@@ -212,6 +214,7 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
         until: make.tick(),
         types: vec![EventType::EmployeeCreated],
         only_failed: false,
+        now: make.tick(),
     };
     let mut steps = |which: &Again| {
         again::events(&mut db, (tenant, to.id), which, Some(make.id()), 9).unwrap();

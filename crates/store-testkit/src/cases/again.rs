@@ -7,13 +7,13 @@ use candor_domain::fields::Word;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Origin, Status, Subscription};
-use candor_port_storage::queue::{Again, Fate};
+use candor_port_storage::queue::{Again, Fate, Resend};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 
 use super::log::entry;
 use super::queue::just_before;
 use crate::Case;
-use crate::worker::{END, Worker};
+use crate::worker::{BAD, END, LEASE_SECONDS, Worker, settled};
 use crate::world::{EVER, World};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(events_are_read_by_tenant_and_id),
         Case::new(a_window_begins_at_its_start_and_ends_before_its_end),
         Case::new(what_is_queued_is_not_delivered_again),
+        Case::new(what_has_failed_and_waits_is_among_them),
         Case::new(only_what_never_arrived_counts_as_failed),
         Case::new(any_history_is_told_apart),
     ]
@@ -54,7 +55,7 @@ async fn events_are_read_by_tenant_and_id(world: World) {
 /// Everything, of every type.
 fn any() -> Again {
     let types = EventType::WORDS.iter().map(|(_, it)| *it).collect();
-    Again { since: EVER, until: END, types, only_failed: false }
+    Again { since: EVER, until: END, types, only_failed: false, now: END }
 }
 
 /// Everything that is to be delivered again, page by page.
@@ -63,11 +64,11 @@ async fn again(world: &World, to: &Subscription, which: &Again, most: u16) -> Ve
     loop {
         let page = world.store.to_deliver_again(world.tenant, to.id, which, after, most).await.unwrap();
         assert!(page.len() <= usize::from(most), "{} instead of {most}", page.len());
-        let Some((last, _)) = page.last() else { return found };
-        after = Some(*last);
-        found.extend(page.into_iter().map(|(id, kind)| {
-            assert!(which.types.contains(&kind), "{kind:?}");
-            id
+        let Some(last) = page.last() else { return found };
+        after = Some(last.event_id);
+        found.extend(page.into_iter().map(|it| {
+            assert!(which.types.contains(&it.event_type), "{it:?}");
+            it.event_id
         }));
     }
 }
@@ -101,7 +102,9 @@ async fn a_window_begins_at_its_start_and_ends_before_its_end(world: World) {
         assert_eq!(again(&world, &to, &Again { types: vec![], ..within }, most).await, []);
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
-    assert_eq!(page, [&events[4], &events[5]].map(|it| (it.id, it.kind)));
+    let wanted = [&events[4], &events[5]];
+    let wanted = wanted.map(|it| Resend { event_id: it.id, event_type: it.kind, is_queued: false });
+    assert_eq!(page, wanted);
 }
 
 async fn what_is_queued_is_not_delivered_again(world: World) {
@@ -115,6 +118,43 @@ async fn what_is_queued_is_not_delivered_again(world: World) {
     // The second is parked and the third is leased.
     assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
     assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
+}
+
+async fn what_has_failed_and_waits_is_among_them(world: World) {
+    let to = world.subscriber().await;
+    let events = world.happened(&[KINDS[0]; 7]).await;
+    let worker = Worker::new(&world);
+    let jobs = worker.all(world.now()).await;
+    let later = world.now().plus_seconds(3_600);
+    let fails =
+        |job: &Job, retry_at| (*job, Fate::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))));
+    worker.keeps(jobs[..5].iter().map(|it| fails(it, later)).collect()).await;
+    // The second is parked after its failure, the third leased, the fourth due, and the last two were never attempted.
+    world.make.clock.advance_seconds(3_601);
+    let again = worker.all(world.now()).await;
+    let retried = |at: usize| *again.iter().find(|it| it.event_id == events[at].id).unwrap();
+    let now = world.now();
+    let back = |at: usize, until| (retried(at), Fate::Back(until));
+    worker.keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), Fate::Parked), back(3, now)]).await;
+    worker
+        .keeps(vec![back(4, later.plus_seconds(7_200)), (jobs[5], Fate::Back(END)), (jobs[6], Fate::Back(now))])
+        .await;
+    let wanted = [0, 4].map(|at| Resend { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
+    for only_failed in [true, false] {
+        let which = Again { only_failed, now, ..any() };
+        let found = world.store.to_deliver_again(world.tenant, to.id, &which, None, 9).await.unwrap();
+        assert_eq!(found, wanted, "{only_failed}");
+        let much_later = Again { now: END, ..which };
+        assert_eq!(world.store.to_deliver_again(world.tenant, to.id, &much_later, None, 9).await.unwrap(), []);
+    }
+    // A lease that has ended is nobody's.
+    let which = Again { now: now.plus_seconds(LEASE_SECONDS), ..any() };
+    assert_eq!(ids_of(&world, &to, &which).await, [0, 4].map(|at| events[at].id), "the third is due by then");
+}
+
+async fn ids_of(world: &World, to: &Subscription, which: &Again) -> Vec<EventId> {
+    let found = world.store.to_deliver_again(world.tenant, to.id, which, None, 9).await.unwrap();
+    found.into_iter().map(|it| it.event_id).collect()
 }
 
 /// What was logged of one event for one subscription.
@@ -189,7 +229,7 @@ async fn any_history_is_told_apart(world: World) {
     for number in 0..60 {
         let [a, b] = [(); 2].map(|()| world.random.pick(&events).created_at);
         let types = KINDS.into_iter().filter(|_| world.random.chance(70)).collect();
-        let which = Again { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0 };
+        let which = Again { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
         let of = |event: &Event, status| log.iter().any(|it| it.event_id == event.id && it.status == status);
         let wanted = events.iter().filter(|it| {
             let failed = (of(it, Status::Failed) || of(it, Status::Dropped)) && !of(it, Status::Success);

@@ -7,6 +7,7 @@ use candor_domain::people::Employee;
 use candor_domain::webhook::{self, DeliveryFilter};
 use candor_port_storage::queue::{Again, Claim, Fate, Queue, Webhooks};
 use candor_port_storage::store::{People, Storage, StorageError};
+use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError};
 
 use super::queue::just_before;
@@ -44,9 +45,9 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
     assert_eq!((faulty.calls(Call::Commit), faulty.calls(Call::Get), faulty.calls(Call::List)), (4, 4, 0));
     faulty.set_down(true);
-    assert!(matches!(faulty.ping().await, Err(StorageError::Unavailable(_))));
+    assert!(matches!(faulty.probe_write(world.now()).await, Err(StorageError::Unavailable(_))));
     faulty.set_down(false);
-    assert!(faulty.ping().await.is_ok());
+    assert!(faulty.probe_write(world.now()).await.is_ok());
     faulty.fail(Call::Get, 1, Fault::After);
     assert!(faulty.employee(world.tenant, world.make.id()).await.is_err());
     assert!(faulty.employee(world.tenant, world.make.id()).await.unwrap().is_none());
@@ -85,7 +86,7 @@ async fn every_call_for_webhooks_can_fail(world: World) {
     let to = world.subscriber().await;
     let (tenant, now, page) = (world.tenant, world.now(), PageRequest { limit: 9, after: None });
     let (id, sort) = (world.make.id(), Sort::up(SortBy::CreatedAt));
-    let which = Again { since: now, until: now, types: vec![], only_failed: false };
+    let which = Again { since: now, until: now, types: vec![], only_failed: false, now };
     for down in [false, true] {
         faulty.set_down(down);
         let answers = [

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use candor_domain::event::{Event, EventType, FeedFilter};
+use candor_domain::event::{Event, EventType, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECONDS};
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
-use candor_port_storage::ChangeSet;
 use candor_port_storage::store::FeedPage;
+use candor_port_storage::{ChangeSet, SlowReads};
 
 use crate::Case;
 use crate::world::{EVER, Poller, World, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
+    let usual = SlowReads::with_places(2);
     vec![
         Case::new(a_poller_sees_every_event_of_concurrent_writers_once),
         Case::new(events_stand_in_commit_order),
@@ -20,6 +21,9 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_page_says_whether_more_is_there),
         Case::new(a_poller_goes_on_after_everything_was_swept),
         Case::new(each_tenant_has_a_feed_of_its_own),
+        Case::new(a_poll_looks_at_few_events_and_at_none_twice).within(SlowReads { feed_scan: 3, ..usual }),
+        Case::new(whoever_begins_now_sees_what_comes_and_nothing_before),
+        Case::new(the_feed_begins_at_a_time_whatever_the_order_of_the_commits),
     ]
 }
 
@@ -89,7 +93,7 @@ async fn events_stand_in_commit_order(world: World) {
 
 async fn read(world: &World, kinds: &[EventType], since: Timestamp, after: Option<&Position>, limit: u16) -> FeedPage {
     let filter = FeedFilter { kinds: kinds.to_vec() };
-    world.store.feed(world.tenant, &filter, since, after, limit).await.unwrap()
+    world.store.feed(world.tenant, &filter, since, &after.cloned().into(), limit).await.unwrap()
 }
 
 async fn the_feed_is_filtered_by_kind_and_age(world: World) {
@@ -186,4 +190,86 @@ async fn each_tenant_has_a_feed_of_its_own(world: World) {
     for (tenant, wanted) in tenants.iter().zip(wanted) {
         assert_eq!(tenant.events().await, wanted);
     }
+}
+
+async fn a_poll_looks_at_few_events_and_at_none_twice(world: World) {
+    let (common, rare) = (EventType::EmployeeUpdated, EventType::SummaryShared);
+    for _ in 0..7 {
+        announce(&world, common).await;
+    }
+    let wanted = announce(&world, rare).await;
+    announce(&world, common).await;
+    // With the mark that this leaves, ten of them.
+    world.events().await;
+    let (mut at, mut polls) = (None, vec![]);
+    loop {
+        let page = read(&world, &[rare], EVER, at.as_ref(), 10).await;
+        assert!(page.next != at || !page.more, "it goes on");
+        polls.push((page.events, page.more));
+        at = page.next;
+        if polls.last().is_some_and(|(_, more)| !more) {
+            break;
+        }
+    }
+    let found = [(vec![], true), (vec![], true), (vec![wanted], true), (vec![], false)];
+    assert_eq!(polls, found, "three of them at each poll");
+    let rest = read(&world, &[], EVER, at.as_ref(), 10).await;
+    assert_eq!(rest, FeedPage { events: vec![], next: at.clone(), more: false }, "all of them were passed");
+    let next = announce(&world, rare).await;
+    announce(&world, EventType::TestPing).await;
+    let mut poller = Poller::at(world.clone(), at);
+    poller.until(|events| events.len() == 2).await;
+    assert_eq!(poller.events.first(), Some(&next));
+}
+
+async fn from(world: &World, start: &FeedStart, limit: u16) -> FeedPage {
+    world.store.feed(world.tenant, &FeedFilter::default(), EVER, start, limit).await.unwrap()
+}
+
+async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: World) {
+    let nothing = from(&world, &FeedStart::Now, 10).await;
+    assert_eq!(nothing, FeedPage { events: vec![], next: None, more: false });
+    announce(&world, EventType::EmployeeCreated).await;
+    // All of it is settled.
+    world.events().await;
+    let begun = from(&world, &FeedStart::Now, 10).await;
+    assert_eq!((&begun.events, begun.more, begun.next.is_some()), (&vec![], false, true));
+    let first = announce(&world, EventType::EmployeeUpdated).await;
+    let mut poller = Poller::at(world.clone(), begun.next);
+    poller.until(|events| !events.is_empty()).await;
+    assert_eq!(poller.events, [first]);
+    assert_eq!(from(&world.elsewhere(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
+}
+
+async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: World) {
+    let mut made = vec![];
+    for _ in 0..30 {
+        world.make.clock.advance_seconds(60);
+        made.push(world.make.event(EventType::EmployeeUpdated));
+    }
+    // Those of a few minutes are saved the other way round, as if each had waited for the next.
+    let minutes = usize::try_from(MOST_COMMIT_DELAY_SECONDS / 60).unwrap();
+    let mut saved = made.clone();
+    saved[15..15 + minutes].reverse();
+    for event in &saved {
+        world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
+    }
+    assert_eq!(world.events().await, saved);
+    for (first, begin) in made.iter().enumerate() {
+        let since = FeedStart::Since(begin.created_at);
+        let page = from(&world, &since, 100).await;
+        let wanted: Vec<_> = saved.iter().filter(|it| it.created_at >= begin.created_at).cloned().collect();
+        // Behind them there is the mark.
+        assert_eq!(page.events[..page.events.len() - 1], wanted, "since event {first}");
+        let part = from(&world, &since, 2).await;
+        assert_eq!((&part.events[..], part.more), (&page.events[..2], page.events.len() > 2));
+        let rest = read(&world, &[], EVER, part.next.as_ref(), 100).await;
+        // Whoever goes on also meets what happened before and was saved later.
+        let asked: Vec<_> = rest.events.into_iter().filter(|it| it.created_at >= begin.created_at).collect();
+        assert_eq!(asked, page.events[2..], "and on from there: {first}");
+    }
+    let later = FeedStart::Since(world.make.tick());
+    let nothing = from(&world, &later, 10).await;
+    assert_eq!((nothing.events, nothing.more), (vec![], false));
+    assert_eq!(read(&world, &[], EVER, nothing.next.as_ref(), 10).await.events, [], "nothing is looked at twice");
 }

@@ -4,7 +4,7 @@ use candor_domain::event::EventType;
 use candor_domain::id::EventId;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Status, Subscription};
+use candor_domain::webhook::{Delivery, DeliveryFilter, FailureReason, Status, Subscription};
 
 use super::lists;
 use super::queue::just_before;
@@ -14,6 +14,7 @@ use crate::world::World;
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(an_attempt_comes_back_to_the_letter),
+        Case::new(an_attempt_from_before_its_times_were_kept_has_that_of_its_id),
         Case::new(the_log_is_filtered),
         Case::new(attempts_of_one_moment_are_all_met),
         Case::new(the_log_of_another_subscription_is_another),
@@ -45,6 +46,8 @@ pub(super) fn entry(world: &World, to: &Subscription, at: Timestamp) -> Delivery
         response_duration_ms: 10,
         next_attempt_at: None,
         delivered_at: None,
+        attempted_at: at,
+        failure: Some(FailureReason::Status),
     }
 }
 
@@ -55,7 +58,8 @@ async fn an_attempt_comes_back_to_the_letter(world: World) {
     let plain = || entry(&world, &to, world.make.tick());
     let table = [
         plain(),
-        Delivery { status: Status::Success, response_status: 204, delivered_at: Some(late), ..plain() },
+        Delivery { status: Status::Success, response_status: 204, delivered_at: Some(late), failure: None, ..plain() },
+        Delivery { attempted_at: late, failure: Some(FailureReason::Forbidden), ..plain() },
         Delivery { status: Status::Dropped, response_status: 0, response_duration_ms: 15_000, ..plain() },
         Delivery { attempt: u16::MAX, response_status: u16::MAX, response_duration_ms: u32::MAX, ..plain() },
         Delivery { attempt: 0, next_attempt_at: Some(late), event_type: EventType::TestPing, ..plain() },
@@ -68,6 +72,16 @@ async fn an_attempt_comes_back_to_the_letter(world: World) {
     }
     assert_eq!(entries(&world, &to).await, table);
     assert_eq!(store.delivery(*tenant, to.id, world.make.id()).await.unwrap(), None);
+}
+
+async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: World) {
+    let to = world.subscriber().await;
+    let late = world.now().plus_seconds(77);
+    let one = Delivery { attempted_at: late, ..entry(&world, &to, world.make.tick()) };
+    world.logged(&to, std::slice::from_ref(&one)).await;
+    world.spoil("UPDATE deliveries SET attempted_at = NULL, failure = NULL").await;
+    let wanted = Delivery { attempted_at: one.logged_at(), failure: None, ..one };
+    assert_eq!(entries(&world, &to).await, [wanted]);
 }
 
 /// Attempts of a few events over some days; several begin at the same moment.
@@ -171,14 +185,14 @@ fn midnight(at: Timestamp) -> Timestamp {
 async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], before: Timestamp) {
     let left = entries(world, to).await;
     for it in all {
-        let (at, there) = (it.begun_at(), left.contains(it));
+        let (at, there) = (it.logged_at(), left.contains(it));
         assert!(there || at < before, "{at} is not older than {before}, and yet gone");
         assert!(!there || at >= midnight(before), "{at} is of a day older than {before}, and yet there");
     }
     assert!(left.iter().all(|it| all.contains(it)));
     for it in all {
         let found = world.store.delivery(world.tenant, to.id, it.id).await.unwrap();
-        assert_eq!(found.is_some(), left.contains(it), "{}", it.begun_at());
+        assert_eq!(found.is_some(), left.contains(it), "{}", it.logged_at());
     }
 }
 

@@ -9,6 +9,7 @@ mod dropped;
 mod faults;
 mod feed;
 mod filters;
+mod itself;
 mod keys;
 mod lists;
 mod log;
@@ -21,6 +22,8 @@ mod records;
 mod reporting;
 mod requires;
 mod rows;
+mod slow;
+mod sooner;
 mod teams;
 mod tenants;
 mod twins;
@@ -42,12 +45,14 @@ pub(crate) fn all() -> Vec<Case> {
         teams::cases(),
         dropped::cases(),
         feed::cases(),
+        slow::cases(),
         pages::cases(),
         filters::cases(),
         tenants::cases(),
         rows::cases(),
         keys::cases(),
         upkeep::cases(),
+        itself::cases(),
         objectives::cases(),
         faults::cases(),
         batches::cases(),
@@ -58,6 +63,7 @@ pub(crate) fn all() -> Vec<Case> {
         webhooks::cases(),
         log::cases(),
         again::cases(),
+        sooner::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(what_is_done_leaves_the_queue_and_is_logged),
         Case::new(what_failed_is_due_again_with_the_next_number),
         Case::new(what_was_not_attempted_goes_back_is_parked_or_gone),
+        Case::new(what_is_released_is_as_due_as_it_was),
         Case::new(a_lost_lease_records_nothing),
         Case::new(a_lease_that_has_ended_holds_until_somebody_else_has_it),
         Case::new(a_record_that_fails_leaves_nothing),
@@ -94,6 +95,25 @@ async fn what_was_not_attempted_goes_back_is_parked_or_gone(world: World) {
     assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
 }
 
+async fn what_is_released_is_as_due_as_it_was(world: World) {
+    let to = world.subscriber().await;
+    let due = world.now();
+    let jobs = in_order((0..2).map(|_| world.delivery_at(due, &to).promised(world.make.id())).collect());
+    world.enqueue(&jobs).await;
+    let worker = Worker::new(&world);
+    assert_eq!(worker.all(due).await, jobs);
+    worker.keeps(vec![(jobs[0], Fate::Released), (jobs[1], Fate::Parked)]).await;
+    let other = Worker::new(&world);
+    assert_eq!(other.all(due).await, [jobs[0]], "as it was, due time, number and promise included");
+    assert_eq!(other.all_parked(due).await, [jobs[1]]);
+    other.keeps(jobs.iter().map(|it| (*it, Fate::Released)).collect()).await;
+    let over = due.plus_seconds(LEASE_SECONDS);
+    assert_eq!(worker.all(just_before(over)).await, [jobs[0]]);
+    worker.keeps(vec![(jobs[0], Fate::Released)]).await;
+    assert_eq!(worker.all(over).await, jobs, "what was parked is due when the lease under which it was taken is over");
+    assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
+}
+
 /// Every fate there is.
 fn fates(world: &World, job: &Job) -> Vec<Fate> {
     let later = Some(world.now().plus_seconds(9));
@@ -101,6 +121,7 @@ fn fates(world: &World, job: &Job) -> Vec<Fate> {
         attempt(world, job, GOOD, None).1,
         attempt(world, job, BAD, later).1,
         Fate::Back(world.now()),
+        Fate::Released,
         Fate::Parked,
         Fate::Gone,
     ]

@@ -1,10 +1,12 @@
 //! What a decision relied upon holds at the moment of the commit, also when its opposite is decided at the same time.
 
+use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
 use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, Version, Write};
+use candor_domain::webhook::Subscription;
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, Version, Write};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -16,6 +18,11 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(an_attribute_is_open_unless_archived_or_absent),
         Case::new(a_department_is_vacant_when_all_have_left),
         Case::new(a_person_is_unchanged_until_the_next_write),
+        Case::new(the_tree_is_unchanged_until_somebody_moves),
+        Case::new(a_new_person_and_a_move_of_one_change_set_rely_on_one_tree),
+        Case::new(nobody_is_hired_on_a_tree_that_is_moved_meanwhile),
+        Case::new(there_is_room_for_subscriptions_below_the_limit),
+        Case::new(of_many_who_make_the_last_subscription_one_wins),
         Case::new(nobody_joins_a_department_while_it_is_archived),
         Case::new(no_attribute_is_used_anew_while_it_is_archived),
         Case::new(no_decision_stands_on_a_person_who_changes_meanwhile),
@@ -101,6 +108,114 @@ async fn a_person_is_unchanged_until_the_next_write(world: World) {
     assert!(holds(&world, Require::EmployeeUnchanged(it.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
     assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(it.id, Version(2))).await, "of another tenant");
+}
+
+async fn the_tree_is_unchanged_until_somebody_moves(world: World) {
+    let seen = world.tree().await;
+    assert!(holds(&world, Require::TreeUnchanged(seen)).await, "nobody ever moved");
+    assert!(!holds(&world, Require::TreeUnchanged(seen.next())).await, "a version to come");
+    let (one, two) = (world.hired().await, world.hired().await);
+    let third = world.hired_below(two.id).await;
+    assert!(holds(&world, Require::TreeUnchanged(seen)).await, "somebody new moves nobody");
+    assert!(world.moves(one.id, Some(third.id)).await);
+    assert!(!holds(&world, Require::TreeUnchanged(seen)).await, "somebody moved");
+    let now = world.tree().await;
+    assert!(holds(&world, Require::TreeUnchanged(now)).await);
+    assert!(holds(&world, Require::TreeUnchanged(now)).await, "relying on it moves nobody");
+    assert_eq!(world.tree().await, now);
+    for other in [world.elsewhere(), world.test_environment()] {
+        assert!(!holds(&other, Require::TreeUnchanged(now)).await, "of another tenant");
+    }
+}
+
+async fn a_new_person_and_a_move_of_one_change_set_rely_on_one_tree(world: World) {
+    let (boss, one) = (world.hired().await, world.hired().await);
+    let tree = world.tree().await;
+    let change = |seen, required| {
+        let state = Employee { manager_id: Some(boss.id), ..one.clone() };
+        let moved = Write::Employee(Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
+        let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
+        ChangeSet { requires: vec![Require::TreeUnchanged(required)], ..world.make.change(vec![moved, new]) }
+    };
+    let broken = world.commit(change(tree, tree.next())).await;
+    assert!(matches!(broken, Err(CommitError::Broken(Require::TreeUnchanged(_)))), "{broken:?}");
+    assert_eq!(world.tree().await, tree, "nothing of it is saved");
+    world.commit(change(tree, tree)).await.unwrap();
+    assert_eq!(world.tree().await, tree.next());
+}
+
+/// Whoever is hired below somebody was hired before that one moved: the feed has the order of the commits.
+async fn nobody_is_hired_on_a_tree_that_is_moved_meanwhile(world: World) {
+    let mut rounds = vec![];
+    for _ in 0..ROUNDS {
+        let (boss, lead) = (world.hired().await, world.hired().await);
+        let seen = world.tree().await;
+        let joining = joins(Employee { manager_id: Some(lead.id), ..world.make.employee() });
+        let hired = world.make.event(EventType::EmployeeCreated);
+        let hiring = ChangeSet {
+            requires: vec![Require::TreeUnchanged(seen)],
+            events: vec![hired.clone()],
+            ..world.make.change(vec![joining])
+        };
+        let state = Employee { manager_id: Some(boss.id), ..lead.clone() };
+        let moved = world.make.event(EventType::EmployeeUpdated);
+        let write = Write::Employee(Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
+        let moving = ChangeSet { events: vec![moved.clone()], ..world.make.change(vec![write]) };
+        commits(&world, vec![hiring, moving]).await;
+        rounds.push((hired.id, moved.id));
+    }
+    let order: Vec<_> = world.events().await.iter().map(|it| it.id).collect();
+    let at = |id| order.iter().position(|it| *it == id);
+    for (hired, moved) in rounds {
+        assert!(at(moved).is_some(), "no requirement is in the way of a move");
+        assert!(at(hired).is_none_or(|it| Some(it) < at(moved)), "{hired} behind {moved}");
+    }
+}
+
+/// The data set with its organization, at which those who make subscriptions wait for each other.
+async fn founded(world: World) -> World {
+    let organization = world.make.organization(world.tenant.organization);
+    world.save(vec![Write::Organization(Row::new(organization))]).await;
+    world
+}
+
+async fn there_is_room_for_subscriptions_below_the_limit(world: World) {
+    assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "there is no such organization");
+    let worlds = [founded(world.clone()).await, founded(world.test_environment()).await];
+    let other = founded(world.elsewhere()).await;
+    for it in [&worlds[0], &worlds[1]] {
+        for count in 0..3 {
+            let subscribers = it.store.subscribers(it.tenant).await.unwrap();
+            assert_eq!(subscribers.count(), count, "each data set counts its own");
+            assert!(holds(it, Require::SubscriptionsBelow(count as u32 + 1)).await, "{count}");
+            assert!(!holds(it, Require::SubscriptionsBelow(count as u32)).await, "{count}");
+            let active = count != 1;
+            it.subscribed(Subscription { active, ..it.make.subscription_to(&[EventType::EmployeeCreated]) }).await;
+        }
+        let subscribers = it.store.subscribers(it.tenant).await.unwrap();
+        let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
+        assert_eq!(kinds.map(|kind| subscribers.deliveries_of([kind])), [2, 0], "one of the three is not active");
+    }
+    assert!(holds(&other, Require::SubscriptionsBelow(1)).await);
+}
+
+async fn of_many_who_make_the_last_subscription_one_wins(world: World) {
+    let world = founded(world).await;
+    for most in 1..=8 {
+        let change = || {
+            let write = Write::Webhook(Row::new(world.make.subscription()));
+            ChangeSet { requires: vec![Require::SubscriptionsBelow(most)], ..world.make.change(vec![write]) }
+        };
+        let tasks = [change(), change(), change()].map(|change| {
+            let world = world.clone();
+            async move { world.commit(change).await }
+        });
+        let results = at_once(tasks).await;
+        let broken = |it: &Result<(), CommitError>| matches!(it, Err(CommitError::Broken(_)));
+        assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
+        assert_eq!(results.iter().filter(|it| broken(it)).count(), 2, "{results:?}");
+        assert_eq!(world.store.subscribers(world.tenant).await.unwrap().count(), most as usize);
+    }
 }
 
 /// Tasks of one round, in changing order.

@@ -1,6 +1,6 @@
 //! What is written is read back to the letter, and a value that nobody wrote is named, not guessed at.
 
-use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, Origin};
+use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
 use candor_domain::observation::Observation;
@@ -113,7 +113,11 @@ async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
         .into(),
         comment: Some(TEXTS[2].to_owned()),
         request_id: Some("req_1".to_owned()),
-        context: Origin { ip: Some("2001:db8::1".to_owned()), user_agent: Some(TEXTS[0].to_owned()) },
+        context: Origin {
+            ip: Some("2001:db8::1".to_owned()),
+            user_agent: Some(TEXTS[0].to_owned()),
+            api_key: Some(KeyUsed { id: "key_1".to_owned(), name: TEXTS[1].to_owned() }),
+        },
         ..make.audit("organization.update", "org_1")
     };
     let data = serde_json::json!({"text": TEXTS[3], "z": 1, "a": [null]}).to_string();
@@ -300,6 +304,6 @@ async fn a_corrupt_row_does_not_vanish_from_its_list(world: World) {
     let entries = store.audit_log(*tenant, &audit::Filter::default(), occurred, &page).await;
     assert_eq!(named(entries), ("audit_entries", "actor_type"));
     let filter = candor_domain::event::FeedFilter::default();
-    let feed = store.feed(*tenant, &filter, crate::world::EVER, None, 10).await;
+    let feed = store.feed(*tenant, &filter, crate::world::EVER, &candor_domain::event::FeedStart::Oldest, 10).await;
     assert_eq!(named(feed), ("events", "type"));
 }

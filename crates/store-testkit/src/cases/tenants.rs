@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(equal_ids_in_two_tenants_are_two_resources),
         Case::new(no_write_reaches_what_another_tenant_has),
         Case::new(a_reference_to_another_tenants_row_is_missing),
+        Case::new(the_operator_sees_each_organization_once_as_its_live_data_set_has_it),
     ]
 }
 
@@ -234,4 +235,21 @@ async fn a_reference_to_another_tenants_row_is_missing(world: World) {
         }
         assert_eq!(other.employee(own.id).await.version, Version::FIRST);
     }
+}
+
+async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(world: World) {
+    let mut made = vec![];
+    for place in [world.elsewhere(), world.elsewhere(), world.elsewhere()] {
+        let live = world.make.organization(place.tenant.organization);
+        let test = candor_domain::organization::Organization { name: "Test".to_owned(), ..live.clone() };
+        place.test_environment().save(vec![Write::Organization(Row::new(test))]).await;
+        place.save(vec![Write::Organization(Row::new(live.clone()))]).await;
+        made.push(live);
+    }
+    made.sort_by_key(|it| it.id.to_bytes());
+    let page = async |after, limit| world.store.organizations(after, limit).await.unwrap();
+    assert_eq!(page(None, 100).await, made);
+    assert_eq!(page(None, 2).await, made[..2]);
+    assert_eq!(page(Some(made[1].id), 2).await, made[2..]);
+    assert_eq!(page(Some(made[2].id), 2).await, []);
 }

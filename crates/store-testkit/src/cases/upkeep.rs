@@ -9,11 +9,7 @@ use crate::Case;
 use crate::world::{EVER, World};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![
-        Case::new(the_sweep_removes_what_is_old_in_portions),
-        Case::new(the_sweep_leaves_the_audit_log_alone),
-        Case::new(a_store_answers),
-    ]
+    vec![Case::new(the_sweep_removes_what_is_old_in_portions), Case::new(the_sweep_leaves_the_audit_log_alone)]
 }
 
 /// Answers, named after `keys`, and events of several tenants; gives an instant after all of them.
@@ -83,8 +79,4 @@ async fn the_sweep_leaves_the_audit_log_alone(world: World) {
     assert!(kept.is_some(), "it ends a millisecond later");
     assert_eq!(world.store.sweep(last.expires_at(), EVER, 10).await.unwrap(), 1);
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
-}
-
-async fn a_store_answers(world: World) {
-    world.store.ping().await.unwrap();
 }

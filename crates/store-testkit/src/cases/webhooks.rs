@@ -223,6 +223,7 @@ async fn a_corrupt_attempt_names_its_column(world: World) {
         ("attempt", "1", "-1"),
         ("response_status", "500", "65536"),
         ("response_duration_ms", "10", "-1"),
+        ("failure", "NULL", "'spoilt'"),
     ];
     for (column, right, wrong) in table {
         world.spoil(&format!("UPDATE deliveries SET {column} = {wrong}")).await;

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::event::{Event, EventType};
+use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Subscription};
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::queue::{
-    Again, Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, Webhooks, WorkerId,
+    Again, Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, Resend, Webhooks, WorkerId,
 };
 use candor_port_storage::store::{Read, Storage};
 
@@ -28,6 +28,9 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         page: &PageRequest,
     ) -> Read<Page<Subscription>> {
         self.through(Call::List, self.store.webhooks(tenant, filter, sort, page)).await
+    }
+    async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
+        self.through(Call::Batch, self.store.subscribers(tenant)).await
     }
     async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         self.through(Call::Batch, self.store.every_webhook(after, most)).await
@@ -48,6 +51,9 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         self.through(Call::Batch, self.store.events_by_id(wanted)).await
     }
+    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+        self.through(Call::Get, self.store.queued(tenant, webhook, event)).await
+    }
     async fn to_deliver_again(
         &self,
         tenant: Tenant,
@@ -55,7 +61,7 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         which: &Again,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<(EventId, EventType)>> {
+    ) -> Read<Vec<Resend>> {
         self.through(Call::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
     }
 }

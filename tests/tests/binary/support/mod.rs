@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use client::{Client, Response};
 pub(crate) use place::Place;
-pub(crate) use process::{Service, candor, freeze, signal};
+pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, watched};
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{Answer, Arrival, Receiver};
 

@@ -67,8 +67,9 @@ impl Place {
         self
     }
 
-    /// An organization and a key without limits, with these scopes and options.
+    /// An organization and a key without limits, with these scopes and options. Makes the database, if there is none.
     pub(crate) fn key(&self, scopes: &str, options: &[&str]) -> Key {
+        candor(self, &["migrate"]).succeeded();
         let made = candor(self, &["org", "create", "--name", "Tests", "--json"]).json();
         let organization = made["organization_id"].as_str().unwrap().to_owned();
         self.key_of(&organization, scopes, options)

@@ -1,10 +1,10 @@
 //! The process under test: commands that end, and services that run.
 
 use std::fs::{self, DirEntry, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -32,15 +32,39 @@ impl Finished {
 
     /// The one JSON object on standard output.
     pub(crate) fn json(self) -> Value {
-        let it = self.succeeded();
-        assert_eq!(it.stdout.lines().count(), 1, "{}", it.stdout);
-        serde_json::from_str(&it.stdout).unwrap()
+        self.succeeded().object()
+    }
+
+    /// The same of a command that did not succeed.
+    pub(crate) fn object(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "{}{}", self.stdout, self.stderr);
+        serde_json::from_str(&self.stdout).unwrap()
     }
 }
 
 /// Runs a command to its end, with the settings of the place and none of whoever runs the tests.
 pub(crate) fn candor(place: &Place, arguments: &[&str]) -> Finished {
-    let output = command(place).args(arguments).output().unwrap();
+    let mut command = command(place);
+    finished(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// A command that goes on, to be watched, fed and stopped.
+pub(crate) fn spawn(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = command(place);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// How a command ended that was given this on its standard input.
+pub(crate) fn fed(place: &Place, arguments: &[&str], input: &[u8]) -> Finished {
+    let mut process = spawn(place, arguments);
+    process.stdin.take().unwrap().write_all(input).unwrap();
+    finished(process)
+}
+
+/// Waits for the end of a command.
+pub(crate) fn finished(process: Child) -> Finished {
+    let output = process.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Finished { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
@@ -50,9 +74,53 @@ fn command(place: &Place) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
         command.env_remove(name);
     }
-    command.env("CANDOR_LISTEN", "127.0.0.1:0").current_dir(place.folder.path()).stdin(Stdio::null());
+    command.env("CANDOR_LISTEN", "127.0.0.1:0").env("CANDOR_DRAIN_DELAY", "0s");
+    command.current_dir(place.folder.path()).stdin(Stdio::null());
     command.envs(place.settings.iter().map(|(name, value)| (name, value)));
     command
+}
+
+/// A process whose streams are read as they are.
+pub(crate) struct Watched {
+    process: Child,
+    log: BufReader<ChildStderr>,
+}
+
+/// Starts a command without waiting for anything.
+pub(crate) fn watched(place: &Place, arguments: &[&str]) -> Watched {
+    let mut command = command(place);
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let log = BufReader::new(process.stderr.take().unwrap());
+    Watched { process, log }
+}
+
+impl Watched {
+    /// Reads the log until a line has these words.
+    pub(crate) fn lines_until(&mut self, words: &str) -> Vec<String> {
+        let mut lines: Vec<String> = vec![];
+        while !lines.last().is_some_and(|it| it.contains(words)) {
+            let mut line = String::new();
+            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "it ended without {words}: {lines:?}");
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Asks it to end, and answers what was on standard output.
+    pub(crate) fn stop(mut self) -> String {
+        signal(self.process.id(), "TERM");
+        let output = io::read_to_string(self.process.stdout.take().unwrap()).unwrap();
+        assert!(self.process.wait().unwrap().success());
+        output
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// Sends a signal by its name.

@@ -3,6 +3,7 @@
 
 mod bare;
 mod people;
+mod subscribed;
 
 use crate::Outcome;
 use crate::burst::{Sample, beside};
@@ -13,6 +14,8 @@ use crate::stage::{Side, Stage};
 use crate::traffic;
 use bare::Bare;
 use people::{PEOPLE, Uploads, file};
+
+pub(super) use subscribed::run as beside_subscriptions;
 
 const MOST_AGAINST_BARE_ROWS: f64 = 8.0;
 const MOST_UNCHANGED: f64 = 0.4;
@@ -71,12 +74,12 @@ struct Sent {
 
 fn send(stage: &Stage, side: &Side, name: &str, number: usize) -> Outcome<Sent> {
     let (uploads, address) = (Uploads::new(side)?, side.service.address);
-    let first = uploads.send(&file(name, "Ada"), "created")?;
-    let unchanged = uploads.send(&file(name, "Ada"), "skipped")?;
+    let first = uploads.send(&file(name, "Ada", PEOPLE), "created", PEOPLE)?;
+    let unchanged = uploads.send(&file(name, "Ada", PEOPLE), "skipped", PEOPLE)?;
     let others = traffic::rename(&side.key, stage.size);
-    let (changed, one) = beside(address, &others, 1, || uploads.send(&file(name, "Eva"), "updated"))?;
-    let another = file(&format!("o{number}-"), "Ada");
-    let (_, other) = beside(address, &others, 2, || uploads.send(&another, "created"))?;
+    let (changed, one) = beside(address, &others, 1, || uploads.send(&file(name, "Eva", PEOPLE), "updated", PEOPLE))?;
+    let another = file(&format!("o{number}-"), "Ada", PEOPLE);
+    let (_, other) = beside(address, &others, 2, || uploads.send(&another, "created", PEOPLE))?;
     Ok(Sent { first, unchanged, changed, waits: [one, other] })
 }
 

@@ -39,7 +39,7 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 14] = [
 const ON_THE_TREE: [(&str, Measure); 1] = [("manager", manager::run)];
 
 /// On a small data set, whose service has done nothing before.
-const ON_THE_SMALL_STAGE: [(&str, Measure); 1] = [("csv", csv::run)];
+const ON_THE_SMALL_STAGE: [(&str, Measure); 2] = [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions)];
 
 /// The data sets on which anything is wanted.
 #[derive(Debug, Clone, Copy)]

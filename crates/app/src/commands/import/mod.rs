@@ -1,70 +1,96 @@
 //! `candor import`: the CSV upsert from a terminal, for files of any size.
 
+mod plan;
+mod progress;
 mod send;
 mod tally;
 
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Part, Split, Unreadable, split};
-use indicatif::{ProgressBar, ProgressStyle};
+use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Split, Unreadable, split};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cli::Import;
 use crate::error::Error;
 use crate::output::Output;
-use send::{Door, Target};
-use tally::Tally;
+use progress::Progress;
+use send::{Connection, Target};
 
 /// Where the key is given: never on the command line, where everybody on the machine sees it.
 pub(crate) const KEY_VARIABLE: &str = "CANDOR_API_KEY";
-/// How often the bar shows that something is going on.
-const TICK: Duration = Duration::from_millis(120);
+/// In place of a file: standard input.
+const STANDARD_INPUT: &str = "-";
+/// How often it is looked whether the service has been silent for too long.
+const WATCH: Duration = Duration::from_millis(250);
 
-/// Imports a file.
+/// Imports a file, and says at every end what was done.
 ///
 /// # Errors
-/// A file that cannot be read, a service that does not answer or refuses; [`Error::RowsFailed`] if rows failed.
+/// A file that cannot be read, a service that does not answer or refuses; [`Error::RowsFailed`] if rows failed;
+/// [`Error::Interrupted`] by a signal.
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
-    // The client blocks, which the runtime's own threads must not.
-    let done = spawn_blocking(move || carry_out(&import, output)).await;
-    done.unwrap_or_else(|it| Err(Error::Defect { what: "import the file", reason: it.to_string() }))
+    let progress = Arc::new(Progress::new(import.dry_run, output));
+    let ended = carried_out(import, &progress).await;
+    progress.say_what_was_done(output, ended.as_ref().err())?;
+    ended
 }
 
-fn carry_out(import: &Import, output: Output) -> Result<(), Error> {
-    let key = std::env::var(KEY_VARIABLE).ok().filter(|it| !it.is_empty()).ok_or(Error::NoApiKey(KEY_VARIABLE))?;
-    let bytes = std::fs::read(&import.file).map_err(Error::io("read", &import.file))?;
-    let Split { parts, duplicates } = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|it| unreadable(&import.file, it))?;
-    let target = Target::new(import, key)?;
-    let mut door = Door::new(target)?;
-    let mut tally = Tally::skipping(duplicates);
-    let bar = bar(&parts, output);
-    for (number, part) in parts.iter().enumerate() {
-        let answer = door.send(part, number, &|text| bar.set_message(text.to_owned()))?;
-        tally.add(part, answer);
-        bar.inc(part.numbers.len() as u64);
+async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Error> {
+    let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let stopped = |signal, status| Error::Interrupted { signal, status, outcome: progress.outcome() };
+    // The client blocks, which the runtime's own threads must not. A signal leaves it behind: the process ends.
+    let of_thread = Arc::clone(progress);
+    let mut work = spawn_blocking(move || carry_out(&import, &of_thread));
+    let mut watch = interval(WATCH);
+    watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            done = &mut work => {
+                let defect = |it: tokio::task::JoinError| Error::Defect { what: "import the file", reason: it.to_string() };
+                return done.unwrap_or_else(|it| Err(defect(it)));
+            }
+            _ = interrupt.recv() => return Err(stopped("SIGINT", 130)),
+            _ = terminate.recv() => return Err(stopped("SIGTERM", 143)),
+            _ = watch.tick() => progress.watch(),
+        }
     }
-    bar.finish_and_clear();
-    let is_split_dry_run = import.dry_run && parts.len() > 1;
-    output.say(&tally.object(import.dry_run), &tally.text(import.dry_run, is_split_dry_run))?;
-    match tally.errors.len() {
+}
+
+fn carry_out(import: &Import, progress: &Progress) -> Result<(), Error> {
+    let key = std::env::var(KEY_VARIABLE).ok().filter(|it| !it.is_empty()).ok_or(Error::NoApiKey(KEY_VARIABLE))?;
+    let target = Target::new(import, key)?;
+    let bytes = read(&import.file)?;
+    let Split { parts, duplicates } = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|it| unreadable(&import.file, it))?;
+    drop(bytes);
+    let connection = Connection::new(target)?;
+    progress.begin(&parts, duplicates);
+    for (number, part) in parts.iter().enumerate() {
+        let answer = connection.send(part, number, progress).map_err(|reason| Error::NotImported {
+            url: connection.address().to_owned(),
+            reason: reason.trim_end_matches('.').to_owned(),
+            outcome: progress.outcome(),
+        })?;
+        progress.answered(number, part, answer);
+    }
+    match progress.failed() {
         0 => Ok(()),
         failed => Err(Error::RowsFailed { failed, dry_run: import.dry_run }),
     }
 }
 
-/// A bar on a terminal, and nothing elsewhere.
-fn bar(parts: &[Part], output: Output) -> ProgressBar {
-    let rows = parts.iter().map(|it| it.numbers.len() as u64).sum();
-    if output.json {
-        return ProgressBar::hidden();
+fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    if file.as_os_str() != STANDARD_INPUT {
+        return std::fs::read(file).map_err(Error::io("read", file));
     }
-    let bar = ProgressBar::new(rows);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} rows  {elapsed}  {msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(TICK);
-    bar
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io("read", "standard input"))?;
+    Ok(bytes)
 }
 
 fn unreadable(file: &Path, reason: Unreadable) -> Error {
@@ -75,5 +101,6 @@ fn unreadable(file: &Path, reason: Unreadable) -> Error {
             each.collect::<Vec<_>>().join(", ")
         }
     };
-    Error::NotAFileOfPeople { path: file.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
+    let path = if file.as_os_str() == STANDARD_INPUT { Path::new("standard input") } else { file };
+    Error::NotAFileOfPeople { path: path.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
 }

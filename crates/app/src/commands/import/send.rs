@@ -1,5 +1,6 @@
 //! Sends one part after the other, and again when the service asks for patience.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use base64::Engine;
@@ -10,11 +11,14 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Response;
 
+use super::progress::Progress;
 use crate::cli::Import;
 use crate::error::Error;
 
 /// How long one part may take.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long it may take to reach the service.
+const CONNECT: Duration = Duration::from_secs(20);
 /// How often a part is sent before it is given up.
 const ATTEMPTS: u32 = 8;
 /// How often the service may say that the quota is used up: uploads are counted per minute, so this is many minutes.
@@ -58,7 +62,7 @@ impl Target {
 }
 
 /// The way to the service.
-pub(super) struct Door {
+pub(super) struct Connection {
     target: Target,
     agent: Agent,
     /// Makes the idempotency keys of this run: a part that is sent again has its effect once.
@@ -69,81 +73,125 @@ pub(super) struct Door {
 enum Came {
     Answer(Value),
     Wait(Duration),
-    Again(String, Option<Duration>),
+    Again(Failure),
+    /// There is no point in trying again.
+    Refused(String),
 }
 
-impl Door {
+/// Why an attempt failed that may be repeated.
+struct Failure {
+    reason: String,
+    /// What the service asked for.
+    wait: Option<Duration>,
+    /// Whether the service may have got the part all the same.
+    is_open: bool,
+}
+
+impl Connection {
     pub(super) fn new(target: Target) -> Result<Self, Error> {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
         filled.map_err(|it| Error::Defect { what: "make an idempotency key", reason: it.to_string() })?;
-        let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
+        let config = Agent::config_builder().http_status_as_error(false);
+        let config = config.timeout_connect(Some(CONNECT)).timeout_global(Some(PATIENCE));
         Ok(Self { target, agent: config.build().into(), run: URL_SAFE_NO_PAD.encode(random) })
     }
 
+    /// Where the parts go.
+    pub(super) fn address(&self) -> &str {
+        self.target.url.split('?').next().unwrap_or_default()
+    }
+
     /// Sends a part until it is answered.
-    pub(super) fn send(&mut self, part: &Part, number: usize, say: &dyn Fn(&str)) -> Result<Value, Error> {
-        let (mut attempts, mut waits) = (0, 0);
+    ///
+    /// # Errors
+    /// Why it is given up.
+    pub(super) fn send(&self, part: &Part, number: usize, progress: &Progress) -> Result<Value, String> {
+        let (mut attempts, mut waits, mut was_open) = (0, 0, false);
         loop {
-            match self.attempt(part, number)? {
-                Came::Answer(answer) => {
-                    say("");
-                    return Ok(answer);
-                }
+            progress.sending(number);
+            let came = self.attempt(part, number);
+            if !matches!(came, Came::Answer(_)) {
+                let is_open = matches!(&came, Came::Again(failure) if failure.is_open);
+                progress.not_done(number, was_open, is_open);
+                was_open |= is_open;
+            }
+            match came {
+                Came::Answer(answer) => return Ok(answer),
+                Came::Refused(reason) => return Err(reason),
                 Came::Wait(time) if waits < WAITS => {
                     waits += 1;
-                    say(&format!("waiting {} s for the quota", time.as_secs()));
-                    pause_for(time);
+                    progress.note("the quota of uploads is used up; waiting until there is more");
+                    count_down(time, |left| progress.show(format!("waiting {left} s for the quota")));
                 }
-                Came::Wait(_) => return Err(self.refused("the quota stays used up")),
-                Came::Again(reason, time) => {
+                Came::Wait(_) => return Err("the quota stays used up".to_owned()),
+                Came::Again(Failure { reason, wait, .. }) => {
                     attempts += 1;
                     if attempts >= ATTEMPTS {
-                        return Err(self.refused(&reason));
+                        return Err(reason);
                     }
+                    progress.note(&format!("no good answer from {}: {reason}; trying again", self.address()));
                     let pause = (PAUSE * 2_u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
-                    say(&format!("trying again: {reason}"));
-                    pause_for(time.unwrap_or(pause) + jitter());
+                    let again = format!("attempt {} of {ATTEMPTS}", attempts + 1);
+                    count_down(wait.unwrap_or(pause) + jitter(), |left| progress.show(format!("{again} in {left} s")));
+                    progress.show(again);
                 }
             }
         }
     }
 
-    fn attempt(&self, part: &Part, number: usize) -> Result<Came, Error> {
+    fn attempt(&self, part: &Part, number: usize) -> Came {
         let request = self.agent.post(&self.target.url);
         let request = request.header("Authorization", format!("Bearer {}", self.target.key));
         let request = request.header("Content-Type", "text/csv; charset=utf-8");
         let request = request.header("Idempotency-Key", format!("import-{}-{number}", self.run));
         let mut response = match request.send(&part.bytes[..]) {
             Ok(response) => response,
-            Err(error) => return Ok(Came::Again(error.to_string(), None)),
+            Err(error) => {
+                return Came::Again(Failure { is_open: has_connected(&error), reason: said(&error), wait: None });
+            }
         };
         let (status, wait) = (response.status().as_u16(), retry_after(&response));
         let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
         let body = match body {
             Ok(body) => body,
-            Err(error) => return Ok(Came::Again(error.to_string(), None)),
+            Err(error) => return Came::Again(Failure { reason: said(&error), wait: None, is_open: true }),
         };
         let answer: Value = serde_json::from_str(&body).unwrap_or_default();
-        let message = answer["error"]["message"].as_str().unwrap_or("no reason given");
+        let message = answer["error"]["message"].as_str().unwrap_or("no reason given").trim_end_matches('.');
         match status {
-            200 if answer["data"].is_object() => Ok(Came::Answer(answer)),
-            429 => Ok(Came::Wait(wait.unwrap_or(LONGEST_PAUSE))),
-            408 | 500 | 502 | 503 | 504 => Ok(Came::Again(format!("{status}: {message}"), wait)),
-            200 => Err(self.refused("it does not answer as this service does")),
+            200 if answer["data"].is_object() => Came::Answer(answer),
+            429 => Came::Wait(wait.unwrap_or(LONGEST_PAUSE)),
+            408 | 500 | 502 | 503 | 504 => {
+                Came::Again(Failure { reason: format!("{status}: {message}"), wait, is_open: true })
+            }
+            200 => Came::Refused("it does not answer as this service does".to_owned()),
             _ => {
                 let details = match &answer["error"]["details"] {
                     Value::Null => String::new(),
                     details => format!(" {details}"),
                 };
-                Err(self.refused(&format!("{status}: {message}{details}")))
+                Came::Refused(format!("{status}: {message}{details}"))
             }
         }
     }
+}
 
-    fn refused(&self, reason: &str) -> Error {
-        let url = self.target.url.split('?').next().unwrap_or_default().to_owned();
-        Error::NotImported { url, reason: reason.trim_end_matches('.').to_owned() }
+/// Whether a request that failed may have come to the service.
+fn has_connected(error: &ureq::Error) -> bool {
+    use ureq::{Error, Timeout};
+    match error {
+        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect) => false,
+        Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
+        _ => true,
+    }
+}
+
+/// Why a request failed, in few words.
+fn said(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
     }
 }
 
@@ -157,9 +205,52 @@ fn pause_for(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// Waits, and tells every second how many are left.
+fn count_down(time: Duration, tell: impl Fn(u64)) {
+    for (left, step) in seconds_of(time) {
+        tell(left);
+        pause_for(step);
+    }
+}
+
+/// A wait as seconds, each with how many are left at its begin; the last one may be shorter.
+fn seconds_of(time: Duration) -> impl Iterator<Item = (u64, Duration)> {
+    let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    let step = move |left: u64| time.saturating_sub(Duration::from_secs(whole - left)).min(Duration::from_secs(1));
+    (1..=whole).rev().map(move |left| (left, step(left)))
+}
+
 /// Keeps several imports from trying again at the same moments.
 fn jitter() -> Duration {
     let mut byte = [0];
     let _ = SystemRandom::new().fill(&mut byte);
     Duration::from_millis(byte[0].into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_second_by_second() {
+        let (second, half) = (Duration::from_secs(1), Duration::from_millis(500));
+        let told: Vec<_> = seconds_of(2 * second + half).collect();
+        assert_eq!(told, [(3, second), (2, second), (1, half)]);
+        assert_eq!(seconds_of(2 * second).collect::<Vec<_>>(), [(2, second), (1, second)]);
+        assert_eq!(seconds_of(Duration::ZERO).count(), 0);
+    }
+
+    #[test]
+    fn what_could_not_be_reached_has_got_nothing() {
+        let io = |kind: ErrorKind| ureq::Error::Io(kind.into());
+        for (error, has_got) in [
+            (io(ErrorKind::ConnectionRefused), false),
+            (ureq::Error::HostNotFound, false),
+            (ureq::Error::Timeout(ureq::Timeout::Connect), false),
+            (io(ErrorKind::ConnectionReset), true),
+            (ureq::Error::Timeout(ureq::Timeout::RecvResponse), true),
+        ] {
+            assert_eq!(has_connected(&error), has_got, "{error}");
+        }
+    }
 }

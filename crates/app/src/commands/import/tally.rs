@@ -1,39 +1,90 @@
-//! What came of all parts together.
+//! What came of all parts together, and of each.
 
 use candor_domain::csv::Part;
 use serde_json::{Value, json};
 
+use super::plan::{cell, changes};
 use crate::output::table;
 
-/// Errors shown to people; the rest is counted. With `--json` all are there.
-const SHOWN: usize = 200;
+/// Rows shown to people in one table; the rest is counted. With `--json` all are there.
+pub(super) const SHOWN: usize = 200;
+
+/// How far one part came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// The service has not got it, or took nothing of it.
+    No,
+    /// The service may have got it; there is no answer.
+    Unanswered,
+    /// Its rows are in, but for those that failed.
+    Answered,
+}
+
+impl Sent {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::No => "not_sent",
+            Self::Unanswered => "unanswered",
+            Self::Answered => "applied",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    created: u64,
+    updated: u64,
+    deactivated: u64,
+    skipped: u64,
+    failed: u64,
+}
+
+#[derive(Debug)]
+struct OnePart {
+    rows: usize,
+    sent: Sent,
+    counts: Counts,
+}
 
 /// The counters of all parts, and the rows that failed.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    created: u64,
-    updated: u64,
-    deactivated: u64,
-    skipped: usize,
+    parts: Vec<OnePart>,
+    duplicates: usize,
+    begun: bool,
     pub(super) errors: Vec<Value>,
     warnings: Vec<Value>,
     plan: Vec<Value>,
 }
 
 impl Tally {
-    /// Begins with rows that are not sent, because a later row has their address.
-    pub(super) fn skipping(skipped: usize) -> Self {
-        Self { skipped, ..Self::default() }
+    /// Begins with parts of so many rows, and with rows that are not sent, because a later row has their address.
+    pub(super) fn of(rows: impl Iterator<Item = usize>, duplicates: usize) -> Self {
+        let part = |rows| OnePart { rows, sent: Sent::No, counts: Counts::default() };
+        Self { parts: rows.map(part).collect(), duplicates, begun: true, ..Self::default() }
+    }
+
+    /// Notes how far a part came.
+    pub(super) fn mark(&mut self, part: usize, sent: Sent) {
+        if let Some(it) = self.parts.get_mut(part) {
+            it.sent = sent;
+        }
     }
 
     /// Adds the answer to a part; its rows get the numbers that they have in the whole file.
-    pub(super) fn add(&mut self, part: &Part, mut answer: Value) {
+    pub(super) fn add(&mut self, number: usize, part: &Part, mut answer: Value) {
         let data = &answer["data"];
         let count = |name: &str| data[name].as_u64().unwrap_or_default();
-        self.created += count("created");
-        self.updated += count("updated");
-        self.deactivated += count("deactivated");
-        self.skipped += usize::try_from(count("skipped")).unwrap_or_default();
+        let counts = Counts {
+            created: count("created"),
+            updated: count("updated"),
+            deactivated: count("deactivated"),
+            skipped: count("skipped"),
+            failed: data["errors"].as_array().map_or(0, |it| it.len() as u64),
+        };
+        if let Some(it) = self.parts.get_mut(number) {
+            (it.sent, it.counts) = (Sent::Answered, counts);
+        }
         let numbered = |rows: &mut Value| {
             let mut rows: Vec<Value> = rows.as_array_mut().map(std::mem::take).unwrap_or_default();
             for row in &mut rows {
@@ -51,12 +102,63 @@ impl Tally {
         }
     }
 
-    /// The answer to programs, like that of the service.
-    pub(super) fn object(&self, dry_run: bool) -> Value {
-        let mut object = json!({"data": {
-            "created": self.created, "updated": self.updated, "deactivated": self.deactivated,
-            "skipped": self.skipped, "errors": self.errors,
-        }});
+    /// Whether there was anything to be sent.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether it is open what became of a part.
+    pub(super) fn is_open(&self) -> bool {
+        self.parts.iter().any(|it| it.sent == Sent::Unanswered)
+    }
+
+    /// How many rows are in as the file has them.
+    pub(super) fn rows_in(&self) -> u64 {
+        let answered = self.parts.iter().filter(|it| it.sent == Sent::Answered);
+        answered.map(|it| (it.rows as u64).saturating_sub(it.counts.failed)).sum()
+    }
+
+    fn rows(&self) -> usize {
+        self.parts.iter().map(|it| it.rows).sum()
+    }
+
+    fn rows_sent(&self) -> usize {
+        self.parts.iter().filter(|it| it.sent != Sent::No).map(|it| it.rows).sum()
+    }
+
+    fn counts(&self) -> Counts {
+        let begin = Counts { skipped: self.duplicates as u64, ..Counts::default() };
+        self.parts.iter().map(|it| it.counts).fold(begin, |sum, it| Counts {
+            created: sum.created + it.created,
+            updated: sum.updated + it.updated,
+            deactivated: sum.deactivated + it.deactivated,
+            skipped: sum.skipped + it.skipped,
+            failed: sum.failed + it.failed,
+        })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.begun && self.parts.iter().all(|it| it.sent == Sent::Answered)
+    }
+
+    /// The answer to programs: like that of the service, and how far the import came.
+    pub(super) fn object(&self, dry_run: bool, error: Option<&str>) -> Value {
+        let Counts { created, updated, deactivated, skipped, .. } = self.counts();
+        let mut object = json!({
+            "data": {
+                "created": created, "updated": updated, "deactivated": deactivated, "skipped": skipped,
+                "errors": self.errors,
+            },
+            "import": {
+                "complete": self.is_complete(), "error": error,
+                "rows": self.rows(), "rows_sent": self.rows_sent(), "rows_applied": if dry_run { 0 } else { self.rows_in() },
+                "parts": self.parts.iter().enumerate().map(|(at, it)| json!({
+                    "part": at + 1, "rows": it.rows, "state": it.sent.word(),
+                    "created": it.counts.created, "updated": it.counts.updated,
+                    "deactivated": it.counts.deactivated, "skipped": it.counts.skipped, "failed": it.counts.failed,
+                })).collect::<Vec<_>>(),
+            },
+        });
         if !self.warnings.is_empty() {
             object["warnings"] = json!(self.warnings);
         }
@@ -67,33 +169,60 @@ impl Tally {
     }
 
     /// The answer to people.
-    pub(super) fn text(&self, dry_run: bool, is_split_dry_run: bool) -> String {
-        let Self { created, updated, deactivated, skipped, errors, .. } = self;
+    pub(super) fn text(&self, dry_run: bool) -> String {
+        let Counts { created, updated, deactivated, skipped, failed } = self.counts();
         let heading = if dry_run { "Nothing was written. An import would give: " } else { "" };
         let mut text = format!(
-            "{heading}{created} created, {updated} updated, {deactivated} deactivated, {skipped} skipped, {} failed\n",
-            errors.len()
+            "{heading}{created} created, {updated} updated, {deactivated} deactivated, {skipped} skipped, {failed} failed\n"
         );
         for warning in &self.warnings {
             let (column, message) = (&warning["column"], &warning["message"]);
             text.push_str(&format!("The column {column} {}\n", message.as_str().unwrap_or_default()));
         }
-        if is_split_dry_run {
+        if dry_run && self.parts.len() > 1 {
             text.push_str("The file is sent in parts: managers of an earlier part are not there in a dry run.\n");
         }
-        if errors.is_empty() {
-            return text;
+        text.push_str(&self.parts_text(dry_run));
+        text.push_str(&changes(&self.plan));
+        text.push_str(&self.errors_text());
+        text
+    }
+
+    /// How far each part came, where there is more to say than that all went well.
+    fn parts_text(&self, dry_run: bool) -> String {
+        if self.is_complete() && self.parts.len() < 2 {
+            return String::new();
         }
-        let cell = |row: &Value, name: &str| match &row[name] {
-            Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-            other => other.to_string(),
-        };
+        let heading = ["PART", "ROWS", "CREATED", "UPDATED", "DEACTIVATED", "SKIPPED", "FAILED", "STATE"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(self.parts.iter().enumerate().map(|(at, it)| {
+            let numbers =
+                [it.counts.created, it.counts.updated, it.counts.deactivated, it.counts.skipped, it.counts.failed];
+            let state = match (it.sent, dry_run) {
+                (Sent::Answered, false) => "applied",
+                (Sent::Answered, true) => "tried",
+                (Sent::Unanswered, _) => "sent, without an answer",
+                (Sent::No, _) => "not sent",
+            };
+            let numbers =
+                numbers.map(|number| if it.sent == Sent::Answered { number.to_string() } else { "-".to_owned() });
+            [vec![(at + 1).to_string(), it.rows.to_string()], numbers.to_vec(), vec![state.to_owned()]].concat()
+        }));
+        let (sent, all, applied) = (self.rows_sent(), self.rows(), self.rows_in());
+        let sum = if dry_run { String::new() } else { format!(", {applied} applied") };
+        format!("{sent} of {all} rows sent{sum}\n\n{}\n", table(&rows))
+    }
+
+    fn errors_text(&self) -> String {
+        if self.errors.is_empty() {
+            return String::new();
+        }
         let columns = ["row_number", "email", "code", "message"];
         let mut rows = vec![["ROW", "EMAIL", "CODE", "MESSAGE"].map(str::to_owned).to_vec()];
-        rows.extend(errors.iter().take(SHOWN).map(|row| columns.map(|it| cell(row, it)).to_vec()));
-        text.push_str(&format!("\n{}\n", table(&rows)));
-        if errors.len() > SHOWN {
-            text.push_str(&format!("and {} more; --json shows them all\n", errors.len() - SHOWN));
+        rows.extend(self.errors.iter().take(SHOWN).map(|row| columns.map(|it| cell(&row[it])).to_vec()));
+        let mut text = format!("\n{}\n", table(&rows));
+        if self.errors.len() > SHOWN {
+            text.push_str(&format!("and {} more; --json shows them all\n", self.errors.len() - SHOWN));
         }
         text
     }
@@ -103,23 +232,43 @@ impl Tally {
 mod tests {
     use super::*;
 
-    #[test]
-    fn counters_add_up_and_rows_have_the_numbers_of_the_whole_file() {
+    fn tally() -> Tally {
         let answer = |row: u32| {
             json!({"data": {"created": 2, "updated": 1, "deactivated": 0, "skipped": 3, "errors": [
                 {"row_number": row, "email": "a@example.com", "code": "required", "message": "x"},
             ]}})
         };
-        let mut tally = Tally::skipping(1);
-        tally.add(&Part { bytes: vec![], numbers: vec![9, 12] }, answer(3));
-        tally.add(&Part { bytes: vec![], numbers: vec![4] }, answer(2));
-        let object = tally.object(false);
+        let mut tally = Tally::of([7, 7, 5].into_iter(), 1);
+        tally.add(0, &Part { bytes: vec![], numbers: vec![9, 12] }, answer(3));
+        tally.add(1, &Part { bytes: vec![], numbers: vec![4] }, answer(2));
+        tally
+    }
+
+    #[test]
+    fn counters_add_up_and_rows_have_the_numbers_of_the_whole_file() {
+        let tally = tally();
+        let object = tally.object(false, None);
         let counters = ["created", "updated", "deactivated", "skipped"].map(|it| object["data"][it].as_u64());
         assert_eq!(counters, [4, 2, 0, 7].map(Some));
         let rows: Vec<_> = tally.errors.iter().map(|it| it["row_number"].as_u64()).collect();
         assert_eq!(rows, [Some(4), Some(12)]);
-        let text = tally.text(false, false);
+        let text = tally.text(false);
         assert!(text.contains("4 created, 2 updated, 0 deactivated, 7 skipped, 2 failed"), "{text}");
         assert!(text.lines().last().is_some_and(|it| it.starts_with("12")), "{text}");
+    }
+
+    #[test]
+    fn an_end_in_between_says_how_far_each_part_came() {
+        let mut tally = tally();
+        let far = |tally: &Tally| {
+            let object = tally.object(false, Some("why"))["import"].clone();
+            ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|it| object[it].clone())
+        };
+        assert_eq!(far(&tally), [json!(false), json!("why"), json!(19), json!(14), json!(12)]);
+        assert!(tally.text(false).contains("14 of 19 rows sent, 12 applied"), "{}", tally.text(false));
+        assert!(!tally.is_open());
+        tally.mark(2, Sent::Unanswered);
+        assert_eq!(far(&tally)[3..], [json!(19), json!(12)]);
+        assert!(tally.is_open() && tally.text(false).contains("sent, without an answer"), "{}", tally.text(false));
     }
 }

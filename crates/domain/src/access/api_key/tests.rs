@@ -141,6 +141,39 @@ fn who_may_do_less_than_a_key_does_not_make_it_last_longer() {
 }
 
 #[test]
+fn a_key_that_ends_gives_neither_itself_nor_another_a_later_end() {
+    let at = |seconds| Some(NOW.plus_seconds(seconds));
+    let table = [
+        // the granter's end, the end given, whether that is allowed
+        (None, None, true),
+        (None, at(60), true),
+        (at(60), None, false),
+        (at(60), at(61), false),
+        (at(60), at(60), true),
+        (at(60), at(59), true),
+    ];
+    for (own, given, allowed) in table {
+        let granter = Caller { expires_at: own, ..caller(Scopes::ALL, AccessLevel::Admin) };
+        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let new = Draft { expires_at: given, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), false, NOW);
+        assert_eq!(made.err(), denied, "create {own:?} {given:?}");
+        let lasting = ApiKey { expires_at: given, ..key() };
+        assert_eq!(lasting.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {own:?} {given:?}");
+        let wider = Patch { scopes: Some(Scopes::ALL), ..Patch::default() };
+        assert_eq!(lasting.update(wider, &granter, NOW).err(), denied, "widen {own:?} {given:?}");
+        let soon_over = ApiKey { expires_at: at(1), ..key() };
+        let longer = Patch { expires_at: Some(given), ..Patch::default() };
+        assert_eq!(soon_over.update(longer, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
+        // What ends sooner than it did is nobody's gain, and a name is no access.
+        let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
+        assert_eq!(ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(), None, "shorten {own:?}");
+        let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+        assert_eq!(lasting.update(named, &granter, NOW).err(), None, "name {own:?} {given:?}");
+    }
+}
+
+#[test]
 fn narrowing_needs_no_scope_and_a_new_name_neither() {
     let granter = caller(set(&[SettingsWrite]), AccessLevel::Standard);
     let narrowed = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };

@@ -168,6 +168,11 @@ async fn the_history_is_paged_from_the_newest_with_what_was_said() {
         ("objective.complete", &json!("All but three.")),
     ];
     assert_eq!(said, wanted);
+    for entry in &entries {
+        let members: Vec<_> = entry.as_object().unwrap().keys().collect();
+        let shown = ["action", "actor", "changes", "comment", "id", "occurred_at", "request_id", "target"];
+        assert_eq!(members, shown, "all but the context, which is for who reads the audit log");
+    }
     let first = json!({
         "title": {"from": null, "to": "Answer within a day"}, "period_start": {"from": null, "to": "2026-04-01"},
         "period_end": {"from": null, "to": "2026-06-30"},

@@ -25,7 +25,7 @@ const KINDS: [(&str, &str); 3] =
     [("employee-objectives", "employee"), ("manager-objectives", "manager"), ("manager-objectives", "org")];
 
 /// A person with a role and a manager.
-async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) -> String {
+pub(crate) async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) -> String {
     let body = json!({
         "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "role": role,
         "manager_id": manager,
@@ -34,7 +34,7 @@ async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) ->
 }
 
 /// The body of an objective.
-fn body(scope: &str, owner: &str) -> Value {
+pub(crate) fn body(scope: &str, owner: &str) -> Value {
     json!({
         "scope": scope, "owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01",
         "period_end": "2026-06-30",
@@ -42,7 +42,7 @@ fn body(scope: &str, owner: &str) -> Value {
 }
 
 /// Creates an objective and answers its path.
-async fn objective(world: &World, (resource, scope): (&str, &str), owner: &str) -> String {
+pub(crate) async fn objective(world: &World, (resource, scope): (&str, &str), owner: &str) -> String {
     created(world, (resource, scope), body(scope, owner)).await
 }
 
@@ -66,7 +66,7 @@ async fn review(world: &World, setting: &str) {
 }
 
 /// A key that acts for a person.
-async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
+pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
     let order = KeyOrder {
         organization: world.organization,
         name: "Bound".to_owned(),
@@ -82,14 +82,14 @@ async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
 }
 
 /// Reads the event feed on from where it was.
-struct Feed<'w> {
+pub(crate) struct Feed<'w> {
     world: &'w World,
     cursor: String,
 }
 
 impl<'w> Feed<'w> {
     /// From now on.
-    async fn from_now(world: &'w World) -> Self {
+    pub(crate) async fn from_now(world: &'w World) -> Self {
         let mut feed = Self { world, cursor: String::new() };
         feed.read().await;
         feed
@@ -100,6 +100,11 @@ impl<'w> Feed<'w> {
     /// On PostgreSQL the feed does not pass a transaction that is open anywhere on the server, also in the database of
     /// another test. So everything is there when an event is that was put in last.
     async fn read(&mut self) -> Vec<Value> {
+        self.all("objective.").await
+    }
+
+    /// The events since then whose names begin like this.
+    pub(crate) async fn all(&mut self, prefix: &str) -> Vec<Value> {
         let last = mark(self.world).await;
         let mut events = vec![];
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -109,7 +114,7 @@ impl<'w> Feed<'w> {
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             events.extend(page["data"].as_array().unwrap().iter().cloned());
             if events.iter().any(|it| it["id"] == json!(last)) {
-                events.retain(|it| it["event"].as_str().unwrap().starts_with("objective."));
+                events.retain(|it| it["event"].as_str().unwrap().starts_with(prefix));
                 return events;
             }
         }

@@ -22,7 +22,7 @@ async fn an_event_is_attempted_seven_times_and_then_dropped() {
         let tried = world.attempt_all(503).await;
         assert_eq!(tried.len(), 1, "attempt {attempt}");
         event = tried[0].event_id.to_string();
-        let next = tried[0].begun_at().plus_seconds(delay).to_string();
+        let next = tried[0].attempted_at.plus_seconds(delay).to_string();
         let (status, next) = if attempt == 7 { ("dropped", Value::Null) } else { ("failed", json!(next)) };
         wanted.insert(
             0,
@@ -31,11 +31,12 @@ async fn an_event_is_attempted_seven_times_and_then_dropped() {
                 "event_type": "employee.created", "attempt": attempt, "status": status,
                 "request_url": "https://receiver.example/hooks", "response_status": 503, "response_duration_ms": 7,
                 "next_attempt_at": next, "delivered_at": null,
+                "attempted_at": tried[0].attempted_at.to_string(), "failure": "status",
             }),
         );
         let shown = world.get(&path(&webhook)).await.json();
         assert_eq!(shown["last_delivery_status"], status);
-        assert_eq!(text(&shown, "last_delivery_at"), tried[0].begun_at().to_string());
+        assert_eq!(text(&shown, "last_delivery_at"), tried[0].attempted_at.to_string());
         world.clock.advance_seconds(delay - 1);
         assert_eq!(world.attempt_all(503).await, [], "not before its time");
         world.clock.advance_seconds(1);
@@ -55,6 +56,9 @@ async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
     world.clock.advance_seconds(30);
     world.attempt_all(204).await;
     let [good, bad] = &entries(&world, &webhook, "").await[..] else { panic!("two attempts") };
+    let why = |it: &Value| (it["attempted_at"].clone(), it["failure"].clone());
+    assert_eq!(why(bad), (json!("2026-03-02T09:00:00.002Z"), json!("status")));
+    assert_eq!(why(good), (json!("2026-03-02T09:00:30.002Z"), Value::Null));
     let shown = |it: &Value| (it["status"].clone(), it["response_status"].clone(), it["delivered_at"].clone());
     assert_eq!(shown(bad), (json!("failed"), json!(0), Value::Null));
     assert_eq!(shown(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
@@ -131,4 +135,36 @@ async fn each_bad_parameter_of_the_log_is_named() {
     }
     let absent = "/v1/webhooks/whk_00000000000000000000000001/deliveries?filter[status]=pending";
     assert_eq!(world.get(absent).await.status, 404, "what is not there comes before what is wrong with the request");
+}
+
+#[tokio::test]
+async fn one_attempt_is_read_by_its_id_and_its_event_too() {
+    let world = World::new().await;
+    let (webhook, other) = (subscribed(&world, &["employee.created"]).await, subscribed(&world, &["*"]).await);
+    world.employee("ada@example.com").await;
+    world.attempt_all(500).await;
+    let [listed] = &entries(&world, &webhook, "").await[..] else { panic!("one attempt") };
+    let one = format!("{}/deliveries/{}", path(&webhook), text(listed, "id"));
+    assert_eq!((world.get(&one).await.status, &world.get(&one).await.json()), (200, listed));
+    let event = world.get(&format!("/v1/events/{}", text(listed, "event_id"))).await;
+    assert_eq!((event.status, event.json()), (200, world.get("/v1/events").await.json()["data"][0].clone()));
+    let elsewhere = format!("{}/deliveries/{}", path(&other), text(listed, "id"));
+    let absent = format!("{}/deliveries/del_00000000000000000000000001", path(&webhook));
+    for path in [elsewhere, absent, "/v1/events/evt_00000000000000000000000001".to_owned()] {
+        assert_eq!(world.get(&path).await.refusal(), (404, "not_found".to_owned()), "{path}");
+    }
+    world.clock.advance_seconds(30 * 86_400 + 1);
+    let event = format!("/v1/events/{}", text(listed, "event_id"));
+    assert_eq!(world.get(&event).await.status, 404, "the feed does not go back so far");
+}
+
+#[tokio::test]
+async fn a_test_is_no_event() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let promised = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();
+    world.attempt_all(200).await;
+    assert_eq!(world.get(&format!("/v1/events/{}", text(&promised, "event_id"))).await.status, 404);
+    let attempt = world.get(&format!("{}/deliveries/{}", path(&webhook), text(&promised, "delivery_id"))).await;
+    assert_eq!((attempt.status, &attempt.json()["event_type"]), (200, &json!("test.ping")));
 }

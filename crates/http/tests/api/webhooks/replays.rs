@@ -84,6 +84,32 @@ async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
 }
 
 #[tokio::test]
+async fn what_failed_and_waits_is_brought_forward_and_counted() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["employee.created"]).await;
+    for number in 0..3 {
+        world.employee(&format!("p{number}@example.com")).await;
+    }
+    assert_eq!(world.attempt_all(500).await.len(), 3);
+    world.clock.advance_seconds(1);
+    world.employee("new@example.com").await;
+    let failed = json!({"since": SINCE, "only": "failed"});
+    assert_eq!(enqueued(&world, &webhook, failed.clone()).await, 3);
+    assert_eq!(enqueued(&world, &webhook, failed).await, 0, "they are due now");
+    let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
+        let mut attempts: Vec<_> = made.iter().map(|it| it.attempt).collect();
+        attempts.sort_unstable();
+        attempts
+    };
+    assert_eq!(attempts(world.attempt_all(500).await), [1, 2, 2, 2], "each goes on where it was");
+    world.clock.advance_seconds(1);
+    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, 4);
+    assert_eq!(attempts(world.attempt_all(200).await), [2, 3, 3, 3]);
+    world.clock.advance_seconds(200_000);
+    assert_eq!(world.attempt_all(200).await, []);
+}
+
+#[tokio::test]
 async fn a_retried_replay_is_one_and_answers_the_same() {
     let world = World::new().await;
     let webhook = history(&world).await;

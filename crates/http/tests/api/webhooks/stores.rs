@@ -1,9 +1,10 @@
 //! The life of a subscription on every store that there is.
 
 use candor_service::sweep;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{conflict, path, subscribed, text};
+use super::{path, subscribed, text};
 use crate::stores::every_store;
 use crate::support::World;
 
@@ -26,9 +27,13 @@ async fn a_subscription_lives_alike_on_every_store() {
         let before = world.get(&path(&webhook)).await;
         assert_eq!(before.json()["last_delivery_status"], "failed", "{store}");
         let again = format!("deliveries/{failed}/redeliver");
-        let refused = act(&again, json!({})).await;
-        assert_eq!(refused.json()["error"]["details"], conflict("event", "queued", "redeliver"), "{store}");
-        world.clock.advance_seconds(30);
+        let promised = act(&again, json!({})).await;
+        assert_eq!(promised.status, 202, "{store}: {}", promised.text());
+        let made = world.attempt_all(500).await;
+        assert_eq!((made.len(), json!(made[0].id)), (1, promised.json()["delivery_id"].clone()), "{store}");
+        world.clock.advance_seconds(5);
+        let replayed = act("replay", json!({"since": "2026-03-02T09:00:00Z"})).await;
+        assert_eq!(replayed.json()["enqueued"], 1, "{store}");
         assert_eq!(world.attempt_all(200).await.len(), 1, "{store}");
         let known = world.ask("GET", &path(&webhook)).header("if-none-match", before.header("etag").unwrap());
         assert_eq!(known.send().await.status, 200, "{store}: last_delivery_at has changed");
@@ -58,7 +63,8 @@ async fn a_subscription_lives_alike_on_every_store() {
             entry("employee.created", "success", 1),
             entry("test.ping", "success", 1),
             entry("employee.created", "success", 1),
-            entry("employee.created", "success", 2),
+            entry("employee.created", "success", 3),
+            entry("employee.created", "failed", 2),
             entry("employee.created", "failed", 1),
         ];
         assert_eq!(log(world, &webhook).await, wanted, "{store}");
@@ -67,5 +73,29 @@ async fn a_subscription_lives_alike_on_every_store() {
         assert_eq!(change(json!({"active": true})).await["active"], true, "{store}");
         let deleted = world.ask("DELETE", &path(&webhook)).send().await;
         assert_eq!((deleted.status, world.get(&path(&webhook)).await.status), (204, 404), "{store}");
+    }
+}
+
+#[tokio::test]
+async fn of_those_who_make_the_hundredth_subscription_at_once_one_wins() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        let mut webhook = Value::Null;
+        for _ in 0..99 {
+            webhook = subscribed(world, &["employee.created"]).await;
+        }
+        world.patch(&path(&webhook), json!({"active": false})).await;
+        let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"]});
+        let made = join_all((0..4).map(|_| world.post("/v1/webhooks", body.clone()))).await;
+        let (made, refused): (Vec<_>, Vec<_>) = made.iter().partition(|it| it.status == 201);
+        assert_eq!((made.len(), refused.len()), (1, 3), "{store}");
+        for it in refused {
+            assert_eq!(it.refusal(), (422, "unprocessable".to_owned()), "{store}");
+            assert_eq!(it.problems(), [("webhooks".to_owned(), "limit_reached".to_owned())], "{store}");
+        }
+        assert_eq!(world.patch(&path(&webhook), json!({"active": true})).await.status, 200, "{store}");
+        assert_eq!(world.ask("DELETE", &path(&webhook)).send().await.status, 204, "{store}");
+        assert_eq!(world.post("/v1/webhooks", body.clone()).await.status, 201, "{store}: there is room again");
+        assert_eq!(world.post("/v1/webhooks", body).await.status, 422, "{store}");
     }
 }

@@ -1,19 +1,21 @@
 //! A piece of a plan as one change set, with all its events and audit entries.
 
 use std::collections::HashSet;
-use std::slice::Chunks;
+use std::mem;
 
-use candor_domain::audit::{Actor, ActorKind};
+use candor_domain::audit::{Actor, ActorKind, KeyUsed};
 use candor_domain::csv::{Plan, Step};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::DepartmentId;
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::Subscribers;
 use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
 
 use super::load::Loaded;
 use super::{PIECE, Upload};
 use crate::Error;
+use crate::fan_out::DELIVERIES;
 use crate::shell::render;
 
 /// Makes change sets of a plan, piece after piece.
@@ -21,7 +23,8 @@ pub(super) struct Pieces<'a> {
     upload: &'a Upload<'a>,
     loaded: &'a Loaded,
     plan: &'a Plan,
-    steps: Chunks<'a, Step>,
+    /// What is still to be done.
+    rest: &'a [Step],
     at: Timestamp,
     created: HashSet<DepartmentId>,
     /// The version of the reporting tree, which counts up with every piece that moves somebody.
@@ -45,20 +48,26 @@ fn moves(change: &ChangeSet) -> bool {
 }
 
 /// What a change set is made of, before it is known to have an audit entry.
-#[derive(Default)]
-struct Parts(Option<ChangeSet>);
+struct Parts<'a> {
+    change: Option<ChangeSet>,
+    subscribers: &'a Subscribers,
+    /// How many deliveries the events so far make.
+    deliveries: usize,
+}
 
-impl Parts {
+impl Parts<'_> {
     /// Adds the events and the audit entry of a decision, and answers its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
         let (mut one, state) = upload.shell.change_set(upload.call, decision, &rendered, at);
         if let Some(connector) = &upload.asked.connector {
             let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
-            one.audit.actor = Actor { kind: ActorKind::Connector, id, name };
+            let key = mem::replace(&mut one.audit.actor, Actor { kind: ActorKind::Connector, id, name });
+            one.audit.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
         }
-        match &mut self.0 {
-            None => self.0 = Some(one),
+        self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|it| it.kind));
+        match &mut self.change {
+            None => self.change = Some(one),
             Some(all) => {
                 all.events.append(&mut one.events);
                 all.more_audit.push(one.audit);
@@ -68,33 +77,40 @@ impl Parts {
     }
 }
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Result<Piece<'a>, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let steps = self.steps.next()?;
-        let is_last = self.steps.len() == 0;
-        Some(self.change_set(steps).map(|change| {
-            let moves = moves(&change);
-            self.tree = if moves { self.tree.next() } else { self.tree };
-            Piece { steps, change, moves, is_last }
-        }))
-    }
-}
-
 impl<'a> Pieces<'a> {
     pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
-        let steps = plan.steps.chunks(PIECE);
-        Self { upload, loaded, plan, steps, at, created: HashSet::new(), tree: loaded.tree }
+        let rest = plan.steps.as_slice();
+        Self { upload, loaded, plan, rest, at, created: HashSet::new(), tree: loaded.tree }
     }
 
-    /// The change set of these steps. Departments come before those who join them.
-    fn change_set(&mut self, steps: &[Step]) -> Result<ChangeSet, Error> {
+    /// The piece that comes next. Who subscribes is looked up for each: subscriptions can be made meanwhile.
+    pub(super) async fn next(&mut self) -> Result<Option<Piece<'a>>, Error> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let Upload { shell, call, .. } = self.upload;
+        let subscribers = shell.store.subscribers(call.caller.tenant).await?;
+        let (change, count) = self.change_set(&subscribers)?;
+        let (steps, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        let moves = moves(&change);
+        self.tree = if moves { self.tree.next() } else { self.tree };
+        Ok(Some(Piece { steps, change, moves, is_last: rest.is_empty() }))
+    }
+
+    /// The change set of the next steps, and how many these are: as many as make it large enough. Departments come before
+    /// those who join them.
+    fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
         let upload = self.upload;
-        let mut parts = Parts::default();
+        let mut parts = Parts { change: None, subscribers, deliveries: 0 };
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
-        for step in steps {
+        let mut count = 0;
+        for step in self.rest.iter().take(PIECE) {
+            if parts.deliveries >= DELIVERIES {
+                break;
+            }
+            count += 1;
             let decisions =
                 Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step);
             let Some(department) = decisions.last().map(|it| it.state.department_id) else { continue };
@@ -117,11 +133,14 @@ impl<'a> Pieces<'a> {
                 self.write(before, after, &mut people);
             }
         }
-        let mut change = parts.0.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
+        let mut change = parts.change.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
         departments.append(&mut people);
         change.writes = departments;
         change.requires = joined.difference(&fresh).map(|it| Require::DepartmentOpen(*it)).collect();
-        Ok(change)
+        // Whether somebody new comes under the uploader's person was decided on this tree; a move says so itself.
+        let relies = upload.asked.acts_for.is_some() && !moves(&change);
+        change.requires.extend(relies.then_some(Require::TreeUnchanged(self.tree)));
+        Ok((change, count))
     }
 
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {

@@ -1,12 +1,12 @@
 //! Each rule of the upsert, by example.
 
-use candor_domain::event::{EventType, FeedFilter};
+use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::fields::Word;
 use candor_domain::people::{Custom, Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::Trail;
 use candor_service::library::departments;
-use candor_service::{connectors, employees};
+use candor_service::{audit_log, connectors, employees};
 
 use super::{counts, department_of, everybody, person, send, standard, upload, upload_with};
 use crate::support::{World, body, json, kind, member, params};
@@ -18,7 +18,7 @@ fn failed(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
 async fn events(world: &World) -> Vec<EventType> {
     let tenant = world.admin().caller.tenant;
     let since = Timestamp::from_millis(0);
-    let page = world.store.feed(tenant, &FeedFilter::default(), since, None, 1000).await.unwrap();
+    let page = world.store.feed(tenant, &FeedFilter::default(), since, &FeedStart::Oldest, 1000).await.unwrap();
     page.events.into_iter().map(|it| it.kind).collect()
 }
 
@@ -191,6 +191,33 @@ async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
     assert_eq!(counts(&upload_with(&world, &query, other).await), (0, 1, 0, 1, vec![]));
     let unknown = send(&world, world.admin(), &[("connector_id", "con_nonsense")], file).await;
     assert_eq!(kind(unknown), "unprocessable");
+}
+
+#[tokio::test]
+async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside_it() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
+    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let query = [("connector_id", &*member(&connector, "id"))];
+    let file = "email,first_name,last_name\na@example.com,Ada,Example\n";
+    for query in [&query[..], &[("connector_id", "con_nonsense")]] {
+        assert_eq!(kind(send(&world, standard(&world), query, file).await), "denied");
+    }
+    assert_eq!(person(&world, "a@example.com").await.first_name, "a");
+    assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 1, 0, 0, vec![]));
+    assert_eq!(counts(&upload(&world, "email,custom.desk\na@example.com,7\n").await), (0, 1, 0, 0, vec![]));
+    let log = audit_log::list(&world.shell, &world.admin(), params(&[("limit", "3")])).await.unwrap();
+    let log = json(&log)["data"].clone();
+    let key = world.admin().caller.key.to_string();
+    let by = |entry: &serde_json::Value| (entry["actor"].clone(), entry["context"].clone());
+    let plain = serde_json::json!({"ip": null, "user_agent": null});
+    assert_eq!(by(&log[0]), (serde_json::json!({"type": "api_key", "id": key, "name": "Admin"}), plain));
+    for entry in [&log[1], &log[2]] {
+        let (actor, context) = by(entry);
+        assert_eq!((&actor["type"], &actor["name"]), (&"connector".into(), &"acme".into()), "{entry}");
+        assert_eq!(context["api_key"], serde_json::json!({"id": key, "name": "Admin"}), "{entry}");
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,8 @@ async fn an_event_arrives_signed_and_is_logged() {
         "response_duration_ms": 3,
         "next_attempt_at": null,
         "delivered_at": sent.at,
+        "attempted_at": sent.at,
+        "failure": null,
     }]);
     assert_eq!(json!(log), wanted);
     let shown = desk.subscription(id).await;

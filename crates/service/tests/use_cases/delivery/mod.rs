@@ -5,6 +5,7 @@ mod failures;
 mod fates;
 mod leases;
 mod pauses;
+mod secrets;
 mod shares;
 
 use std::collections::HashMap;
@@ -19,11 +20,12 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, Schedule, Subscription, Target, Verdict};
-use candor_port_clock::{Clock, ManualClock};
+use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
 use candor_port_storage::queue::Webhooks;
 use candor_port_storage::{ChangeSet, Storage};
 use candor_service::delivery::{Engine, Settings};
+use candor_service::vault::Vault;
 use candor_service::{Shell, webhooks};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -155,6 +157,15 @@ impl Desk {
     /// Another process on the same store.
     pub(super) fn process(&self, seed: u64) -> Arc<Shell> {
         process(&self.world.clock, &self.world.store, Arc::clone(&self.script) as _, seed)
+    }
+
+    /// Another process on the same store, with another ring of keys.
+    pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Shell> {
+        let vault = Vault::parse(ring).unwrap();
+        let (store, clock) = (Arc::clone(&self.world.store) as _, Arc::clone(&self.world.clock) as _);
+        let settings = candor_service::Settings::at("http://localhost:8080".to_owned());
+        let receivers = Arc::clone(&self.script) as _;
+        Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
     }
 
     /// An engine of another process.

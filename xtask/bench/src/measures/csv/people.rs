@@ -19,13 +19,13 @@ const REPORTS: u32 = 8;
 const STEP: u32 = 7_919;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A file of people whose addresses and departments begin with a name.
-pub(super) fn file(name: &str, first_name: &str) -> String {
+/// A file of so many people whose addresses and departments begin with a name.
+pub(super) fn file(name: &str, first_name: &str, people: u32) -> String {
     let mut text = "email,first_name,last_name,role,manager_email,department_name\n".to_owned();
-    for row in 0..PEOPLE {
-        let it = row * STEP % PEOPLE;
+    for row in 0..people {
+        let it = row * STEP % people;
         let manager = if it == 0 { String::new() } else { format!("{name}{}@example.com", (it - 1) / REPORTS) };
-        let role = if it < PEOPLE / REPORTS { "manager" } else { "employee" };
+        let role = if it < people / REPORTS { "manager" } else { "employee" };
         let department = it % DEPARTMENTS;
         // Writing to a text cannot fail.
         let _ =
@@ -43,17 +43,22 @@ pub(super) struct Uploads {
 
 impl Uploads {
     pub(super) fn new(side: &Side) -> Outcome<Self> {
+        Self::by(side, &side.key)
+    }
+
+    /// The same in the data set of a key.
+    pub(super) fn by(side: &Side, key: &str) -> Outcome<Self> {
         let body = json!({"name": "csv", "scopes": ["employees:write"], "access_level": "admin"}).to_string();
         let address = side.service.address;
-        let (_, answer) = post(address, "/v1/api-keys", &side.key, "application/json", &body, 201)?;
+        let (_, answer) = post(address, "/v1/api-keys", key, "application/json", &body, 201)?;
         let key = answer["key"].as_str().ok_or("no key was made")?.to_owned();
         Ok(Self { address, key })
     }
 
     /// How many seconds a file takes, all of whose rows must be counted under this word.
-    pub(super) fn send(&self, file: &str, counter: &str) -> Outcome<f64> {
+    pub(super) fn send(&self, file: &str, counter: &str, people: u32) -> Outcome<f64> {
         let (seconds, answer) = post(self.address, "/v1/employees/csv", &self.key, "text/csv", file, 200)?;
-        if answer["data"][counter].as_u64() != Some(PEOPLE.into()) {
+        if answer["data"][counter].as_u64() != Some(people.into()) {
             let shown: String = answer.to_string().chars().take(400).collect();
             return Err(format!("not every row was {counter}: {shown}").into());
         }
@@ -62,7 +67,14 @@ impl Uploads {
 }
 
 /// Sends a request on a connection of its own; the seconds from its first byte to the last of the answer.
-fn post(address: SocketAddr, path: &str, key: &str, kind: &str, body: &str, wanted: u16) -> Outcome<(f64, Value)> {
+pub(super) fn post(
+    address: SocketAddr,
+    path: &str,
+    key: &str,
+    kind: &str,
+    body: &str,
+    wanted: u16,
+) -> Outcome<(f64, Value)> {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: {kind}\r\n\
          Content-Length: {}\r\n\r\n",
@@ -93,7 +105,7 @@ mod tests {
 
     #[test]
     fn everybody_is_there_once_and_has_a_manager_from_the_file() {
-        let text = file("n-", "Ada");
+        let text = file("n-", "Ada", PEOPLE);
         let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|it| it.split(',').collect()).collect();
         let people: HashSet<&str> = rows.iter().map(|it| it[0]).collect();
         assert_eq!(people.len(), PEOPLE as usize);

@@ -1,0 +1,33 @@
+//! How arguments of commands are read, where that takes more than a type.
+
+use candor_domain::access::Scope;
+use candor_domain::fields::Word;
+use candor_domain::time::{Date, Timestamp};
+
+/// Reads a datetime, or a date, which means its first moment in UTC.
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
+    let midnight = |day: Date| format!("{day}T00:00:00Z").parse();
+    let read = text.parse().or_else(|_| text.parse().and_then(midnight));
+    read.map_err(|_| "expected a date such as 2026-12-01, or a datetime such as 2026-12-01T18:00:00Z".to_owned())
+}
+
+/// The help of a list of scopes.
+pub(super) fn scopes_help() -> String {
+    let names: Vec<&str> = Scope::WORDS.iter().map(|(word, _)| *word).collect();
+    format!("What it may do: * for everything, or some of these with commas between them: {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_its_first_moment_and_a_datetime_is_taken_as_it_is() {
+        let read = |text: &str| moment(text).map(|it| it.to_string());
+        assert_eq!(read("2026-12-01").unwrap(), "2026-12-01T00:00:00.000Z");
+        assert_eq!(read("2026-12-01T01:30:00+02:00").unwrap(), "2026-11-30T23:30:00.000Z");
+        for wrong in ["", "tomorrow", "2026-13-01", "2026-02-29", "2026-12-01T25:00:00Z", "2026-12-1"] {
+            assert!(read(wrong).unwrap_err().contains("2026-12-01"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The command line.
+
+mod arguments;
+mod settings;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
+use candor_domain::time::Timestamp;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::config::Setting;
+
+/// Where to go from the list of commands.
+const AFTER: &str = "\
+A new installation:
+  candor migrate
+  candor org create --name 'Example Ltd'
+  candor key create --org ORG --name 'HR sync' --scopes '*' --admin
+  candor serve
+
+`candor COMMAND --help` has the settings of a command, `candor config` shows all that are in force, and `candor doctor`
+looks for what is wrong.";
+
+/// Where the options of every command stand among those of one.
+const BEHIND: usize = 900;
+
+/// Performance feedback as a JSON HTTP service.
+#[derive(Debug, Parser)]
+#[command(name = "candor", version, after_help = AFTER)]
+pub(crate) struct Cli {
+    /// A TOML file with settings [env: CANDOR_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", display_order = BEHIND)]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer with one JSON object on standard output
+    #[arg(long, global = true, display_order = BEHIND)]
+    pub(crate) json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line of this process; what is wrong there ends it, with exit status 2.
+    pub(crate) fn read() -> (Self, Vec<(Setting, String)>) {
+        Self::read_from(std::env::args_os()).unwrap_or_else(|wrong| wrong.exit())
+    }
+
+    /// Reads a command line: what to do, and the settings that were given.
+    fn read_from(words: impl IntoIterator<Item = OsString>) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
+        let matches = settings::accepted(described()).try_get_matches_from(words)?;
+        let cli = Self::from_arg_matches(&matches).map_err(|it| it.format(&mut described()))?;
+        Ok((cli, settings::given(&matches)))
+    }
+}
+
+/// The command line as it is shown: in help, in completions and in the manual.
+pub(crate) fn described() -> clap::Command {
+    settings::shown(Cli::command())
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start on the embedded database, with an organization, a key and sample data to try
+    #[command(after_help = "Example:\n  candor dev --listen 127.0.0.1:9000 --data-dir /tmp/candor")]
+    Dev,
+    /// Start the service
+    #[command(after_help = "\
+The master key, which seals secrets at rest, has no flag: it is CANDOR_MASTER_KEY. With the embedded database one is made.
+
+Example:
+  candor serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --public-url https://feedback.example.com")]
+    Serve {
+        /// Which part of the work this process does
+        #[arg(long, value_enum, default_value_t = Role::All)]
+        role: Role,
+    },
+    /// Apply pending migrations
+    #[command(after_help = "Example:\n  candor migrate --check || candor migrate")]
+    Migrate {
+        /// Only report which are pending; the exit status is 3 when there are any
+        #[arg(long)]
+        check: bool,
+    },
+    /// Organizations
+    #[command(subcommand)]
+    Org(OrgCommand),
+    /// API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Seal the secrets of webhooks anew with the first key of CANDOR_MASTER_KEY
+    ///
+    /// To replace the master key: put the new key in front of the ring, restart every instance, run this, and take the
+    /// old key away a day later. The answers that are kept for retries are left as they are: they expire within 24 hours.
+    /// It may be run again at any time, also while the service runs.
+    #[command(after_help = "Example:\n  CANDOR_MASTER_KEY=\"k2:$NEW,k1:$OLD\" candor rekey")]
+    Rekey {
+        /// After a key was lost: give up the secrets that no key of the ring opens
+        #[arg(long)]
+        accept_loss: bool,
+    },
+    /// Record and update the people of a CSV file through a running service; its key comes from CANDOR_API_KEY
+    Import(Import),
+    /// Show the effective settings and where each came from
+    #[command(after_help = "Example:\n  candor config --json")]
+    Config,
+    /// Look for what is wrong with the settings, the database and this machine, and say what to do
+    ///
+    /// It changes nothing, and may be run while the service runs. The exit status is 1 only where something is broken.
+    #[command(after_help = "Example:\n  candor doctor --json")]
+    Doctor,
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = "\
+Examples:
+  candor completions bash > ~/.local/share/bash-completion/completions/candor
+  candor completions zsh > ~/.zfunc/_candor
+  candor completions fish > ~/.config/fish/completions/candor.fish")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "\
+Examples:
+  candor manual | man -l -
+  candor manual > /usr/local/share/man/man1/candor.1")]
+    Manual,
+}
+
+/// A file to be imported.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+CANDOR_API_KEY must hold a key with the scope employees:write.
+
+The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every
+end it says how far each part came; with --json that is one object, also then.
+
+Examples:
+  candor import people.csv --url https://feedback.example.com --dry-run
+  hr-export | candor import - --url https://feedback.example.com --json")]
+pub(crate) struct Import {
+    /// The file, or - for standard input; any size, it is sent in parts
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: PathBuf,
+    /// Address of the service
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: String,
+    /// Only say what would become of each row
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Empty cells remove what is stored
+    #[arg(long)]
+    pub(crate) clear_empty: bool,
+    /// The connector on whose behalf to import
+    #[arg(long, value_name = "CONNECTOR_ID")]
+    pub(crate) connector: Option<ConnectorId>,
+}
+
+/// Which part of the work a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// Both of the others
+    All,
+    /// Requests
+    Api,
+    /// Work that falls due
+    Worker,
+}
+
+impl Role {
+    /// As it is written on the command line.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Api => "api",
+            Self::Worker => "worker",
+        }
+    }
+}
+
+/// Organizations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrgCommand {
+    /// Make an organization
+    #[command(after_help = "Example:\n  candor org create --name 'Example Ltd'")]
+    Create {
+        /// Its name
+        #[arg(long)]
+        name: String,
+    },
+    /// All organizations, the oldest first
+    #[command(after_help = "Example:\n  candor org list")]
+    List,
+    /// Give an organization another name
+    #[command(after_help = "Example:\n  candor org rename org_01J00000000000000000000000 --name 'Example Group'")]
+    Rename {
+        /// The organization's id
+        #[arg(value_name = "ORG")]
+        org: OrganizationId,
+        /// Its new name
+        #[arg(long)]
+        name: String,
+    },
+}
+
+/// API keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make a key, and show it this once
+    Create(Box<NewKey>),
+    /// The keys of an organization, or of all
+    #[command(after_help = "Examples:\n  candor key list\n  candor key list --org org_01J00000000000000000000000")]
+    List {
+        /// Only those of this organization
+        #[arg(long)]
+        org: Option<OrganizationId>,
+    },
+    /// End a key for good
+    #[command(after_help = "Example:\n  candor key revoke key_01J00000000000000000000000")]
+    Revoke {
+        /// The key's id
+        key_id: KeyId,
+    },
+}
+
+/// A key to be made.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  candor key create --org ORG --name 'First key' --scopes '*' --admin
+  candor key create --org ORG --name 'HR sync' --scopes employees:read,employees:write --expires 2027-01-01")]
+pub(crate) struct NewKey {
+    /// The organization
+    #[arg(long)]
+    pub(crate) org: OrganizationId,
+    /// Its name
+    #[arg(long)]
+    pub(crate) name: String,
+    /// What it may do
+    #[arg(long, value_name = "LIST", help = arguments::scopes_help())]
+    pub(crate) scopes: String,
+    /// May also change what shapes the organization
+    #[arg(long)]
+    pub(crate) admin: bool,
+    /// For the organization's test data set
+    #[arg(long)]
+    pub(crate) test: bool,
+    /// The person it acts for
+    #[arg(long, value_name = "EMPLOYEE_ID")]
+    pub(crate) employee: Option<EmployeeId>,
+    /// When it ends: a datetime such as 2026-12-01T18:00:00Z, or a date, with whose first moment in UTC it ends
+    #[arg(long, value_name = "DATETIME|DATE", value_parser = arguments::moment)]
+    pub(crate) expires: Option<Timestamp>,
+    /// Reads per minute, when 600 are not right
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) reads_per_minute: Option<u32>,
+    /// Writes per minute, when 100 are not right
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) writes_per_minute: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::fields::Word;
+
+    fn read(words: &[&str]) -> Result<(Cli, Vec<(Setting, String)>), clap::Error> {
+        Cli::read_from(words.iter().map(Into::into))
+    }
+
+    /// Every command that does something, as it is called and described.
+    fn commands() -> Vec<clap::Command> {
+        fn add(command: &clap::Command, all: &mut Vec<clap::Command>) {
+            match command.get_subcommands().next() {
+                None => all.push(command.clone()),
+                Some(_) => command.get_subcommands().filter(|it| it.get_name() != "help").for_each(|it| add(it, all)),
+            }
+        }
+        let mut root = described();
+        root.build();
+        let mut all = vec![];
+        add(&root, &mut all);
+        all
+    }
+
+    fn help(words: &[&str]) -> String {
+        let text = read(&[words, &["--help"]].concat()).unwrap_err().to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        described().debug_assert();
+        settings::accepted(described()).debug_assert();
+    }
+
+    #[test]
+    fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behind_it() {
+        for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+            let flag = setting.flag();
+            for words in [["candor", &flag, "x", "config"], ["candor", "config", &flag, "x"]] {
+                let (_, given) = read(&words).unwrap();
+                assert_eq!(given, vec![(*setting, "x".to_owned())]);
+            }
+        }
+        assert!(read(&["candor", "--master-key", "x", "config"]).is_err());
+        let words = ["candor", "key", "list", "--data-dir", "x", "--json"];
+        assert_eq!(read(&words).unwrap().1, vec![(Setting::DataDir, "x".to_owned())]);
+    }
+
+    #[test]
+    fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
+        let serve = help(&["candor", "serve"]);
+        for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+            let row = format!("[env: {}]", setting.variable());
+            assert!(serve.contains(&setting.flag()) && serve.contains(&row), "{row} in {serve}");
+            let default = setting.default().map_or(String::new(), |it| format!("[default: {it}]"));
+            assert!(serve.contains(&default), "{default} in {serve}");
+        }
+        for (words, has, has_not) in [
+            (&["candor", "import"][..], "--dry-run", "--database-url"),
+            (&["candor", "key", "list"], "--database-url", "--webhooks-timeout"),
+            (&["candor", "migrate"], "--database-url", "--listen"),
+            (&["candor", "completions"], "<SHELL>", "--log"),
+            (&["candor"], "candor config", "--database-url"),
+        ] {
+            let text = help(words);
+            assert!(text.contains(has) && !text.contains(has_not), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_calls_it() {
+        for command in commands() {
+            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let called = command.get_bin_name().unwrap();
+            assert!(example.contains("Example") && example.contains(called), "{called}: {example}");
+        }
+    }
+
+    #[test]
+    fn the_help_lists_the_scopes_where_they_are_taken() {
+        let text = help(&["candor", "key", "create"]);
+        for (scope, _) in candor_domain::access::Scope::WORDS {
+            assert!(text.contains(scope), "{scope} in {text}");
+        }
+    }
+}

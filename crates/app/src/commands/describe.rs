@@ -1,0 +1,121 @@
+//! `candor completions` and `candor manual`: what the command line says of itself.
+
+use std::io::{self, Write};
+
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use serde_json::json;
+
+use crate::cli;
+use crate::error::Error;
+use crate::output::Output;
+
+/// Prints the script that completes commands in a shell.
+///
+/// # Errors
+/// [`Error::Io`] if nobody takes it.
+pub(crate) fn completions(shell: Shell, output: Output) -> Result<(), Error> {
+    let script = script(shell);
+    output.say(&json!({"shell": shell.to_string(), "script": script}), &script)
+}
+
+/// Prints the manual page, which has every command.
+///
+/// # Errors
+/// [`Error::Io`] if nobody takes it.
+pub(crate) fn manual(output: Output) -> Result<(), Error> {
+    let page = page().map_err(Error::io("write", "the manual page"))?;
+    output.say(&json!({"manual": page}), &page)
+}
+
+fn script(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::described(), "candor", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+fn page() -> io::Result<String> {
+    let mut root = cli::described();
+    root.build();
+    let mut page = Vec::new();
+    let man = Man::new(root.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    add_notes(&man, &mut page)?;
+    for command in root.get_subcommands().filter(|it| is_ours(it)) {
+        add(command, &mut page)?;
+    }
+    man.render_version_section(&mut page)?;
+    String::from_utf8(page).map_err(io::Error::other)
+}
+
+/// Adds a command, and those below it, each as a section of its own.
+fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let below: Vec<&Command> = command.get_subcommands().filter(|it| is_ours(it)).collect();
+    if !below.is_empty() {
+        return below.into_iter().try_for_each(|it| add(it, page));
+    }
+    let name = command.get_bin_name().unwrap_or_default();
+    writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
+    let man = Man::new(command.clone().display_name(name));
+    let mut text = Vec::new();
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    add_notes(&man, &mut text)?;
+    // The sections of a command stand below its own.
+    for line in String::from_utf8_lossy(&text).lines() {
+        match line.strip_prefix(".SH ") {
+            Some(heading) => writeln!(page, ".SS {heading}")?,
+            None => writeln!(page, "{line}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Adds what stands behind the help, under a heading that manual pages have.
+fn add_notes(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
+    let mut notes = Vec::new();
+    man.render_extra_section(&mut notes)?;
+    let notes = String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1);
+    page.extend_from_slice(notes.as_bytes());
+    Ok(())
+}
+
+fn is_ours(command: &Command) -> bool {
+    command.get_name() != "help"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    const COMMANDS: [&str; 5] = ["serve", "org rename", "key create", "import", "migrate"];
+
+    #[test]
+    fn the_manual_has_every_command_with_its_options() {
+        let page = page().unwrap();
+        for command in COMMANDS {
+            let heading = format!(".SH \"CANDOR {}\"", command.to_uppercase());
+            assert_eq!(page.matches(&heading).count(), 1, "{heading} in {page}");
+        }
+        for option in ["clear\\-empty", "webhooks\\-timeout", "reads\\-per\\-minute"] {
+            assert!(page.contains(option), "{option} in {page}");
+        }
+    }
+
+    #[test]
+    fn every_shell_completes_every_command() {
+        for shell in Shell::value_variants() {
+            let script = script(*shell);
+            for command in COMMANDS.iter().filter_map(|it| it.split(' ').next()) {
+                assert!(script.contains(command), "{command} for {shell}");
+            }
+        }
+    }
+}

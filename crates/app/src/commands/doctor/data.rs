@@ -1,0 +1,194 @@
+//! The database, its schema, master key and clock, and where the embedded one's file lives.
+
+use std::path::{Path, PathBuf};
+
+use candor_port_clock::SystemClock;
+use candor_service::retention::clock_difference;
+use rustix::fs::{Access, access, statvfs};
+
+use super::finding::Finding;
+use crate::config::{Config, DatabaseUrl};
+use crate::{store, wiring};
+
+/// With less room a change may fail soon: a write-ahead log grows by megabytes.
+const ROOM_NEEDED: u64 = 64 * 1024 * 1024;
+/// With less room somebody should look.
+const ROOM_WANTED: u64 = 1024 * 1024 * 1024;
+/// From here on nothing is removed that has expired.
+const CLOCK_BROKEN_MILLIS: u64 = 3_600_000;
+/// What clocks of machines that keep time may differ by, and what a question takes.
+const CLOCK_MILLIS: u64 = 5_000;
+
+/// Looks at everything that has to do with the data.
+pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
+    match &config.database {
+        DatabaseUrl::Sqlite(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            findings.extend(folders(config, &path));
+            findings.push(room(&path));
+            if path.exists() {
+                look_inside(config, findings).await;
+            } else {
+                findings.push(Finding::warning(
+                    "database",
+                    format!("there is none at {}", path.display()),
+                    "`candor serve` or `candor migrate` makes one; if there should be one, check CANDOR_DATA_DIR",
+                ));
+                findings.push(master_key(config).await);
+            }
+        }
+        DatabaseUrl::Postgres(_) => look_inside(config, findings).await,
+    }
+}
+
+async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
+    let pending = match store::pending(config).await {
+        Ok(pending) => pending,
+        Err(error) => {
+            findings.push(Finding::failed("database", &error));
+            let others = ["schema", "master key", "clock"];
+            findings.extend(others.map(|it| Finding::skipped(it, "the database does not answer")));
+            return;
+        }
+    };
+    let name = config.database.masked();
+    let key = master_key(config).await;
+    if !pending.is_empty() {
+        findings.push(Finding::good("database", format!("{name} answers")));
+        findings.push(schema(config, &pending));
+        findings.push(key);
+        findings.push(Finding::skipped("clock", "the schema comes first"));
+        return;
+    }
+    let (written, clock) = written_and_clock(config).await;
+    findings.push(match written {
+        Ok(()) => Finding::good("database", format!("{name} answers and takes writes")),
+        Err(reason) => Finding::broken(
+            "database",
+            format!("{name} answers and takes no writes: {reason}"),
+            "check the room on its disk, the rights of this user, and that it is not a read-only copy",
+        ),
+    });
+    findings.push(Finding::good("schema", "up to date"));
+    findings.push(key);
+    findings.push(clock);
+}
+
+fn schema(config: &Config, pending: &[String]) -> Finding {
+    let says = format!("it lacks {}", pending.join(", "));
+    match config.database {
+        DatabaseUrl::Sqlite(_) => Finding::warning("schema", says, "the next start applies it, or `candor migrate`"),
+        DatabaseUrl::Postgres(_) => {
+            Finding::broken("schema", says, "run `candor migrate`; a service does not start before")
+        }
+    }
+}
+
+async fn master_key(config: &Config) -> Finding {
+    match wiring::examine_master_key(config).await {
+        Ok(true) => Finding::good("master key", "it fits the database"),
+        Ok(false) => Finding::good("master key", "there is none yet; the first start makes one"),
+        Err(error) => Finding::failed("master key", &error),
+    }
+}
+
+/// Whether a write is possible, and what the clocks say. The schema is up to date, so that opening changes nothing.
+async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
+    let clock = SystemClock;
+    let store = match store::open(config).await {
+        Ok(store) => store,
+        Err(error) => return (Err(error.to_string()), Finding::skipped("clock", "the database cannot be opened")),
+    };
+    let now = candor_port_clock::Clock::now(&clock);
+    let written = store.probe_write(now).await.map_err(|it| it.to_string());
+    let clock = match clock_difference(&*store, &clock).await {
+        Ok(None) => Finding::good("clock", "the embedded database goes by this machine's"),
+        Ok(Some(millis)) => judged(millis),
+        Err(error) => Finding::skipped("clock", error.to_string()),
+    };
+    (written, clock)
+}
+
+fn judged(millis: i64) -> Finding {
+    let (apart, way) = (millis.unsigned_abs(), if millis < 0 { "behind" } else { "ahead of" });
+    let says = format!("this machine's is {}.{:03} s {way} the database's", apart / 1_000, apart % 1_000);
+    let remedy = "let both machines take their time from the network, with chrony or systemd-timesyncd";
+    match apart {
+        0..=CLOCK_MILLIS => Finding::good("clock", says),
+        it if it <= CLOCK_BROKEN_MILLIS => Finding::warning("clock", says, remedy),
+        _ => Finding::broken("clock", format!("{says}; nothing that has expired is removed"), remedy),
+    }
+}
+
+/// Whether the folders can be written to, and by their owner alone.
+fn folders(config: &Config, database: &Path) -> Vec<Finding> {
+    let beside = nearest(database);
+    if let Some(folder) = database.parent().filter(|it| it.exists() && !it.is_dir()) {
+        let says = format!("{} is no folder", folder.display());
+        return vec![Finding::broken("folder", says, "move it away, or set CANDOR_DATA_DIR to another folder")];
+    }
+    if let Err(error) = access(&beside, Access::WRITE_OK | Access::EXEC_OK) {
+        return vec![Finding::broken(
+            "folder",
+            format!("this user cannot write to {}: {error}", beside.display()),
+            "run candor as the user that owns it, or give it to this user with `chown`",
+        )];
+    }
+    let open = wiring::open_folders(config);
+    if open.is_empty() {
+        return vec![Finding::good("folder", format!("{} can be written to", beside.display()))];
+    }
+    let warning = |folder: PathBuf| {
+        let says = format!("other users can look into {}", folder.display());
+        Finding::warning("folder", says, format!("chmod 700 {}", folder.display()))
+    };
+    open.into_iter().map(warning).collect()
+}
+
+/// How much room is left where the file is.
+fn room(database: &Path) -> Finding {
+    let folder = nearest(database);
+    let room = match statvfs(&folder) {
+        Ok(it) => it.f_bavail.saturating_mul(it.f_frsize),
+        Err(error) => return Finding::skipped("disk", format!("{}: {error}", folder.display())),
+    };
+    let says = format!("{} MiB are free for {}", room / 1024 / 1024, folder.display());
+    let remedy = "make room there, or move the data folder to a larger disk";
+    match room {
+        0..ROOM_NEEDED => Finding::broken("disk", says, remedy),
+        ROOM_NEEDED..ROOM_WANTED => Finding::warning("disk", says, remedy),
+        _ => Finding::good("disk", says),
+    }
+}
+
+/// The folder of a file, or the nearest one above it that is there.
+fn nearest(file: &Path) -> PathBuf {
+    file.ancestors().skip(1).find(|it| it.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::finding::State;
+
+    #[test]
+    fn clocks_may_differ_by_seconds_and_not_by_an_hour() {
+        for (millis, state) in [
+            (0, State::Good),
+            (-5_000, State::Good),
+            (5_001, State::Warning),
+            (-3_600_000, State::Warning),
+            (3_600_001, State::Broken),
+        ] {
+            assert_eq!(judged(millis).state, state, "{millis}");
+        }
+        assert_eq!(judged(-1_250).says, "this machine's is 1.250 s behind the database's");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_yet_is_looked_for_above() {
+        let folder = std::env::temp_dir();
+        assert_eq!(nearest(&folder.join("no/such/candor.db")), folder);
+        assert_ne!(room(&folder.join("no/such/candor.db")).state, State::Skipped);
+    }
+}

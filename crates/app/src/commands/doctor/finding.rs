@@ -1,0 +1,77 @@
+//! What one check found.
+
+use serde_json::{Value, json};
+
+use crate::error::Error;
+
+/// How it stands with something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// As it should be.
+    Good,
+    /// It works, and somebody should look at it.
+    Warning,
+    /// The service does not start, or loses work.
+    Broken,
+    /// It could not be looked at.
+    Skipped,
+}
+
+impl State {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) check: &'static str,
+    pub(super) state: State,
+    pub(super) says: String,
+    /// What to do, where there is something to do.
+    pub(super) remedy: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn good(check: &'static str, says: impl Into<String>) -> Self {
+        Self { check, state: State::Good, says: says.into(), remedy: None }
+    }
+
+    pub(super) fn warning(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { check, state: State::Warning, says: says.into(), remedy: Some(remedy.into()) }
+    }
+
+    pub(super) fn broken(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { check, state: State::Broken, says: says.into(), remedy: Some(remedy.into()) }
+    }
+
+    pub(super) fn skipped(check: &'static str, why: impl Into<String>) -> Self {
+        Self { check, state: State::Skipped, says: why.into(), remedy: None }
+    }
+
+    /// What a command would have failed with; its message has what to do behind the first semicolon.
+    pub(super) fn failed(check: &'static str, error: &Error) -> Self {
+        let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.split_once("; ") {
+            Some((says, remedy)) => Self::broken(check, says, remedy),
+            None => Self { check, state: State::Broken, says: line, remedy: None },
+        }
+    }
+
+    pub(super) fn object(&self) -> Value {
+        json!({"check": self.check, "state": self.state.word(), "message": self.says, "remedy": self.remedy})
+    }
+
+    /// The finding, and below it what to do.
+    pub(super) fn lines(&self) -> Vec<Vec<String>> {
+        let first = vec![self.state.word().to_owned(), self.check.to_owned(), self.says.clone()];
+        let remedy = self.remedy.iter().map(|it| vec![String::new(), String::new(), format!("→ {it}")]);
+        std::iter::once(first).chain(remedy).collect()
+    }
+}

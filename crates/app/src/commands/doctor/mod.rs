@@ -1,0 +1,54 @@
+//! `candor doctor`: looks for what is wrong with an installation, and says what to do. It changes nothing.
+
+mod data;
+mod finding;
+mod listener;
+
+use serde_json::json;
+
+use crate::config::{Config, Setting};
+use crate::error::Error;
+use crate::output::{Output, table};
+use finding::{Finding, State};
+
+/// Looks at everything that a service needs.
+///
+/// # Errors
+/// [`Error::Unwell`] if something is broken; [`Error::Io`] if nobody takes the answer.
+pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
+    let mut findings = vec![Finding::good("settings", "all are understood; `candor config` shows them")];
+    data::look(config, &mut findings).await;
+    findings.push(listener::look(config.listen, Setting::Listen).await);
+    if let Some(address) = config.admin_listen {
+        findings.push(listener::look(address, Setting::AdminListen).await);
+    }
+    report(&findings, output)
+}
+
+/// What there is to say when not even the settings are understood.
+///
+/// # Errors
+/// As of [`run`].
+pub(crate) fn without_settings(problems: &[Error], output: Output) -> Result<(), Error> {
+    let mut findings: Vec<Finding> = problems.iter().map(|it| Finding::failed("settings", it)).collect();
+    findings.push(Finding::skipped("everything else", "the settings come first"));
+    report(&findings, output)
+}
+
+fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
+    let count = |state| findings.iter().filter(|it| it.state == state).count();
+    let (broken, warnings) = (count(State::Broken), count(State::Warning));
+    let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();
+    let sum = match (broken, warnings) {
+        (0, 0) => "Nothing is wrong.".to_owned(),
+        _ => format!("{broken} broken, {warnings} to be looked at."),
+    };
+    let object = json!({
+        "broken": broken, "warnings": warnings,
+        "checks": findings.iter().map(Finding::object).collect::<Vec<_>>(),
+    });
+    output.say(&object, &format!("{}\n\n{sum}", table(&rows)))?;
+    let mut names: Vec<&str> = findings.iter().filter(|it| it.state == State::Broken).map(|it| it.check).collect();
+    names.dedup();
+    if names.is_empty() { Ok(()) } else { Err(Error::Unwell(names.join(", "))) }
+}

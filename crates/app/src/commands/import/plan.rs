@@ -1,0 +1,76 @@
+//! What an import would change, as a table.
+
+use serde_json::Value;
+
+use super::tally::SHOWN;
+use crate::output::table;
+
+/// The rows of a plan that would change something: what, and from what to what.
+pub(super) fn changes(plan: &[Value]) -> String {
+    // Rows that are refused stand among the errors.
+    let changes = |row: &&Value| !matches!(row["action"].as_str(), Some("skip" | "reject"));
+    let of_interest: Vec<&Value> = plan.iter().filter(changes).collect();
+    if of_interest.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
+    rows.extend(of_interest.iter().take(SHOWN).map(|row| {
+        // Somebody new has the address of the row.
+        let is_news = |(column, it): &(&String, &Value)| *column != "email" || !it["from"].is_null();
+        let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
+        let changes: Vec<String> = columns.map(|(column, it)| change(column, &it["from"], &it["to"])).collect();
+        vec![cell(&row["row_number"]), cell(&row["email"]), cell(&row["action"]), changes.join("; ")]
+    }));
+    let mut text = format!("\n{}\n", table(&rows));
+    if of_interest.len() > SHOWN {
+        text.push_str(&format!("and {} more; --json shows them all\n", of_interest.len() - SHOWN));
+    }
+    text
+}
+
+fn change(column: &str, from: &Value, to: &Value) -> String {
+    match (from, to) {
+        (Value::Null, to) => format!("{column}: {}", cell(to)),
+        (from, Value::Null) => format!("{column}: {} → (none)", cell(from)),
+        (from, to) => format!("{column}: {} → {}", cell(from), cell(to)),
+    }
+}
+
+/// A value in one line.
+pub(super) fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn row(number: usize, action: &str, changes: &Value) -> Value {
+        json!({"row_number": number, "email": "a@x", "action": action, "changes": changes})
+    }
+
+    #[test]
+    fn a_row_shows_what_it_changes_and_rows_that_change_nothing_are_left_out() {
+        let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"}});
+        let other =
+            json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"}});
+        let plan = [row(2, "create", &new), row(3, "skip", &json!({})), row(4, "update", &other)];
+        let wanted = "\nROW  EMAIL  ACTION  CHANGES\n\
+                      2    a@x    create  first_name: Ada; last_name: M\n\
+                      4    a@x    update  manager_email: b@x → (none); role: employee → manager\n";
+        assert_eq!(changes(&plan), wanted);
+        assert_eq!(changes(&plan[1..2]), "");
+    }
+
+    #[test]
+    fn a_long_plan_is_cut_and_says_by_how_much() {
+        let plan: Vec<Value> = (0..SHOWN + 3).map(|it| row(it, "create", &json!({}))).collect();
+        let text = changes(&plan);
+        assert_eq!(text.lines().count(), SHOWN + 3, "{text}");
+        assert!(text.ends_with("and 3 more; --json shows them all\n"), "{text}");
+    }
+}

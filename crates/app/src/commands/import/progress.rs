@@ -1,0 +1,144 @@
+//! How far an import is: told while it goes on, and at its end.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use candor_domain::csv::Part;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+
+use super::tally::{Sent, Tally};
+use crate::error::{Error, ImportOutcome};
+use crate::output::Output;
+
+/// How long the service may be silent before that is said.
+const SILENCE: Duration = Duration::from_millis(2_500);
+/// How often the bar shows that something is going on.
+const TICK: Duration = Duration::from_millis(120);
+/// What is told in it must not make the line wrap, so it is cut at the terminal's edge.
+const BAR: &str = "{bar:24} {human_pos}/{human_len} rows  {elapsed}  {wide_msg}";
+
+/// What is shared between the thread that sends, and the one that watches it.
+pub(super) struct Progress {
+    dry_run: bool,
+    is_drawn: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    tally: Tally,
+    bar: ProgressBar,
+    /// When the request began that is not answered yet.
+    asked: Option<Instant>,
+    /// What was said last about a service that does not answer as it should; once is enough.
+    said: Option<String>,
+}
+
+impl Progress {
+    pub(super) fn new(dry_run: bool, output: Output) -> Self {
+        let state = State { tally: Tally::default(), bar: ProgressBar::hidden(), asked: None, said: None };
+        Self { dry_run, is_drawn: !output.json, state: Mutex::new(state) }
+    }
+
+    /// Begins with these parts, and shows a bar on a terminal.
+    pub(super) fn begin(&self, parts: &[Part], duplicates: usize) {
+        let mut state = self.state();
+        state.tally = Tally::of(parts.iter().map(|it| it.numbers.len()), duplicates);
+        if self.is_drawn {
+            state.bar = ProgressBar::new(parts.iter().map(|it| it.numbers.len() as u64).sum());
+            if let Ok(style) = ProgressStyle::with_template(BAR) {
+                state.bar.set_style(style);
+            }
+            state.bar.enable_steady_tick(TICK);
+        }
+    }
+
+    /// A part is on its way.
+    pub(super) fn sending(&self, part: usize) {
+        let mut state = self.state();
+        state.tally.mark(part, Sent::Unanswered);
+        state.asked = Some(Instant::now());
+    }
+
+    /// An attempt to send a part ended without a good answer. Whether the service has got it may be open.
+    pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
+        let mut state = self.state();
+        state.asked = None;
+        state.tally.mark(part, if was_open || is_open { Sent::Unanswered } else { Sent::No });
+    }
+
+    /// A part is done.
+    pub(super) fn answered(&self, number: usize, part: &Part, answer: Value) {
+        let mut state = self.state();
+        (state.asked, state.said) = (None, None);
+        state.tally.add(number, part, answer);
+        state.bar.set_message("");
+        state.bar.inc(part.numbers.len() as u64);
+    }
+
+    /// Shows what goes on now, on a terminal only.
+    pub(super) fn show(&self, text: String) {
+        self.state().bar.set_message(text);
+    }
+
+    /// Says something that stays to be read, once.
+    pub(super) fn note(&self, text: &str) {
+        self.state().note(text);
+    }
+
+    /// Says that there is no answer, when it takes long.
+    pub(super) fn watch(&self) {
+        let mut state = self.state();
+        if state.asked.is_some_and(|it| it.elapsed() >= SILENCE) {
+            state.note("the service has not answered yet; waiting for it");
+        }
+    }
+
+    /// How many rows failed.
+    pub(super) fn failed(&self) -> usize {
+        self.state().tally.errors.len()
+    }
+
+    /// What is there after an end that came too early.
+    pub(super) fn outcome(&self) -> ImportOutcome {
+        let state = self.state();
+        match (self.dry_run, state.tally.rows_in(), state.tally.is_open()) {
+            (true, _, _) => ImportOutcome::DryRun,
+            (false, 0, false) => ImportOutcome::Nothing,
+            (false, 0, true) => ImportOutcome::Unknown,
+            (false, _, _) => ImportOutcome::Some,
+        }
+    }
+
+    /// Gives the answer of the command. To people there is nothing to say where nothing was begun.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if nobody takes it.
+    pub(super) fn say_what_was_done(&self, output: Output, error: Option<&Error>) -> Result<(), Error> {
+        let state = self.state();
+        state.bar.finish_and_clear();
+        let early = error.filter(|it| !matches!(it, Error::RowsFailed { .. })).map(ToString::to_string);
+        if !output.json && !state.tally.has_begun() {
+            return Ok(());
+        }
+        let object = state.tally.object(self.dry_run, early.as_deref());
+        output.say(&object, &state.tally.text(self.dry_run))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn note(&mut self, text: &str) {
+        if self.said.as_deref() == Some(text) {
+            return;
+        }
+        self.said = Some(text.to_owned());
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "candor: {text}");
+        });
+    }
+}

@@ -1,0 +1,130 @@
+//! URLs as they may be shown: without whatever may be part of a password, also where it was written carelessly.
+
+/// What stands in place of what is hidden.
+const MASK: &str = "***";
+/// Parameters that hold no secret. Others are hidden, since a password may contain `&`, and a name may be percent-encoded.
+const SHOWN: [&str; 16] = [
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "dbname",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "load_balance_hosts",
+    "port",
+    "sslmode",
+    "sslrootcert",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "user",
+    "options",
+];
+/// What cannot be part of a name in front of a password, unless it belongs to the password or to a parameter.
+const ODD: [char; 5] = ['/', '?', '#', '&', '='];
+
+/// A URL whose password, if it has one, is replaced: in front of the host, or among the parameters. What cannot be told
+/// apart from a password is hidden with it.
+pub(super) fn masked(url: &str) -> String {
+    let scheme = url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|it| it.is_ascii_alphanumeric()));
+    let Some((scheme, rest)) = scheme else { return MASK.to_owned() };
+    if scheme == "sqlite" {
+        return url.to_owned();
+    }
+    let shown = match rest.rsplit_once('@') {
+        None => place(rest),
+        // A password that is not percent-encoded may contain anything: it goes up to the last `@`.
+        Some((userinfo, behind)) => {
+            let (user, password) = userinfo.split_once(':').map_or((userinfo, false), |(user, _)| (user, true));
+            if user.contains(ODD) {
+                return format!("{scheme}://{MASK}");
+            }
+            place(behind).map(|it| if password { format!("{user}:{MASK}@{it}") } else { format!("{user}@{it}") })
+        }
+    };
+    format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
+}
+
+/// Hosts, database and parameters; `None` if there is something else where hosts should be.
+fn place(text: &str) -> Option<String> {
+    let (path, query) = text.split_once('?').map_or((text, None), |(path, query)| (path, Some(query)));
+    let hosts = path.split('/').next().unwrap_or_default();
+    if !hosts.split(',').all(is_host) {
+        return None;
+    }
+    let Some(query) = query else { return Some(path.to_owned()) };
+    let parameters: Vec<String> = query.split('&').map(parameter).collect();
+    Some(format!("{path}?{}", parameters.join("&")))
+}
+
+fn is_host(text: &str) -> bool {
+    if let Some(address) = text.strip_prefix('[') {
+        let Some((address, port)) = address.split_once(']') else { return false };
+        let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_number);
+        return is_port && address.parse::<std::net::Ipv6Addr>().is_ok();
+    }
+    let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
+    let is_name = |it: char| it.is_ascii_alphanumeric() || ".-_%".contains(it);
+    name.chars().all(is_name) && port.is_none_or(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u16>().is_ok()
+}
+
+fn parameter(pair: &str) -> String {
+    match pair.split_once('=') {
+        Some((name, _)) if SHOWN.contains(&name) => pair.to_owned(),
+        Some((name, _)) if ["password", "sslpassword"].contains(&name) => format!("{name}={MASK}"),
+        Some(_) | None => MASK.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::masked;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let table = [
+            ("postgres://app:hunter2@db.example/candor", "postgres://app:***@db.example/candor"),
+            ("postgres://app:hunter2?x@host/db", "postgres://app:***@host/db"),
+            ("postgres://app:?hunter2@host/db?sslmode=require", "postgres://app:***@host/db?sslmode=require"),
+            ("postgres://app:hun@ter2/x@db/candor?sslmode=require", "postgres://app:***@db/candor?sslmode=require"),
+            ("postgres://app:hun#ter2&a=b@db/candor", "postgres://app:***@db/candor"),
+            ("postgres://app:hun:ter2@db:5432/candor", "postgres://app:***@db:5432/candor"),
+            ("postgres://app:hunter2://@db/candor", "postgres://app:***@db/candor"),
+            ("postgres://app:hunter2@@db/candor", "postgres://app:***@db/candor"),
+            ("postgres://:hunter2@db/candor", "postgres://:***@db/candor"),
+            ("postgres://app:h%75nter2@[::1]:5432/candor", "postgres://app:***@[::1]:5432/candor"),
+            ("postgres://app:hunter2@a:1,b:2/candor", "postgres://app:***@a:1,b:2/candor"),
+            ("postgres://app:hunter2@", "postgres://app:***@"),
+            ("postgres://app:hunter2/candor", "postgres://***"),
+            ("postgres://app:hunter2", "postgres://***"),
+            ("postgres://app:x@db:hunter2/candor", "postgres://***"),
+            ("postgres://app@db/candor", "postgres://app@db/candor"),
+            ("postgres://db:5432/candor", "postgres://db:5432/candor"),
+            ("postgres://db/candor?user=app&password=hunter2", "postgres://db/candor?user=app&password=***"),
+            ("postgres://db/candor?password=hunt&er2", "postgres://db/candor?password=***&***"),
+            ("postgres://db/candor?passw%6Frd=hunter2", "postgres://db/candor?***"),
+            ("postgres://db/candor?PASSWORD=hunter2", "postgres://db/candor?***"),
+            ("postgres://db/candor?password=hun@ter2", "postgres://***"),
+            ("postgres://db:5432/candor?user=a@b&password=hunter2", "postgres://***"),
+            ("postgres:///candor?host=/run/pg&sslpassword=hunter2", "postgres:///candor?host=/run/pg&sslpassword=***"),
+            ("mysql://app:hunter2@db", "mysql://app:***@db"),
+            ("redis://:hunter2@cache:6379/0", "redis://:***@cache:6379/0"),
+            ("postgres:app:hunter2@db", "***"),
+            ("hunter2:x://db", "***"),
+            ("app:hunter2@db", "***"),
+            ("nonsense:hunter2", "***"),
+            ("sqlite:///home/me@work/candor.db", "sqlite:///home/me@work/candor.db"),
+            ("hunter2", "***"),
+        ];
+        for (url, shown) in table {
+            assert_eq!(masked(url), shown, "{url}");
+            let parts = ["hunter2", "hun@", "ter2", "hunt", "er2", "h%75"];
+            assert!(!parts.iter().any(|it| masked(url).contains(it)), "{url}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! One serving process for each embedded database: what a process remembers of it, no other may change behind its back.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::DatabaseUrl;
+use crate::error::Error;
+use crate::private_file;
+
+/// What is added to the name of the database. The file stays when the process ends; only the lock on it counts, and the
+/// system gives that back however the process ends.
+const SUFFIX: &str = ".serving";
+
+/// Held by the process that serves an embedded database. Commands do not ask for it.
+#[derive(Debug)]
+pub(crate) struct ServingLock(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
+
+impl ServingLock {
+    /// Takes the lock; there is none for a server, which any number of processes may share.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyServed`]; [`Error::Io`] if the file cannot be made.
+    pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, Error> {
+        let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
+        if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+            private_file::create_folder(folder).map_err(Error::io("make the folder", folder))?;
+        }
+        let path = beside(path);
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut file = opened.map_err(Error::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut process = String::new();
+                // Only for the message, which does without it as well.
+                let _ = file.read_to_string(&mut process);
+                let (database, process) = (database.masked(), process.trim().to_owned());
+                return Err(Error::AlreadyServed { database, process });
+            }
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
+        }
+        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        written.map_err(Error::io("write", &path))?;
+        Ok(Some(Self(file)))
+    }
+}
+
+/// The same for every name that leads to the database.
+fn beside(path: &Path) -> PathBuf {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = OsString::from(path);
+    name.push(SUFFIX);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_under_every_name() {
+        let folder = std::env::temp_dir().join(format!("candor-serving-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (path, link) = (folder.join("candor.db"), folder.join("link.db"));
+        fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let (database, linked) = (DatabaseUrl::Sqlite(path), DatabaseUrl::Sqlite(link));
+        let held = ServingLock::take(&database).unwrap();
+        for again in [&database, &linked] {
+            let refused = ServingLock::take(again).unwrap_err().to_string();
+            assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
+        }
+        drop(held);
+        assert!(ServingLock::take(&linked).unwrap().is_some());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,128 @@
+//! Files that change only with the program: compressed once for each encoding, each form with an entity tag of its own.
+
+use std::sync::OnceLock;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY};
+use bytes::Bytes;
+use candor_domain::replay::Fingerprint;
+
+use crate::answer::Answer;
+use crate::compress::{self, Encoding};
+use crate::etag;
+
+/// A cache may answer for an hour without asking, and has to ask then: an upgrade is seen within the hour, and costs no
+/// transfer where nothing changed.
+const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600, must-revalidate");
+/// Hexadecimal digits of a tag; the first half of a SHA-256 is more than enough to tell versions of a file apart.
+const TAG_DIGITS: usize = 32;
+
+/// A file, in every form in which clients get it.
+#[derive(Debug)]
+pub(crate) struct Asset {
+    content_type: HeaderValue,
+    tag: String,
+    plain: Bytes,
+    zstd: OnceLock<Option<Bytes>>,
+    gzip: OnceLock<Option<Bytes>>,
+}
+
+impl Asset {
+    pub(crate) fn new(content_type: HeaderValue, plain: Bytes) -> Self {
+        let mut tag = String::with_capacity(TAG_DIGITS);
+        for byte in &Fingerprint::of_bytes("", "", "", &plain).to_bytes()[..TAG_DIGITS / 2] {
+            tag.extend([byte >> 4, byte & 15].map(|it| char::from_digit(u32::from(it), 16).unwrap_or('0')));
+        }
+        Self { content_type, tag, plain, zstd: OnceLock::new(), gzip: OnceLock::new() }
+    }
+
+    /// A file that the program has in compressed form only, which is sent as it is to whoever takes it; `None` if it is
+    /// not zstd.
+    pub(crate) fn of_zstd(content_type: HeaderValue, compressed: &'static [u8]) -> Option<Self> {
+        let plain = zstd::stream::decode_all(compressed).ok()?;
+        let asset = Self::new(content_type, Bytes::from(plain));
+        Some(Self { zstd: OnceLock::from(Some(Bytes::from_static(compressed))), ..asset })
+    }
+
+    /// Answers a client in the form that it likes best, or that its copy is still good.
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
+        let encoded = compress::wanted(request).and_then(|it| Some((it, self.encoded(it)?)));
+        // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
+        let tag = match &encoded {
+            None => format!("\"{}\"", self.tag),
+            Some((encoding, _)) => format!("\"{}-{}\"", self.tag, encoding.name()),
+        };
+        let lines = request.get_all(IF_NONE_MATCH).filter_map(|it| it.to_str().ok());
+        let mut answer = if etag::names(lines, &tag) {
+            Answer::empty(StatusCode::NOT_MODIFIED)
+        } else {
+            let (encoding, body) = encoded.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
+            let mut answer = Answer::with_body(self.content_type.clone(), body.clone());
+            answer.headers.extend(encoding.map(|it| (CONTENT_ENCODING, HeaderValue::from_static(it.name()))));
+            answer
+        };
+        answer.is_encoded = true;
+        answer.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+        answer.headers.push((CACHE_CONTROL, CACHED));
+        answer.headers.extend(HeaderValue::try_from(tag).ok().map(|it| (ETAG, it)));
+        answer
+    }
+
+    /// The file in an encoding; `None` if that saves nothing. It is made when it is asked for the first time.
+    fn encoded(&self, encoding: Encoding) -> Option<&Bytes> {
+        let form = match encoding {
+            Encoding::Zstd => &self.zstd,
+            Encoding::Gzip => &self.gzip,
+        };
+        form.get_or_init(|| compress::once(encoding, &self.plain)).as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::ACCEPT_ENCODING;
+
+    fn asked(accept: &'static str, have: Option<&HeaderValue>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
+        if let Some(tag) = have {
+            headers.insert(IF_NONE_MATCH, tag.clone());
+        }
+        headers
+    }
+
+    fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a HeaderValue> {
+        answer.headers.iter().find(|(it, _)| it.as_str() == name).map(|(_, value)| value)
+    }
+
+    #[test]
+    fn a_file_is_compressed_once_for_each_encoding() {
+        let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
+        for accept in ["zstd", "gzip", "identity"] {
+            let (first, second) = (asset.answer(&asked(accept, None)), asset.answer(&asked(accept, None)));
+            assert_eq!(first.body.as_ptr(), second.body.as_ptr(), "the same bytes in memory: {accept}");
+            assert_eq!(first.body.len() < 1_000, accept != "identity", "{accept}");
+        }
+    }
+
+    #[test]
+    fn each_form_has_a_tag_and_a_copy_that_is_still_good_is_not_sent_again() {
+        let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
+        let tags = ["zstd", "gzip", ""].map(|it| header(&asset.answer(&asked(it, None)), "etag").unwrap().clone());
+        assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
+        let again = asset.answer(&asked("gzip", Some(&tags[1])));
+        assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+        assert_eq!(header(&again, "etag"), Some(&tags[1]));
+        assert_eq!(asset.answer(&asked("zstd", Some(&tags[1]))).status, StatusCode::OK);
+        let other = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("another"));
+        assert_eq!(other.answer(&asked("", Some(&tags[2]))).status, StatusCode::OK);
+    }
+
+    #[test]
+    fn what_does_not_get_smaller_is_sent_as_it_is() {
+        let asset = Asset::new(HeaderValue::from_static("image/png"), Bytes::from_static(b"small"));
+        let answer = asset.answer(&asked("gzip", None));
+        assert_eq!((answer.body.as_ref(), header(&answer, "content-encoding")), (&b"small"[..], None));
+    }
+}

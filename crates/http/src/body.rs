@@ -1,0 +1,60 @@
+//! The body of an answer, given to the connection in pieces.
+//!
+//! A connection copies what it is given into a buffer of its own before it writes, so a body that is given whole stands
+//! in memory twice for as long as its client takes to read it.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use bytes::Bytes;
+
+/// How much is given at a time; as much as fits into the buffer of a connection.
+const PIECE_BYTES: usize = 32 * 1024;
+
+/// A body of known length.
+struct Pieces {
+    rest: Bytes,
+}
+
+/// The body of an answer.
+pub(crate) fn of(bytes: Bytes) -> BoxBody {
+    if bytes.len() <= PIECE_BYTES { BoxBody::new(bytes) } else { BoxBody::new(Pieces { rest: bytes }) }
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.rest.len() as u64)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let next = self.rest.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(self.rest.split_to(next))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_body_is_given_in_pieces_and_whole_in_the_end() {
+        let whole: Bytes = (0..PIECE_BYTES * 2 + 7).map(|it| u8::try_from(it % 251).unwrap()).collect();
+        let mut body = of(whole.clone());
+        assert_eq!(body.size(), BodySize::Sized(whole.len() as u64));
+        let mut gathered = Vec::new();
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        while let Poll::Ready(Some(piece)) = body.as_pin_mut().poll_next(&mut context) {
+            let piece = piece.unwrap();
+            assert!(piece.len() <= PIECE_BYTES);
+            gathered.extend(piece);
+        }
+        assert_eq!(gathered, whole);
+    }
+}

@@ -1,0 +1,100 @@
+//! How many connections each client has, and an end to those that are too many.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::address::{self, Network};
+
+/// Connections that are open, counted by client address; those of IPv6 by site, as failures are.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    exempt: Vec<Network>,
+    open: Mutex<HashMap<[u8; 16], usize>>,
+}
+
+impl Connections {
+    /// At most so many for each address outside of these networks, whose proxies speak for many clients.
+    pub(crate) fn of_at_most(most: usize, exempt: Vec<Network>) -> Arc<Self> {
+        Arc::new(Self { most, exempt, open: Mutex::default() })
+    }
+
+    /// Counts a connection until its place is dropped; `None` if its client has too many.
+    pub(crate) fn admit(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<Place> {
+        let Some(peer) = peer.map(|it| it.to_canonical()) else { return Some(Place(None)) };
+        if self.exempt.iter().any(|it| it.contains(peer)) {
+            return Some(Place(None));
+        }
+        let bucket = address::bucket(peer);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(bucket).or_default();
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(Place(Some((Arc::clone(self), bucket))))
+    }
+
+    fn leave(&self, bucket: [u8; 16]) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&bucket) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&bucket);
+            }
+        }
+    }
+}
+
+/// The place of one connection.
+#[derive(Debug)]
+pub(crate) struct Place(Option<(Arc<Connections>, [u8; 16])>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some((connections, bucket)) = self.0.take() {
+            connections.leave(bucket);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> Option<IpAddr> {
+        text.parse().ok()
+    }
+
+    #[test]
+    fn a_client_has_so_many_connections_and_a_closed_one_makes_room() {
+        let all = Connections::of_at_most(2, vec![]);
+        let first = all.admit(ip("192.0.2.1"));
+        let second = all.admit(ip("::ffff:192.0.2.1"));
+        assert!(first.is_some() && second.is_some());
+        assert!(all.admit(ip("192.0.2.1")).is_none());
+        assert!(all.admit(ip("192.0.2.2")).is_some(), "another client");
+        drop(first);
+        let third = all.admit(ip("192.0.2.1"));
+        assert!(third.is_some());
+        assert!(all.admit(ip("192.0.2.1")).is_none());
+        drop((second, third));
+        assert!(all.open.lock().unwrap().is_empty(), "nothing is kept of clients that are gone");
+    }
+
+    #[test]
+    fn a_site_of_ipv6_is_one_client() {
+        let all = Connections::of_at_most(1, vec![]);
+        let _first = all.admit(ip("2001:db8:1:2::1")).unwrap();
+        assert!(all.admit(ip("2001:db8:1:2:ffff::9")).is_none());
+        assert!(all.admit(ip("2001:db8:1:3::1")).is_some());
+    }
+
+    #[test]
+    fn proxies_that_are_trusted_have_as_many_as_they_like() {
+        let all = Connections::of_at_most(1, vec!["10.0.0.0/8".parse().unwrap()]);
+        let places: Vec<_> = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"].map(|it| all.admit(ip(it))).into();
+        assert!(places.iter().all(Option::is_some));
+    }
+}

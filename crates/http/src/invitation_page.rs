@@ -1,0 +1,117 @@
+//! The page behind the link of an invitation: a button that accepts it, and what came of that. It needs no script.
+//!
+//! Opening it asks nothing of the store, so a link that is looked at by a mail scanner is neither used up nor judged.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
+};
+use actix_web::{HttpRequest, http::Method};
+use bytes::Bytes;
+use candor_domain::json::{Object, Value};
+
+use crate::answer::Answer;
+use crate::fault::Fault;
+use crate::framing;
+
+/// What browsers send a form as.
+pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+/// The only field of the form.
+const TOKEN: &str = "token";
+/// The token stands in the address: nobody else is told of it, and the page can neither load nor run anything.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; sandbox allow-forms",
+    ),
+    (REFERRER_POLICY, "no-referrer"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
+];
+
+/// Whether a request is what the page's button sends.
+pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
+    let content_type = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    *request.method() == Method::POST && media_type.trim().eq_ignore_ascii_case(FORM)
+}
+
+/// The fields of the form.
+pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, Fault> {
+    framing::is_type(headers, FORM)?;
+    let text = std::str::from_utf8(body).map_err(|_| Fault::malformed("The form is not UTF-8."))?;
+    let mut fields = Object::new();
+    for (name, value) in framing::query(text)? {
+        if fields.iter().any(|(it, _)| *it == name) {
+            return Err(Fault::malformed("A field of the form is given twice."));
+        }
+        // A pasted token often brings a blank along; no token has one.
+        fields.push((name, Value::Text(value.trim().to_owned())));
+    }
+    Ok(fields)
+}
+
+/// The page with the button.
+pub(crate) fn asking(request: &HttpRequest) -> Answer {
+    let pairs = framing::query(request.query_string()).unwrap_or_default();
+    let token = pairs.into_iter().find(|(name, _)| name == TOKEN).map(|(_, value)| value).unwrap_or_default();
+    let field = if token.is_empty() {
+        "<p>The link carries no token. Copy the whole link, or enter the token here.</p>\n\
+         <p><label>Token <input name=\"token\" autocomplete=\"off\" required></label></p>"
+            .to_owned()
+    } else {
+        format!("<input type=\"hidden\" name=\"token\" value=\"{}\">", escaped(&token))
+    };
+    // Relative, so that the form finds its way behind a proxy that serves the API below a path.
+    let form = format!(
+        "<p>You were invited to join your organization. Your account becomes active when you accept.</p>\n\
+         <form method=\"post\" action=\"accept\">\n{field}\n<p><button>Accept the invitation</button></p>\n</form>"
+    );
+    page(StatusCode::OK, "Your invitation", &form)
+}
+
+/// What came of the button, as a page with the status and the headers of the API's own answer.
+pub(crate) fn outcome(answer: Answer) -> Answer {
+    let (title, text) = match answer.status.as_u16() {
+        200 => ("Invitation accepted", "Your account is active. You can close this page."),
+        404 => (
+            "This invitation cannot be accepted",
+            "It was accepted already, has expired, or was replaced by a newer one. Ask whoever invited you for a new link.",
+        ),
+        429 => ("Too many attempts", "Wait a minute, then open the link from the invitation again."),
+        500.. => ("That did not work", "The service has a problem. Open the link again in a while."),
+        _ => ("This link is not complete", "Copy the whole link from the invitation and open it again."),
+    };
+    let page = page(answer.status, title, &format!("<p>{text}</p>"));
+    let kept = answer.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
+    Answer { headers: page.headers.into_iter().chain(kept).collect(), ..page }
+}
+
+fn page(status: StatusCode, title: &str, content: &str) -> Answer {
+    let text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n{content}\n</main>\n</body>\n</html>\n"
+    );
+    let mut answer = Answer { status, ..Answer::with_body(HTML, Bytes::from(text)) };
+    answer.headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    answer
+}
+
+/// A text within an attribute.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,68 @@
+//! The last step before a listener is closed: nobody new gets in, and whoever is in is still served.
+
+use std::io;
+use std::net::TcpListener;
+
+/// Lets no new connection in. Those that are being made, or that wait to be accepted, still get through: when a listener
+/// is closed while such are there, the system resets them, and their clients cannot tell whether a request was read.
+///
+/// The system drops what asks for a new connection, so that a client finds the address closed when it asks again a second
+/// later. Only Linux can do this.
+///
+/// # Errors
+/// The system's answer; then the listener is as it was.
+#[cfg(target_os = "linux")]
+pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
+    use socket2::{SockFilter, SockRef};
+
+    /// Where the flags are in the head of a segment, and those two that tell how a connection begins.
+    const FLAGS_AT: u32 = 13;
+    const SYN: u32 = 0x02;
+    const ACK: u32 = 0x10;
+    // The instructions of the classic packet filter, as linux/filter.h numbers them.
+    const LOAD_BYTE: u16 = 0x30;
+    const AND: u16 = 0x54;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+
+    SockRef::from(listener).attach_filter(&[
+        SockFilter::new(LOAD_BYTE, 0, 0, FLAGS_AT),
+        SockFilter::new(AND, 0, 0, SYN | ACK),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, SYN),
+        SockFilter::new(RETURN, 0, 0, 0),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+    ])
+}
+
+/// Elsewhere there is no such means.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn refuse_connections(_: &TcpListener) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_waits_to_be_accepted_is_served_and_nobody_else_gets_in() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut waiting = TcpStream::connect(address).unwrap();
+        refuse_connections(&listener).unwrap();
+        waiting.write_all(b"x").unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        let mut byte = [0];
+        accepted.read_exact(&mut byte).unwrap();
+        assert_eq!(&byte, b"x");
+        let late = TcpStream::connect_timeout(&address, Duration::from_millis(100)).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    }
+}

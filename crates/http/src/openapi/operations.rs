@@ -1,0 +1,181 @@
+//! What each operation does, beyond its summary: effects, conditions and what it leaves alone.
+
+/// Words for an operation; none for one that is not there.
+pub(super) fn about(operation: &str) -> &'static str {
+    observations(operation)
+        .or_else(|| objectives(operation))
+        .or_else(|| people(operation))
+        .or_else(|| library(operation))
+        .or_else(|| access(operation))
+        .or_else(|| webhooks(operation))
+        .unwrap_or_default()
+}
+
+fn observations(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listObservations" => "Lists observations, newest first; archived ones only where they are asked for.",
+        "createObservation" => "Records one strength or opportunity about one person who is active or deactivated.",
+        "getObservation" => "Answers one observation, also an archived one.",
+        "updateObservation" => {
+            "Changes the texts and attributes; the person, the type and the day are for good. 409 \
+                                while it is archived."
+        }
+        "archiveObservation" => {
+            "Puts an observation out of lists and out of reach of changes; 409 if it is there \
+                                 already."
+        }
+        "restoreObservation" => "Takes an observation out of the archive; 409 if it is not there.",
+        _ => return None,
+    })
+}
+
+/// Both families of objectives work alike.
+fn objectives(operation: &str) -> Option<&'static str> {
+    let of_either = operation.replace("EmployeeObjective", "Objective").replace("ManagerObjective", "Objective");
+    Some(match of_either.as_str() {
+        "listObjectives" => {
+            "Lists the objectives of these paths, without archived ones unless `filter[status]` names \
+                             them."
+        }
+        "createObjective" => {
+            "Creates an objective, `proposed` unless told otherwise. Where reviews are required, \
+                              another status takes an admin-level key."
+        }
+        "getObjective" => "Answers one objective of these paths; those of the other paths are 404 here.",
+        "updateObjective" => {
+            "Changes title, description or period, or moves it between `approved` and `in_progress`. \
+                              409 once it is completed, missed or archived."
+        }
+        "listObjectiveHistory" => {
+            "Lists what was done, with the comment, outcome or reason, but not where requests \
+                                   came from. The changes of a submission are what differs from the one before."
+        }
+        "submitObjective" => {
+            "Puts a proposed objective up for review: sets `submitted_at` and tells the owner's \
+                              manager, or the org admins where there is none. 409 while it is in review."
+        }
+        "approveObjective" => {
+            "Approves a proposed objective and tells its owner. Where reviews are required, it has \
+                               to be in review."
+        }
+        "rejectObjective" => {
+            "Sends a proposed objective back with a reason, which its owner is told; `submitted_at` \
+                              is null again."
+        }
+        "completeObjective" => "Says that an objective that is approved or in progress was reached.",
+        "missObjective" => "Says that an objective in progress was not reached.",
+        "archiveObjective" => "Puts an objective of any status away for good; 409 if it is archived already.",
+        _ => return None,
+    })
+}
+
+fn people(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listEmployees" => "Lists people by last name; active ones unless `filter[status]` says otherwise.",
+        "createEmployee" => {
+            "Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is \
+                             taken, whatever the status of who has it."
+        }
+        "upsertEmployees" => {
+            "Records and updates people by e-mail address, or by `external_id` where the file has that \
+                              column. A bad row is reported, and the others are done all the same."
+        }
+        "getEmployee" => "Answers one person of any status.",
+        "updateEmployee" => {
+            "Changes what is given. What an HR system owns is 422, and so is a manager below the person."
+        }
+        "deactivateEmployee" => "Says that an active person has left; the reporting line and the records stay.",
+        "reactivateEmployee" => "Says that a deactivated person works there again, as before.",
+        "rehireEmployee" => {
+            "Says that a deactivated person works there again, with another manager, department or \
+                             custom fields where they are given."
+        }
+        "getInvitation" => "Answers the newest invitation of a person; 404 where there never was one.",
+        "inviteEmployee" => {
+            "Sends a new invitation to a person who has not accepted; the token before is good no more."
+        }
+        "acceptInvitation" => {
+            "Makes the invited person active. A token that is unknown, used, expired or revoked is one \
+                               and the same 404. 20 a minute from one address."
+        }
+        "listNotifications" => {
+            "Lists what people were told, newest first. A key that acts for a person sees that \
+                                person's only."
+        }
+        "readNotification" => "Notes that a notification was read. Doing so again changes nothing.",
+        "readAllNotifications" => "Notes that everything that was sent to a person so far was read.",
+        _ => return None,
+    })
+}
+
+fn library(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listDepartments" => "Lists departments by name, without archived ones unless they are asked for.",
+        "createDepartment" => "Creates a department; 409 if the name is taken, also by an archived one.",
+        "getDepartment" => "Answers one department, also an archived one.",
+        "updateDepartment" => "Renames a department; 409 while it is archived.",
+        "archiveDepartment" => "Puts a department out of use; 409 while anybody belongs to it who is not deactivated.",
+        "restoreDepartment" => "Puts an archived department back to use; 409 if it is not archived.",
+        "listAttributes" => "Lists attributes by name, without archived ones unless they are asked for.",
+        "createAttribute" => "Creates an attribute; 409 if the name is taken, also by an archived one.",
+        "getAttribute" => "Answers one attribute, also an archived one.",
+        "updateAttribute" => "Changes name, category or tone; 409 while it is archived.",
+        "archiveAttribute" => "Puts an attribute out of use; observations that have it keep it.",
+        "restoreAttribute" => "Puts an archived attribute back to use; 409 if it is not archived.",
+        _ => return None,
+    })
+}
+
+fn access(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "getMe" => "Answers what the key of the request is, may do, and how often it may ask.",
+        "getOrganization" => "Answers the organization that the key belongs to.",
+        "updateOrganization" => "Changes the name and how reviews go.",
+        "listApiKeys" => "Lists the keys of the organization, without secrets.",
+        "createApiKey" => {
+            "Creates a key that may do no more than the one that asks. Its secret is in this answer only."
+        }
+        "getApiKey" => "Answers one key, without its secret.",
+        "updateApiKey" => "Changes the name, the scopes or the end; it takes effect everywhere within a second.",
+        "rotateApiKey" => {
+            "Gives a key a new secret, which is in this answer only. The one before stays good for a while."
+        }
+        "revokeApiKey" => "Ends a key for good, everywhere within a second.",
+        "listConnectors" => "Lists the connections to HR systems.",
+        "createConnector" => "Connects an HR system, which then owns the records of people whom it brings.",
+        "getConnector" => "Answers one connection to an HR system.",
+        "releaseEmployees" => {
+            "Gives the records of people whom an HR system owns back, with the values that they have."
+        }
+        "getDocument" => "Answers the description of this API that the reference and generated clients are made from.",
+        _ => return None,
+    })
+}
+
+fn webhooks(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listWebhooks" => "Lists the subscriptions, newest first, without secrets.",
+        "createWebhook" => {
+            "Subscribes a URL to types of events. The secret that deliveries are signed with is in this \
+                            answer only."
+        }
+        "getWebhook" => "Answers one subscription, without its secret.",
+        "updateWebhook" => "Changes what is given. With `rotate_secret` the answer has the new secret, and only then.",
+        "deleteWebhook" => "Removes a subscription and its log for good; what was queued for it is not sent.",
+        "listDeliveries" => "Lists one entry per attempt, newest first.",
+        "getDelivery" => "Answers one attempt of the log.",
+        "testWebhook" => "Sends a `test.ping` once, also to a subscription that is not active.",
+        "redeliver" => {
+            "Delivers the event of an attempt again, with retries like any other. Where the event is queued \
+                        still, its next attempt is brought forward to now."
+        }
+        "replayEvents" => "Delivers events of a time again, as far as the subscription wants them.",
+        "listEvents" => {
+            "Reads events in the order in which their changes were saved, without gaps. `next_cursor` is \
+                         there also at the end, for the next time."
+        }
+        "getEvent" => "Answers one event, as it was delivered.",
+        "listAuditLog" => "Lists who did what, newest first.",
+        _ => return None,
+    })
+}

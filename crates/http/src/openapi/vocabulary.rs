@@ -1,0 +1,164 @@
+//! The enumerations of the document: each is one named schema, made from the words that the domain reads and writes.
+//!
+//! Requests refer to the schema itself and so are closed. Answers go through [`open`], because the service may learn new
+//! words at any time, and a client that is a version behind should not break over one.
+
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, QuotaClass, Scope};
+use candor_domain::audit::{ActorKind, AuditEntry};
+use candor_domain::csv;
+use candor_domain::event::EventType;
+use candor_domain::fields::Word;
+use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Family, Objective};
+use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Review;
+use candor_domain::page::Listed;
+use candor_domain::params::Archived;
+use candor_domain::people::{self, Connector, Employee, Role, StatusFilter, connector, invitation};
+use candor_domain::problem::Code;
+use candor_domain::webhook::{self, Delivery, Only, Subscription, Topic};
+use serde_json::{Value, json};
+
+use super::shapes::{Member, named};
+use crate::fault::ErrorCode;
+
+/// The scopes of keys: the permissions of the domain and the word for all of them.
+pub(super) const SCOPES: &str = Scope::NAME;
+/// What a subscription may ask for.
+pub(super) const TOPICS: &str = "EventTopic";
+/// The codes of entries that are about a field.
+pub(super) const FIELD_CODES: &str = "FieldErrorCode";
+/// The statuses that an objective may be created with.
+pub(super) const FIRST_STATUSES: &str = "ObjectiveFirstStatus";
+
+/// The words of a closed set.
+pub(super) fn words<T: Word>() -> Vec<&'static str> {
+    T::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
+/// One of a set of words, where no other is taken.
+pub(super) fn word<T: Word>() -> Value {
+    named(T::NAME)
+}
+
+/// One of a set of words that may grow: what the document knows, or a text.
+pub(super) fn open(name: &str) -> Value {
+    json!({"anyOf": [named(name), {"type": "string"}]})
+}
+
+/// The scopes of objectives that a family of paths takes.
+pub(super) const fn family_scopes(family: Family) -> &'static str {
+    match family {
+        Family::Employees => "EmployeeObjectiveScope",
+        Family::Managers => "ManagerObjectiveScope",
+    }
+}
+
+/// The orders of a list.
+fn sort<T: Listed>(name: &'static str) -> Member {
+    let words: Vec<_> = T::SORTS.iter().map(|(word, _)| *word).collect();
+    enumeration(name, &words, "The orders of this list; a leading `-` puts the largest first.")
+}
+
+fn enumeration(name: &'static str, words: &[&str], about: &str) -> Member {
+    (name, json!({"type": "string", "enum": words, "description": about}))
+}
+
+fn of<T: Word>(about: &str) -> Member {
+    enumeration(T::NAME, &words::<T>(), about)
+}
+
+fn scopes_of(family: Family) -> Member {
+    let words: Vec<_> = family.scopes().iter().map(|it| it.word()).collect();
+    enumeration(family_scopes(family), &words, "The scopes of the objectives that these paths hold.")
+}
+
+/// With the types that something fires already.
+fn event_types() -> Member {
+    let named = |live| {
+        let some = EventType::WORDS.iter().filter(move |(_, it)| it.is_live() == live);
+        some.map(|(word, _)| *word).collect::<Vec<_>>()
+    };
+    let later = named(false).join("`, `");
+    let (name, mut schema) = of::<EventType>(&format!(
+        "The types of events. More are added over time; pass over those you do not know. Nothing fires `{later}` yet; \
+         subscribing to them is possible beforehand."
+    ));
+    schema["x-live"] = json!(named(true));
+    (name, schema)
+}
+
+fn topics() -> Member {
+    let every = json!({"type": "string", "const": Topic::Every.word()});
+    let about = "What a subscription asks for: a type of event, or `*` for all, also those to come.";
+    (TOPICS, json!({"anyOf": [word::<EventType>(), every], "description": about}))
+}
+
+fn field_codes() -> Member {
+    let about = "What is wrong with a field. The first six come with 400, as do `unknown_field` and `read_only`; the \
+                 others with 422.";
+    (FIELD_CODES, json!({"type": "string", "enum": Code::ALL, "description": about}))
+}
+
+/// The statuses of a new objective (decision C4).
+const FIRST: [objective::Status; 3] =
+    [objective::Status::Proposed, objective::Status::Approved, objective::Status::InProgress];
+
+/// Every enumeration, by name.
+pub(super) fn schemas() -> Vec<Member> {
+    let scopes: Vec<_> = words::<Scope>().into_iter().chain([ALL_SCOPES]).collect();
+    let mut all = vec![
+        of::<observation::Type>("Whether an observation is about something done well or something to do better."),
+        of::<observation::Expand>("What an observation can inline."),
+        of::<objective::Scope>("Whose goal an objective is: one person's, a manager's team's, or everybody's."),
+        of::<objective::Status>("Where an objective stands in its lifecycle."),
+        of::<objective::Expand>("What an objective can inline."),
+        enumeration(FIRST_STATUSES, &FIRST.map(Word::word), "The statuses that an objective can be created with."),
+        scopes_of(Family::Employees),
+        scopes_of(Family::Managers),
+        of::<notification::Type>("What a notification is about."),
+        of::<Role>("What a person may do in the organization."),
+        of::<people::Status>("Whether a person works in the organization now."),
+        of::<StatusFilter>("Which people are wanted, by status."),
+        of::<people::Expand>("What a person can inline."),
+        of::<Tone>("The sound of feedback with this attribute."),
+        of::<Archived>("Which entries are wanted: `false` those in use, `true` those that are archived, or `all`."),
+        of::<Review>("Whether something is reviewed before it is approved: it may be, must be, or cannot be."),
+        of::<Environment>("The data set of a key: `test` keeps apart what is tried out, and sends no mail."),
+        of::<AccessLevel>("Whether a key may do what administrators do."),
+        enumeration(SCOPES, &scopes, "What a key may do. `write` does not include `read`; `*` stands for all."),
+        of::<QuotaClass>("What a request counts as; each class has a limit of its own."),
+        of::<connector::Type>("How records arrive from an HR system."),
+        of::<invitation::State>("What became of an invitation."),
+        event_types(),
+        topics(),
+        of::<ActorKind>("What kind of actor did something."),
+        of::<webhook::Status>("How an attempt to deliver ended; after `dropped` no other attempt follows."),
+        of::<webhook::FailureReason>("Why an attempt to deliver was not acknowledged."),
+        of::<Only>("Which events are delivered again: those never acknowledged, or also those never attempted."),
+        of::<csv::Empty>("What an empty cell means: the value stays as it is, or is cleared."),
+        of::<csv::Action>("What becomes of a row."),
+        of::<ErrorCode>("The stable codes of errors. Branch on these; messages may change."),
+        field_codes(),
+    ];
+    all.extend(sorts());
+    all
+}
+
+fn sorts() -> [Member; 11] {
+    [
+        sort::<Observation>("ObservationSort"),
+        sort::<Objective>("ObjectiveSort"),
+        sort::<Notification>("NotificationSort"),
+        sort::<Employee>("EmployeeSort"),
+        sort::<Department>("DepartmentSort"),
+        sort::<Attribute>("AttributeSort"),
+        sort::<ApiKey>("ApiKeySort"),
+        sort::<Connector>("ConnectorSort"),
+        sort::<Subscription>("WebhookSort"),
+        sort::<Delivery>("DeliverySort"),
+        sort::<AuditEntry>("AuditEntrySort"),
+    ]
+}

@@ -1,0 +1,285 @@
+//! A connection that is read as fast as its client takes its answers, and ended when it takes none.
+//!
+//! While a write waits for the client nothing is read from it, and one that waits too long is given up: what a client
+//! asks for takes memory for as long as its connection is open. What it sends ahead is given to the protocol layer one head
+//! at a time.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use actix_web::rt::net::TcpStream;
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+use crate::blank_line::BlankLine;
+use crate::read_gate::{Allowance, PIECE_BYTES, ReadGate};
+use crate::record;
+
+/// How long a connection may wait for its client.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// For the rest of a head that has begun.
+    pub(crate) head: Duration,
+    /// For a write.
+    pub(crate) write: Duration,
+}
+
+/// A stream with its pace.
+pub(crate) struct PacedStream {
+    stream: TcpStream,
+    gate: ReadGate,
+    times: Times,
+    /// What was read and not yet given to the protocol layer.
+    ahead: BytesMut,
+    blank_line: BlankLine,
+    /// What the protocol layer was given since it had to look at it.
+    unseen: usize,
+    /// Runs while the rest of a head is waited for.
+    head: Option<Pin<Box<Sleep>>>,
+    /// Runs while a write waits.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl PacedStream {
+    pub(crate) fn new(stream: TcpStream, times: Times) -> Self {
+        let (gate, blank_line) = (ReadGate::default(), BlankLine::default());
+        Self { stream, gate, times, ahead: BytesMut::new(), blank_line, unseen: 0, head: None, waiting: None }
+    }
+
+    /// What tells this connection when to read.
+    pub(crate) fn gate(&self) -> ReadGate {
+        self.gate.clone()
+    }
+
+    /// Writes what can be written at once, when nothing else is being written.
+    pub(crate) fn say(&self, bytes: &[u8]) {
+        let _ = self.stream.try_write(bytes);
+    }
+
+    /// Whether the client has gone, while nothing is to be read of what it sends.
+    fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut byte = [0];
+        match ready!(self.stream.poll_peek(cx, &mut ReadBuf::new(&mut byte))) {
+            Ok(0) => Poll::Ready(Ok(())),
+            Ok(_) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    /// Gives at most so much of a body.
+    fn poll_body(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>, most: usize) -> Poll<io::Result<()>> {
+        let most = most.min(buffer.remaining());
+        if !self.ahead.is_empty() {
+            let most = most.min(self.ahead.len());
+            buffer.put_slice(&self.ahead.split_to(most));
+            return Poll::Ready(Ok(()));
+        }
+        if most == buffer.remaining() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let mut piece = ReadBuf::new(buffer.initialize_unfilled_to(most));
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut piece))?;
+        let length = piece.filled().len();
+        buffer.advance(length);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Gives what there is up to the next blank line, and nothing behind it before that was looked at.
+    fn poll_to_blank_line(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let unseen = std::mem::take(&mut self.unseen);
+        if self.ahead.is_empty() {
+            let mut piece = [0; PIECE_BYTES];
+            let mut piece = ReadBuf::new(&mut piece);
+            let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(cx, &mut piece) else {
+                return self.poll_head_time(cx);
+            };
+            read?;
+            if piece.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            self.ahead.extend_from_slice(piece.filled());
+        }
+        let room = PIECE_BYTES.saturating_sub(unseen).min(buffer.remaining());
+        if room == 0 {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let next = &self.ahead[..room.min(self.ahead.len())];
+        let end = self.blank_line.end(next);
+        let length = end.unwrap_or(next.len());
+        buffer.put_slice(&next[..length]);
+        self.ahead.advance(length);
+        self.unseen = if end.is_some() { PIECE_BYTES } else { unseen + length };
+        Poll::Ready(Ok(()))
+    }
+
+    /// Ends the wait for the rest of a head that has begun.
+    fn poll_head_time(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.gate.has_head_begun() {
+            return Poll::Pending;
+        }
+        let time = self.times.head;
+        ready!(self.head.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the head of a request takes too long")))
+    }
+}
+
+impl AsyncRead for PacedStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let stream = &mut *self;
+        if !stream.gate.has_head_begun() {
+            stream.head = None;
+        }
+        if stream.waiting.is_some() {
+            stream.gate.wait(cx.waker());
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        match stream.gate.allowance() {
+            Allowance::Nothing => {
+                stream.gate.wait(cx.waker());
+                return stream.poll_end(cx);
+            }
+            Allowance::Body(most) => ready!(stream.poll_body(cx, buffer, most))?,
+            Allowance::ToBlankLine => ready!(stream.poll_to_blank_line(cx, buffer))?,
+        }
+        stream.gate.took(buffer.filled().len() - before);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for PacedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = Pin::new(&mut self.stream).poll_write(cx, bytes) {
+            if self.waiting.take().is_some() {
+                self.gate.wake();
+            }
+            return Poll::Ready(written);
+        }
+        let time = self.times.write;
+        ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
+        record::not_reading();
+        // What waits in the kernel is thrown away as well.
+        let _ = self.stream.set_zero_linger();
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answers")))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Longer than any test takes.
+    const EVER: Duration = Duration::from_secs(600);
+
+    async fn pair(write: Duration) -> (PacedStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        (PacedStream::new(stream, Times { head: EVER, write }), client)
+    }
+
+    /// Writes until the client would have to read.
+    async fn fill(server: &mut PacedStream) -> usize {
+        let mut sum = 0;
+        poll_fn(|cx| {
+            while let Poll::Ready(written) = Pin::new(&mut *server).poll_write(cx, &[0; 65_536]) {
+                sum += written.unwrap();
+            }
+            Poll::Ready(())
+        })
+        .await;
+        sum
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_while_a_write_waits_and_progress_wakes_the_reader() {
+        let (mut server, mut client) = pair(EVER).await;
+        let mut sum = fill(&mut server).await;
+        client.write_all(b"more").await.unwrap();
+        server.stream.readable().await.unwrap();
+        let mut bytes = [0; 16];
+        let read = poll_fn(|cx| {
+            let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
+            Poll::Ready(read.is_ready())
+        });
+        assert!(!read.await, "it waits, though there is something to read");
+
+        let mut sink = vec![0; 65_536];
+        let mut left = sum;
+        while left > 0 {
+            left -= client.read(&mut sink).await.unwrap();
+        }
+        sum = server.write(b"x").await.unwrap();
+        assert_eq!(sum, 1);
+        assert_eq!(server.read(&mut bytes).await.unwrap(), 4);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_takes_nothing_is_given_up() {
+        let (mut server, _client) = pair(Duration::from_millis(50)).await;
+        fill(&mut server).await;
+        let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn a_request_being_answered_is_told_that_its_client_has_gone_but_nothing_that_it_sends() {
+        let (mut server, mut client) = pair(EVER).await;
+        let _answering = server.gate().answering();
+        client.write_all(b"next").await.unwrap();
+        server.stream.readable().await.unwrap();
+        let mut bytes = [0; 16];
+        let read = poll_fn(|cx| {
+            let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
+            Poll::Ready(read.is_ready())
+        });
+        assert!(!read.await);
+        let (mut server, client) = pair(EVER).await;
+        let _answering = server.gate().answering();
+        drop(client);
+        assert_eq!(server.read(&mut bytes).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_sent_ahead_is_read_a_piece_at_a_time_and_a_body_at_once() {
+        let (mut server, mut client) = pair(EVER).await;
+        client.write_all(&[0; 100_000]).await.unwrap();
+        server.stream.readable().await.unwrap();
+        let gate = server.gate();
+        let mut taken = async || {
+            let mut bytes = vec![0; 65_536];
+            poll_fn(|cx| {
+                let mut buffer = ReadBuf::new(&mut bytes);
+                while Pin::new(&mut server).poll_read(cx, &mut buffer).is_ready() && buffer.remaining() > 0 {}
+                Poll::Ready(buffer.filled().len())
+            })
+            .await
+        };
+        assert_eq!((taken().await, taken().await), (PIECE_BYTES, PIECE_BYTES));
+        let _answering = gate.answering();
+        let receiving = gate.receiving(Some(20_000));
+        assert_eq!(taken().await, 20_000);
+        assert_eq!(taken().await, 0, "what comes behind the body waits");
+        drop(receiving);
+        let _receiving = gate.receiving(None);
+        assert_eq!(taken().await, PIECE_BYTES);
+    }
+}

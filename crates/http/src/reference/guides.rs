@@ -1,0 +1,78 @@
+//! The guides: the pages of `docs/` as chapters of the document's description, where headings become the navigation.
+
+use serde_json::Value;
+
+/// The pages with the names by which they link to one another.
+const PAGES: [(&str, &str); 3] = [
+    ("api-notes.md", include_str!("../../../../docs/api-notes.md")),
+    ("webhooks.md", include_str!("../../../../docs/webhooks.md")),
+    ("csv.md", include_str!("../../../../docs/csv.md")),
+];
+/// What the renderer puts before the name of a heading of the description.
+const ANCHOR: &str = "#description/";
+
+/// Puts the guides behind the description of the document.
+pub(super) fn add(document: &mut Value) {
+    let first = document["info"]["description"].as_str().unwrap_or_default().to_owned();
+    let chapters = PAGES.iter().map(|(_, text)| chapter(text));
+    document["info"]["description"] = std::iter::once(first).chain(chapters).collect::<Vec<_>>().join("\n\n").into();
+}
+
+/// A page without the marks that only the repository's own checks read, with links that hold within the reference.
+fn chapter(text: &str) -> String {
+    let lines = text.lines().filter(|it| !it.starts_with("<!-- example: "));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once("](") {
+        let Some((target, after)) = behind.split_once(')') else { break };
+        out.push_str(&format!("{before}]({})", link(target)));
+        rest = after;
+    }
+    out + rest
+}
+
+fn link(target: &str) -> String {
+    let (page, heading) = target.split_once('#').unwrap_or((target, ""));
+    let known = PAGES.iter().find(|(name, _)| *name == page);
+    match known {
+        Some((_, text)) if heading.is_empty() => {
+            let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+            format!("{ANCHOR}{}", title.to_lowercase().replace(' ', "-"))
+        }
+        Some(_) => format!("{ANCHOR}{heading}"),
+        None if page.is_empty() => format!("{ANCHOR}{heading}"),
+        None => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_between_the_guides_hold_within_the_reference() {
+        for (written, wanted) in [
+            ("see [it](webhooks.md), or", "see [it](#description/webhooks-for-receivers), or"),
+            ("[notes](api-notes.md#webhooks)", "[notes](#description/webhooks)"),
+            ("as [above](#objectives).", "as [above](#description/objectives)."),
+            ("[page](https://example.com/a#b)", "[page](https://example.com/a#b)"),
+        ] {
+            assert_eq!(chapter(written), wanted);
+        }
+        assert_eq!(chapter("a\n<!-- example: python -->\n```python\n```"), "a\n```python\n```");
+    }
+
+    #[test]
+    fn every_page_is_a_chapter_whole() {
+        let mut document = crate::openapi::document();
+        add(&mut document);
+        let text = document["info"]["description"].as_str().unwrap();
+        for (name, page) in PAGES {
+            for heading in page.lines().filter(|it| it.starts_with('#')) {
+                assert!(text.lines().any(|it| it == heading), "{name}: {heading}");
+            }
+        }
+        assert!(!text.contains(".md)") && !text.contains("<!--"), "no link leads out, and no mark is shown");
+    }
+}

@@ -1,0 +1,48 @@
+//! What `/docs` shows: the OpenAPI document with the guides before it and samples beside each operation.
+//!
+//! The guides are the pages of the repository themselves, and the samples follow from the document, so neither can lag
+//! behind. Both stay out of `/v1/openapi.json`, which is for programs.
+
+mod guides;
+mod samples;
+
+use actix_web::http::header::HeaderValue;
+use bytes::Bytes;
+
+use crate::answer::JSON;
+use crate::asset::Asset;
+use crate::openapi;
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
+const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// The page, with paths that hold at `/docs` and at `/docs/`.
+const PAGE: &[u8] = include_bytes!("page.html");
+const START: &[u8] = include_bytes!("start.js");
+const ICON: &[u8] = br##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#4a6fa5" stroke-width="3"/></svg>"##;
+const LICENCE: &[u8] = include_bytes!("../../assets/LICENSE-scalar");
+/// Renders the reference; `assets/README.md` says where it is from.
+const RENDERER: &[u8] = include_bytes!("../../assets/scalar.js.zst");
+
+/// A file of `/docs`; `None` if there is none of this name.
+pub(crate) fn file(name: &str) -> Option<Asset> {
+    let (content_type, text) = match name {
+        "index.html" => (HTML, PAGE),
+        "start.js" => (SCRIPT, START),
+        "icon.svg" => (SVG, ICON),
+        "LICENSE-scalar" => (PLAIN, LICENCE),
+        "scalar.js" => return Asset::of_zstd(SCRIPT, RENDERER),
+        "reference.json" => return Some(Asset::new(JSON, Bytes::from(document().to_string()))),
+        _ => return None,
+    };
+    Some(Asset::new(content_type, Bytes::from_static(text)))
+}
+
+fn document() -> serde_json::Value {
+    let mut document = openapi::document();
+    samples::add(&mut document);
+    guides::add(&mut document);
+    document
+}

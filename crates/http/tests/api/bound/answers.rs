@@ -1,0 +1,179 @@
+//! What such keys are shown: no feed, no webhooks, their own notifications, and no answer that was kept for others.
+
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_http::table::ROUTES;
+use serde_json::{Value, json};
+
+use super::{Cast, assert_denied};
+use crate::objectives::{body, key_for, objective, person};
+use crate::resources::{Resources, method};
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+#[tokio::test]
+async fn the_feed_and_webhooks_are_closed_to_keys_that_act_for_somebody_who_is_no_org_admin() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let (joe, admin) = (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
+    let closed: Vec<_> = ROUTES.iter().filter(|it| it.full_sight).collect();
+    for route in ROUTES {
+        let shows = route.path.starts_with("/events") || route.path.starts_with("/webhooks");
+        assert_eq!(route.full_sight, shows, "{}", route.operation);
+    }
+    for level in [AccessLevel::Standard, AccessLevel::Admin] {
+        let key = key_for(&world, &joe, level).await;
+        for route in &closed {
+            let answered = world.bare(method(route), &resources.path(route)).key(&key);
+            let answered = resources.filled(answered, route).send().await;
+            assert_denied(&answered, &format!("{} {level:?}", route.operation));
+        }
+    }
+    let key = key_for(&world, &admin, AccessLevel::Standard).await;
+    for route in closed {
+        let answered = world.bare(method(route), &resources.path(route)).key(&key);
+        let answered = resources.filled(answered, route).send().await;
+        assert_ne!(answered.status, 403, "{}: {}", route.operation, answered.text());
+    }
+}
+
+fn recipients(answered: &Answered) -> Vec<String> {
+    let data = answered.json()["data"].clone();
+    data.as_array().unwrap().iter().map(|it| it["recipient_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_key_that_acts_for_a_person_reads_that_persons_notifications_and_nobody_elses() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        for owner in [&cast.joe, &cast.other, &cast.report] {
+            let path = objective(world, ("employee-objectives", "employee"), owner).await;
+            assert_eq!(world.post(&format!("{path}/approve"), json!({})).await.status, 200);
+        }
+        let list = async |key: &str, query: &str| {
+            recipients(&world.bare("GET", &format!("/v1/notifications{query}")).key(key).send().await)
+        };
+        assert_eq!(list(&world.admin, "").await.len(), 3, "{}", it.name);
+        let of = |person: &str| format!("?filter[recipient_id]={person}");
+        assert_eq!(list(&cast.key, "").await, [&*cast.joe], "{}", it.name);
+        assert_eq!(list(&cast.key, &of(&cast.joe)).await, [&*cast.joe], "{}", it.name);
+        for other in [&cast.other, &cast.report] {
+            assert!(list(&cast.key, &of(other)).await.is_empty(), "{}", it.name);
+            let path = of(other);
+            let shown = world.get(&format!("/v1/notifications{path}")).await.json();
+            let path = format!("/v1/notifications/{}/read", shown["data"][0]["id"].as_str().unwrap());
+            let read = world.bare("POST", &path).key(&cast.key).send().await;
+            let absent = "/v1/notifications/ntf_00000000000000000000000001/read";
+            let absent = world.bare("POST", absent).key(&cast.key).send().await;
+            assert_eq!((read.status, read.without_request_id()), (404, absent.without_request_id()), "{}", it.name);
+        }
+        let all = async |key: &str, whose: &str| {
+            let request = world.bare("POST", "/v1/notifications/read_all").key(key);
+            request.json(&json!({"recipient_id": whose})).send().await
+        };
+        for whose in [&cast.other, &cast.report, "emp_00000000000000000000000001", "nonsense"] {
+            assert_denied(&all(&cast.key, whose).await, whose);
+        }
+        let unread = async || world.get("/v1/notifications?filter[unread]=true").await;
+        assert_eq!(recipients(&unread().await).len(), 3, "{}", it.name);
+        assert_eq!(all(&cast.key, &cast.joe).await.status, 200, "{}", it.name);
+        assert_eq!(recipients(&unread().await).len(), 2, "{}", it.name);
+    }
+}
+
+async fn once(world: &World, key: &str, path: &str, mark: &str, body: &Value) -> Answered {
+    let request = world.bare("POST", path).key(key).header("idempotency-key", mark);
+    request.json(body).send().await
+}
+
+fn assert_conflict(answered: &Answered, mark: &str, what: &str) {
+    assert_eq!(answered.refusal(), (409, "idempotency_conflict".to_owned()), "{what}");
+    assert_eq!(answered.json()["error"]["details"], json!([{"idempotency_key": mark}]), "{what}");
+}
+
+fn assert_same(again: &Answered, first: &Answered, what: &str) {
+    assert_eq!((again.status, &again.body), (first.status, &first.body), "{what}");
+    assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}");
+}
+
+#[tokio::test]
+async fn a_lesser_key_does_not_get_the_secret_that_was_kept_for_another() {
+    for it in every_store().await {
+        let world = &it.world;
+        let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
+        let first = once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await;
+        assert_eq!(first.status, 201, "{}", first.text());
+        assert_same(&once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
+        let settings = Scopes::NONE.with(Scope::SettingsWrite);
+        let as_much = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        assert_same(&once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
+        let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
+        let joe = person(world, "joe", "employee", None).await;
+        let bound = key_for(world, &joe, AccessLevel::Admin).await;
+        for key in [standard, fewer, bound] {
+            assert_conflict(&once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", it.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_another() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let unbound = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let (hidden, seen) = (body("employee", &cast.other), body("employee", &cast.joe));
+        let path = "/v1/employee-objectives";
+        let first = once(world, &unbound, path, "o-1", &hidden).await;
+        assert_eq!(first.status, 201, "{}", first.text());
+        assert_conflict(&once(world, &cast.key, path, "o-1", &hidden).await, "o-1", it.name);
+        assert_same(&once(world, &world.admin, path, "o-1", &hidden).await, &first, it.name);
+        let submit = format!("{path}/{}/submit", first.json()["id"].as_str().unwrap());
+        let submitted = once(world, &unbound, &submit, "o-2", &json!({})).await;
+        assert_eq!(submitted.status, 200, "{}", submitted.text());
+        assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", it.name);
+        // What Joe did himself is kept for Joe, for whoever else acts for him, and for who sees everything.
+        let own = once(world, &cast.key, path, "o-3", &seen).await;
+        assert_eq!(own.status, 201, "{}", own.text());
+        for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {
+            assert_same(&once(world, key, path, "o-3", &seen).await, &own, it.name);
+        }
+        let top = key_for(world, &cast.top, AccessLevel::Standard).await;
+        assert_conflict(&once(world, &top, path, "o-3", &seen).await, "o-3", it.name);
+    }
+}
+
+#[tokio::test]
+async fn a_standard_key_does_not_get_the_link_of_an_invitation_that_was_kept_for_an_admin() {
+    for it in every_store().await {
+        let world = &it.world;
+        let pending = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person",
+                             "send_invite": true});
+        let path = format!("/v1/employees/{}/invite", world.made("/v1/employees", pending).await);
+        let first = once(world, &world.admin, &path, "i-1", &json!({})).await;
+        assert!(first.json()["accept_url"].is_string(), "{}", first.text());
+        let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        assert_conflict(&once(world, &standard, &path, "i-1", &json!({})).await, "i-1", it.name);
+        assert_same(&once(world, &world.admin, &path, "i-1", &json!({})).await, &first, it.name);
+    }
+}
+
+#[tokio::test]
+async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
+    let world = World::new().await;
+    let made = world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
+    let (id, key) = (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
+    let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"});
+    let first = once(&world, &key, "/v1/employees", "e-1", &body).await;
+    assert_eq!(first.status, 201, "{}", first.text());
+    let rotated = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
+    let rotated = rotated["key"].as_str().unwrap();
+    assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "rotated");
+    let narrowed = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
+    assert_eq!(narrowed.status, 200, "{}", narrowed.text());
+    assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "narrowed");
+    // Another key is judged by what it may do now.
+    let other = world.scoped(&[Scope::EmployeesWrite]).await;
+    assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
+}

@@ -1,0 +1,45 @@
+//! Keys that act for a person: what they may not do beyond objectives (decision B5).
+
+mod answers;
+mod people;
+
+use candor_domain::access::AccessLevel;
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::support::{Answered, World};
+
+/// The details of a refusal that an org admin would not get.
+fn needs_admin() -> Value {
+    json!([{"required_access_level": "admin"}])
+}
+
+fn assert_denied(answered: &Answered, what: &str) {
+    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{what}");
+    assert_eq!(answered.json()["error"]["details"], needs_admin(), "{what}");
+}
+
+/// The line top → joe → report → deep, and a team of two outside of it.
+struct Cast {
+    top: String,
+    joe: String,
+    report: String,
+    deep: String,
+    other: String,
+    member: String,
+    /// Acts for Joe.
+    key: String,
+}
+
+impl Cast {
+    async fn gather(world: &World) -> Self {
+        let top = person(world, "top", "manager", None).await;
+        let joe = person(world, "joe", "employee", Some(&top)).await;
+        let report = person(world, "report", "employee", Some(&joe)).await;
+        let deep = person(world, "deep", "employee", Some(&report)).await;
+        let other = person(world, "other", "employee", None).await;
+        let member = person(world, "member", "employee", Some(&other)).await;
+        let key = key_for(world, &joe, AccessLevel::Standard).await;
+        Self { top, joe, report, deep, other, member, key }
+    }
+}

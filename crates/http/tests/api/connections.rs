@@ -1,0 +1,256 @@
+//! Clients that ask and do not read, that ask ahead, or that have too many connections.
+
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_http::{Api, Readiness, ServerOptions, Settings, server};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::support::World;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+/// How many requests a client sends ahead that never reads.
+const AHEAD: usize = 6_000;
+
+struct Listening {
+    address: std::net::SocketAddr,
+    handle: actix_web::dev::ServerHandle,
+    key: String,
+}
+
+async fn listening(settings: Settings, options: ServerOptions) -> Listening {
+    let world = World::new().await;
+    let readiness = Readiness::starting();
+    readiness.set_ready();
+    let api = Arc::new(Api::new(Arc::clone(&world.shell), settings, readiness));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();
+    let handle = server.handle();
+    tokio::spawn(server);
+    Listening { address, handle, key: world.admin }
+}
+
+impl Listening {
+    /// A connection with little room for what it does not read.
+    async fn connect(&self) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        socket.connect(self.address).await.unwrap()
+    }
+
+    /// Sends these bytes on a connection of their own and reads until the other side closes.
+    async fn talk(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let _ = stream.write_all(bytes).await;
+        let mut answer = Vec::new();
+        let _ = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await.unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_served_meanwhile() {
+    let options = ServerOptions { write_time: Duration::from_millis(500), ..ServerOptions::default() };
+    let it = listening(Settings::default(), options).await;
+    let mut idle = Vec::new();
+    for path in ["/docs/scalar.js", "/v1/openapi.json", "/docs/reference.json"] {
+        let mut stream = it.connect().await;
+        let asked = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
+        idle.push(tokio::spawn(async move {
+            // It goes on sending, and learns so that nobody is there any more.
+            while stream.write_all(asked.as_bytes()).await.is_ok() {}
+        }));
+    }
+    for _ in 0..20 {
+        let answer = it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    for client in idle {
+        tokio::time::timeout(DEADLINE, client).await.expect("the connection stays open").unwrap();
+    }
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
+    /// More than the client has room for, and less than a write would wait for.
+    const ASKED: usize = 60;
+    let write_time = Duration::from_millis(500);
+    let options = ServerOptions { write_time, connections_per_client: 1, ..ServerOptions::default() };
+    let it = listening(Settings::default(), options).await;
+    let mut silent = it.connect().await;
+    silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
+    silent.readable().await.unwrap();
+    // There is room for one connection, and so for another when the first has ended.
+    let again = async {
+        while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
+        {
+        }
+    };
+    tokio::time::timeout(DEADLINE, again).await.expect("the connection stays open");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
+    const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
+    let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
+    let it = listening(Settings::default(), options).await;
+    let mut waiting = TcpStream::connect(it.address).await.unwrap();
+    waiting.write_all(ASK.as_bytes()).await.unwrap();
+    waiting.readable().await.unwrap();
+    for (before, rest) in
+        [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
+    {
+        let answer = it.talk(format!("{}{rest}", ASK.repeat(before)).as_bytes()).await;
+        assert_eq!(answer.matches("HTTP/1.1 200 ").count(), before, "{answer}");
+        let (_, late) = answer.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {answer}"));
+        let (head, body) = late.split_once("\r\n\r\n").unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert!(head.contains("connection: close") && body["error"]["request_id"].is_string(), "{late}");
+    }
+    // It has waited for its next request for longer than that.
+    waiting.write_all("GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    tokio::time::timeout(DEADLINE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
+    let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
+    let csv = format!("POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n");
+    let sent = [
+        format!("HEAD /livez HTTP/1.1\r\n{head}\r\n"),
+        format!("{csv}content-length: {}\r\n\r\n{file}", file.len()),
+        format!("{csv}transfer-encoding: chunked\r\n\r\n{:x}\r\n{file}\r\n0\r\n\r\n", file.len()),
+        format!("GET /v1/nothing HTTP/1.1\n{}\n", head.replace('\r', "")),
+        format!("GET /livez HTTP/1.1\r\n{head}connection: close\r\n\r\n"),
+    ];
+    let answer = it.talk(sent.concat().as_bytes()).await;
+    let found: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|it| &it[..3]).collect();
+    assert_eq!(found, ["200", "200", "200", "404", "200"], "{answer}");
+    assert_eq!(answer.matches("\"created\":1").count(), 2, "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_connection_goes_on_behind_a_request_whose_body_nobody_asked_for() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let body = "x".repeat(60_000);
+    let refused = |length: usize| {
+        format!(
+            "POST /v1/departments HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+    let last = "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answers = it.talk(format!("{}{body}{0}{body}{last}", refused(body.len())).as_bytes()).await;
+    let statuses: Vec<_> =
+        answers.match_indices("HTTP/1.1 ").map(|(at, start)| &answers[at + start.len()..][..3]).collect();
+    assert_eq!(statuses, ["401", "401", "200"], "{answers}");
+    let large = it.talk(format!("{}{body}", refused(10_000_000)).as_bytes()).await;
+    assert!(large.starts_with("HTTP/1.1 401") && large.contains("connection: close"), "{large}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let paths = ["/livez", "/v1/openapi.json", "/v1/nothing", "/docs"];
+    let statuses = ["200", "200", "404", "200"];
+    let (mut bytes, mut wanted) = (String::new(), Vec::new());
+    for number in 0..200 {
+        bytes.push_str(&format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", paths[number % 4]));
+        wanted.push(statuses[number % 4]);
+    }
+    let mut stream = TcpStream::connect(it.address).await.unwrap();
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    // A piece may end inside a character, so that only the whole is text.
+    let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
+    let found = loop {
+        let length = tokio::time::timeout(DEADLINE, stream.read(&mut piece)).await.unwrap().unwrap();
+        answer.extend_from_slice(&piece[..length]);
+        let text = String::from_utf8_lossy(&answer);
+        let found: Vec<_> = text.split("HTTP/1.1 ").skip(1).filter_map(|it| Some(it.get(..3)?.to_owned())).collect();
+        if found.len() == wanted.len() {
+            break found;
+        }
+        assert!(length > 0, "closed after {} answers", found.len());
+    };
+    assert_eq!(found, wanted);
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_large_body_and_a_large_answer_arrive_whole() {
+    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let rows: String = (0..5_000).map(|it| format!("person{it}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
+    let file = format!("email,first_name,last_name\r\n{rows}");
+    let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
+    let sent = format!(
+        "POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\ncontent-length: {}\r\n\r\n{file}",
+        file.len()
+    );
+    let answer = it.talk(sent.as_bytes()).await;
+    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(body["data"]["created"], 5_000, "{answer}");
+    let answer = it.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("content-length: {}", body.len())) && body.len() > 1_000_000, "{head}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
+    let options = ServerOptions { connections_per_client: 2, ..ServerOptions::default() };
+    let it = listening(Settings::default(), options).await;
+    let ask = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(it.address).await.unwrap();
+        stream.write_all(ask).await.unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        open.push(stream);
+    }
+    // It says nothing, so that what it is told is not lost by what it said.
+    let answer = it.talk(b"").await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 1"), "{head}");
+    assert!(head.contains("connection: close"), "{head}");
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["error"]["code"], "unavailable");
+    drop(open);
+    let again = async {
+        while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
+        {
+        }
+    };
+    tokio::time::timeout(DEADLINE, again).await.expect("closed connections make room");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_trusted_has_as_many_connections_as_it_likes() {
+    let local: IpAddr = "127.0.0.1".parse().unwrap();
+    let settings = Settings { trusted_proxies: vec![local.to_string().parse().unwrap()], ..Settings::default() };
+    let it = listening(settings, ServerOptions { connections_per_client: 1, ..ServerOptions::default() }).await;
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        let mut stream = TcpStream::connect(it.address).await.unwrap();
+        stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        open.push(stream);
+    }
+    it.handle.stop(false).await;
+}

@@ -1,0 +1,137 @@
+//! The document reads well and makes good clients: everything is described, enumerations have names, answers are open.
+
+use std::collections::BTreeSet;
+
+use candor_http::openapi::document;
+use serde_json::{Value, json};
+
+/// Visits a value and everything within it, with its path as a JSON pointer.
+fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
+    look(at, value);
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, it)| {
+            // Examples are values of the API and no schemas.
+            if !matches!(name.as_str(), "example" | "examples") {
+                visit(it, &format!("{at}/{}", name.replace('/', "~1")), look);
+            }
+        }),
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, it)| visit(it, &format!("{at}/{n}"), look)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Every place of the document that the function finds fault with.
+fn faults(document: &Value, is_fault: impl Fn(&str, &Value) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    visit(document, "", &mut |at, value| {
+        if is_fault(at, value) {
+            found.push(at.to_owned());
+        }
+    });
+    found
+}
+
+fn is_described(value: &Value) -> bool {
+    value["description"].as_str().is_some_and(|it| it.ends_with('.') && it.contains(' '))
+}
+
+fn target<'a>(document: &'a Value, value: &Value) -> Option<&'a Value> {
+    document.pointer(&value["$ref"].as_str()?[1..])
+}
+
+#[test]
+fn every_member_and_parameter_is_described_in_sentences() {
+    let document = document();
+    let undescribed = faults(&document, |at, value| {
+        let (parent, name) = at.rsplit_once('/').unwrap_or_default();
+        let is_member = parent.ends_with("/properties") && !parent.ends_with("/properties/properties");
+        let is_parameter = parent.ends_with("/parameters") && value.get("$ref").is_none();
+        let is_shared = ["headers", "parameters", "responses"].iter().any(|it| parent == format!("/components/{it}"));
+        (is_member || is_parameter || is_shared) && !is_described(value) && !name.is_empty()
+    });
+    assert_eq!(undescribed, [""; 0]);
+}
+
+#[test]
+fn every_operation_says_more_than_its_summary_and_its_answer_is_described_for_itself() {
+    let document = document();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap().iter().filter(|(it, _)| *it != "parameters") {
+            let at = format!("{method} {path}");
+            assert!(is_described(operation), "{at}");
+            assert!(!operation["description"].as_str().unwrap().starts_with('\n'), "{at} has no words of its own");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let response = target(&document, response).unwrap_or(response);
+                assert!(is_described(response), "{at} {status}");
+                assert_ne!(response["description"], operation["summary"], "{at} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_enumeration_has_a_name_and_no_schema_takes_one_that_languages_have() {
+    let document = document();
+    let inline = faults(&document, |at, value| {
+        value.get("enum").is_some_and(Value::is_array) && at.rsplit_once('/').unwrap().0 != "/components/schemas"
+    });
+    assert_eq!(inline, [""; 0]);
+    let taken = ["Error", "Object", "Array", "Map", "Set", "Date", "Promise", "Symbol"];
+    let named: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
+    assert!(named.iter().all(|it| !taken.contains(&it.as_str())), "{named:?}");
+}
+
+/// Follows a schema of an answer and notes every enumeration that admits no other text.
+fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String>, found: &mut Vec<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        if seen.insert(reference.to_owned()) {
+            closed(document, target(document, schema).unwrap(), reference, seen, found);
+        }
+        return;
+    }
+    if schema.get("enum").is_some() || schema.get("const").is_some() {
+        found.push(at.to_owned());
+    }
+    let choices = schema["anyOf"].as_array().into_iter().flatten();
+    if !choices.clone().any(|it| *it == json!({"type": "string"})) {
+        choices.chain(schema["oneOf"].as_array().into_iter().flatten()).for_each(|it| {
+            closed(document, it, at, seen, found);
+        });
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        closed(document, member, &format!("{at}/{name}"), seen, found);
+    }
+    for part in ["items", "additionalProperties"].into_iter().filter_map(|it| schema.get(it)) {
+        closed(document, part, at, seen, found);
+    }
+}
+
+#[test]
+fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
+    let document = document();
+    let mut contents = vec![&document["webhooks"]["event"]["post"]["requestBody"]];
+    for operations in document["paths"].as_object().unwrap().values() {
+        for (_, operation) in operations.as_object().unwrap().iter().filter(|(it, _)| *it != "parameters") {
+            let responses = operation["responses"].as_object().unwrap().values();
+            contents.extend(responses.map(|it| target(&document, it).unwrap_or(it)));
+        }
+    }
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    for content in contents {
+        closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
+    }
+    // A tag that is none of these is that of another event, whose schema takes any.
+    let families = ["ObservationEventType", "ObjectiveEventType", "EmployeeEventType", "TestEventType"];
+    let tags: BTreeSet<_> = families.iter().map(|it| format!("#/components/schemas/{it}")).collect();
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), tags);
+    let event = &document["components"]["schemas"]["Event"];
+    assert_eq!(event["oneOf"].as_array().unwrap().last().unwrap()["$ref"], "#/components/schemas/OtherEvent");
+}
+
+/// Generators take a default for a promise that the member is there.
+#[test]
+fn no_member_of_a_request_has_a_default() {
+    let document = document();
+    let faulty = faults(&document["components"]["schemas"], |_, value| value.get("default").is_some());
+    assert_eq!(faulty, [""; 0]);
+}

@@ -1,0 +1,145 @@
+//! The page behind the link of an invitation, as a browser without scripts uses it.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answered, PUBLIC_URL, World};
+
+const PATH: &str = "/v1/invitations/accept";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+async fn link(world: &World) -> (String, String) {
+    let employee = world.post(
+        "/v1/employees",
+        json!({
+            "email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true,
+        }),
+    );
+    let employee = employee.await.json()["id"].as_str().unwrap().to_owned();
+    let sent = world.post(&format!("/v1/employees/{employee}/invite"), json!({})).await;
+    (employee, sent.json()["accept_url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned())
+}
+
+async fn press(world: &World, body: &str) -> Answered {
+    world.bare("POST", PATH).header("content-type", FORM).body(body.to_owned()).send().await
+}
+
+fn is_page(answered: &Answered) {
+    assert_eq!(answered.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = answered.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; form-action 'self';"), "{policy}");
+    assert!(!policy.contains("script") && !policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    for (name, value) in
+        [("referrer-policy", "no-referrer"), ("cache-control", "no-store"), ("x-frame-options", "DENY")]
+    {
+        assert_eq!(answered.header(name), Some(value), "{name}");
+    }
+    let text = answered.text();
+    assert!(!text.contains("<script") && !text.contains("://"), "nothing runs and nothing is loaded: {text}");
+}
+
+#[tokio::test]
+async fn the_link_of_an_invitation_opens_a_page_whose_button_accepts_it() {
+    let world = World::new().await;
+    let (employee, link) = link(&world).await;
+    let opened = world.bare("GET", &link).send().await;
+    is_page(&opened);
+    let text = opened.text();
+    let token = text.split_once("name=\"token\" value=\"").unwrap().1.split_once('"').unwrap().0.to_owned();
+    assert!(
+        text.contains("<form method=\"post\" action=\"accept\">") && link.ends_with(&format!("={token}")),
+        "{text}"
+    );
+    let before = world.get(&format!("/v1/employees/{employee}")).await;
+    assert_eq!((opened.status, &before.json()["status"]), (200, &json!("pending_invite")), "opening accepts nothing");
+
+    let accepted = press(&world, &format!("token={token}")).await;
+    is_page(&accepted);
+    assert_eq!(accepted.status, 200);
+    assert!(accepted.text().contains("<h1>Invitation accepted</h1>"), "{}", accepted.text());
+    assert_eq!(world.get(&format!("/v1/employees/{employee}")).await.json()["status"], json!("active"));
+
+    let again = press(&world, &format!("token={token}")).await;
+    is_page(&again);
+    assert_eq!(again.status, 404);
+    assert!(again.text().contains("cannot be accepted"), "{}", again.text());
+}
+
+#[tokio::test]
+async fn opening_the_page_tells_nothing_of_the_token() {
+    let world = World::new().await;
+    let (_, link) = link(&world).await;
+    let token = link.split_once('=').unwrap().1;
+    let good = world.bare("GET", &link).send().await;
+    let guess = "A".repeat(token.len());
+    let bad = world.bare("GET", &format!("{PATH}?token={guess}")).send().await;
+    assert_eq!((good.status, good.text().replace(token, &guess)), (bad.status, bad.text()));
+    assert_eq!(world.bare("HEAD", &link).send().await.status, 200);
+}
+
+#[tokio::test]
+async fn what_stands_in_the_link_is_text_on_the_page() {
+    let world = World::new().await;
+    let opened = world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
+    is_page(&opened);
+    assert!(opened.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
+    for link in [PATH.to_owned(), format!("{PATH}?token="), format!("{PATH}?token=%zz")] {
+        let opened = world.bare("GET", &link).send().await;
+        is_page(&opened);
+        assert!(opened.status == 200 && opened.text().contains("<input name=\"token\""), "{link}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_to_the_form_is_a_page() {
+    let world = World::new().await;
+    for (body, status) in [
+        ("", 400),
+        ("token=", 400),
+        ("token=a&token=b", 400),
+        ("token=a&more=b", 400),
+        ("token=%zz", 400),
+        ("token=guess", 404),
+    ] {
+        let answered = press(&world, body).await;
+        is_page(&answered);
+        assert_eq!(answered.status, status, "{body}");
+    }
+    let json = world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await;
+    assert_eq!(json.refusal(), (404, "not_found".to_owned()), "and to JSON it is the envelope");
+    let other = world.bare("POST", PATH).header("content-type", "text/plain").body("token=guess").send().await;
+    assert_eq!(other.refusal(), (415, "bad_request".to_owned()));
+}
+
+#[tokio::test]
+async fn the_form_and_the_json_request_have_one_quota() {
+    let world = World::new().await;
+    for count in 0..20 {
+        let answered = if count % 2 == 0 {
+            press(&world, "token=guess").await
+        } else {
+            world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await
+        };
+        assert_eq!(answered.status, 404);
+    }
+    let refused = press(&world, "token=guess").await;
+    is_page(&refused);
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
+    assert_eq!(world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await.status, 429);
+    assert_eq!(world.bare("GET", &format!("{PATH}?token=guess")).send().await.status, 200, "a look at it is none");
+}
+
+#[tokio::test]
+async fn the_bare_address_says_what_this_is_and_where_to_read_on() {
+    let world = World::new().await;
+    let answered = world.bare("GET", "/").send().await;
+    let wanted: Value = json!({
+        "name": "Candor", "version": env!("CARGO_PKG_VERSION"), "docs_url": format!("{PUBLIC_URL}/docs"),
+        "openapi_url": format!("{PUBLIC_URL}/v1/openapi.json"),
+    });
+    assert_eq!((answered.status, answered.json()), (200, wanted));
+    assert_eq!(answered.header("x-ratelimit-limit"), None, "it counts against nothing, as /docs does");
+    for link in ["docs_url", "openapi_url"] {
+        let path = answered.json()[link].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned();
+        assert_eq!(world.bare("GET", &path).send().await.status, 200, "{path}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Lists that no index answers, and where the feed begins, as a client meets them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_http::Settings;
+use candor_port_storage::SlowReads;
+use candor_store_sqlite::{Options, SqliteStore};
+
+use crate::support::World;
+
+async fn with(slow_reads: SlowReads) -> World {
+    let store = SqliteStore::open(&Options { slow_reads, ..Options::memory() }).unwrap();
+    World::on(Arc::new(store), Settings::default()).await
+}
+
+#[tokio::test]
+async fn a_slow_list_past_its_share_or_deadline_is_unavailable_and_says_what_to_narrow() {
+    let usual = SlowReads::with_places(2);
+    let table = [
+        (SlowReads { places: 0, ..usual }, "have used up their share"),
+        (SlowReads { deadline: Duration::ZERO, ..usual }, "took too long"),
+    ];
+    for (limits, why) in table {
+        let world = with(limits).await;
+        let refused = world.get("/v1/observations?sort=created_at&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
+        assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
+        assert_eq!(refused.header("retry-after"), Some("2"));
+        let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("filter[updated_at]") && message.contains(why), "{message}");
+        let both = world.get("/v1/employees?filter[role]=manager&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
+        let message = both.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("filter[role] and filter[updated_at] together"), "{message}");
+        for path in ["observations", "audit-log?filter[action]=x&filter[action]=y", "events", "events?since=now"] {
+            assert_eq!(world.get(&format!("/v1/{path}")).await.status, 200, "{path} with {limits:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_feed_begins_now_or_at_a_time_and_answers_the_cursor_to_go_on_from() {
+    let world = World::new().await;
+    world.employee("one@example.com").await;
+    let now = world.get("/v1/events?since=now").await.json();
+    assert_eq!((now["data"].as_array().unwrap().len(), &now["has_more"]), (0, &false.into()));
+    world.clock.advance_seconds(600);
+    let two = world.employee("two@example.com").await;
+    let shown = |page: &serde_json::Value| -> Vec<String> {
+        page["data"].as_array().unwrap().iter().map(|it| it["data"]["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let cursor = now["next_cursor"].as_str().unwrap();
+    assert_eq!(shown(&world.get(&format!("/v1/events?cursor={cursor}")).await.json()), std::slice::from_ref(&two));
+    let since = candor_port_clock::Clock::now(&*world.clock).plus_seconds(-300).to_string();
+    let page = world.get(&format!("/v1/events?since={since}")).await.json();
+    assert_eq!(shown(&page), [two]);
+    let end = page["next_cursor"].as_str().unwrap();
+    assert_eq!(shown(&world.get(&format!("/v1/events?cursor={end}")).await.json()), [""; 0]);
+
+    let problem = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
+    for (query, code) in [
+        (format!("since=now&cursor={cursor}"), "invalid_format"),
+        ("since=yesterday".to_owned(), "invalid_format"),
+        ("since=2000-01-01T00:00:00Z".to_owned(), "out_of_range"),
+        ("since=2999-01-01T00:00:00Z".to_owned(), "out_of_range"),
+    ] {
+        let refused = world.get(&format!("/v1/events?{query}")).await;
+        assert_eq!((refused.status, refused.problems()), (400, problem("since", code)), "{query}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Which events of the catalogue are fired (§6.2).
+
+use std::collections::BTreeSet;
+
+use candor_domain::event::EventType;
+use candor_domain::fields::Word;
+use serde_json::{Value, json};
+
+use super::{path, subscribed, text};
+use crate::support::World;
+
+/// Does everything with one resource of each kind that fires anything; says which events were fired.
+async fn everything_happens(world: &World) -> BTreeSet<String> {
+    let done = async |method: &str, path: &str, body: Value| {
+        world.clock.advance_millis(1);
+        let answered = world.ask(method, path).json(&body).send().await;
+        assert!(answered.status < 300, "{path}: {}", answered.text());
+        answered.json()
+    };
+    let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
+    let employee = text(&done("POST", "/v1/employees", person).await, "id");
+    let it = format!("/v1/employees/{employee}");
+    done("PATCH", &it, json!({"first_name": "Augusta"})).await;
+    for action in ["deactivate", "reactivate", "deactivate", "rehire"] {
+        done("POST", &format!("{it}/{action}"), json!({})).await;
+    }
+    let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+    let it = format!("/v1/observations/{}", text(&done("POST", "/v1/observations", body).await, "id"));
+    done("PATCH", &it, json!({"impact": "Trust"})).await;
+    for action in ["archive", "restore"] {
+        done("POST", &format!("{it}/{action}"), json!({})).await;
+    }
+    let body = json!({"owner_id": employee, "title": "Goal", "period_start": "2026-04-01", "period_end": "2026-04-30"});
+    let it = format!("/v1/employee-objectives/{}", text(&done("POST", "/v1/employee-objectives", body).await, "id"));
+    done("PATCH", &it, json!({"title": "Another"})).await;
+    for action in ["submit", "archive"] {
+        done("POST", &format!("{it}/{action}"), json!({})).await;
+    }
+    let events = world.get("/v1/events?limit=100").await.json();
+    events["data"].as_array().unwrap().iter().map(|it| text(it, "event")).collect()
+}
+
+#[tokio::test]
+async fn the_catalogue_says_which_events_are_fired() {
+    let world = World::new().await;
+    let mut fired = everything_happens(&world).await;
+    let webhook = subscribed(&world, &["test.ping"]).await;
+    let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
+    fired.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
+    assert_eq!(test.status, 200);
+    let live = EventType::WORDS.iter().filter(|(_, it)| it.is_live());
+    assert_eq!(fired, live.map(|(word, _)| (*word).to_owned()).collect::<BTreeSet<_>>());
+}
+
+#[tokio::test]
+async fn what_is_not_fired_yet_can_be_subscribed_to_and_the_document_says_so() {
+    let world = World::new().await;
+    for (word, _) in EventType::WORDS {
+        subscribed(&world, &[word]).await;
+    }
+    let document = world.bare("GET", "/v1/openapi.json").send().await.json();
+    let shown = document["components"]["schemas"]["EventType"].clone();
+    let words = |live| {
+        let some = EventType::WORDS.iter().filter(|(_, it)| it.is_live() == live);
+        some.map(|(word, _)| *word).collect::<Vec<_>>()
+    };
+    assert_eq!(shown["x-live"], json!(words(true)));
+    for word in words(false) {
+        assert!(shown["description"].as_str().unwrap().contains(&format!("`{word}`")), "{word}");
+    }
+}

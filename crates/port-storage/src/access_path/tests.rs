@@ -1,0 +1,161 @@
+use candor_domain::audit::{self, AuditEntry};
+use candor_domain::id::{AttributeId, EmployeeId, EventId, WebhookId};
+use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{Family, Objective, Sight};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::params::{Archived, Bounds, Params};
+use candor_domain::people::{self, Employee};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
+
+use super::*;
+
+const PAGE: PageRequest = PageRequest { limit: 50, after: None };
+const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(Timestamp::from_millis(1)), lte: None };
+
+fn someone() -> EmployeeId {
+    EmployeeId::from_bytes([1; 16])
+}
+
+fn webhook() -> WebhookId {
+    WebhookId::from_bytes([2; 16])
+}
+
+/// The lists of a query, in every order that the resource has.
+fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'static str, Vec<Listing>)> {
+    T::SORTS.iter().map(|(word, sort)| (*word, list(*sort))).collect()
+}
+
+/// The orders in which the indexes do not answer a list, with what they leave unanswered.
+fn slow<T: Listed>(list: impl Fn(Sort) -> Listing) -> Vec<(&'static str, Vec<String>)> {
+    let lists = in_every_order::<T>(|sort| vec![list(sort)]);
+    let slow = lists.into_iter().filter(|(_, it)| !it.iter().all(|it| AccessPath::of(it).is_answered()));
+    slow.map(|(word, it)| (word, unanswered_parameters(&it))).collect()
+}
+
+fn objectives(query: &[(&str, &str)], sight: Sight, sort: Sort) -> Vec<Listing> {
+    let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let filter = objective_filter(pairs);
+    Listing::objectives(&filter, sight, sort, &PAGE)
+}
+
+fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::Filter {
+    candor_domain::objective::Filter::parse(Family::Managers, Params::new(pairs)).unwrap().filter
+}
+
+#[test]
+fn every_list_without_a_filter_is_answered_in_every_order() {
+    let none: [(&str, Vec<String>); 0] = [];
+    assert_eq!(slow::<Observation>(|it| Listing::observations(&observation::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Employee>(|it| Listing::employees(&people::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Department>(|it| Listing::departments(&department::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Attribute>(|it| Listing::attributes(&attribute::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Notification>(|it| Listing::notifications(&notification::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<AuditEntry>(|it| Listing::audit(&audit::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Subscription>(|it| Listing::webhooks(&webhook::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Delivery>(|it| Listing::deliveries(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
+    for (word, lists) in in_every_order::<Objective>(|it| objectives(&[], Sight::All, it)) {
+        assert!(lists.iter().all(|it| AccessPath::of(it).is_answered()), "{word}");
+    }
+    assert!(AccessPath::of(&Listing::org_admins(100)).is_answered());
+    assert!(AccessPath::of(&Listing::managed_by(candor_domain::id::Id::from_bytes([3; 16]), None, 100)).is_answered());
+}
+
+#[test]
+fn a_filter_is_answered_in_the_orders_that_its_index_has() {
+    let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
+    let by = |name: &str| vec![name.to_owned()];
+    assert_eq!(
+        slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE)),
+        ["-created_at", "created_at", "-updated_at", "updated_at"].map(|it| (it, by("filter[employee_id]")))
+    );
+    let filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
+    assert_eq!(
+        slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE)),
+        ["-observation_date", "observation_date", "-created_at", "created_at"].map(|it| (it, by("filter[updated_at]")))
+    );
+    let filter =
+        people::Filter { department_id: Some(candor_domain::id::Id::from_bytes([4; 16])), ..Default::default() };
+    assert_eq!(
+        slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)),
+        ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
+            .map(|it| (it, by("filter[department_id]")))
+    );
+}
+
+#[test]
+fn what_no_index_has_is_never_answered_and_named() {
+    let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
+    let named = slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE));
+    assert_eq!(named.len(), Observation::SORTS.len());
+    assert!(named.iter().all(|(_, it)| *it == ["filter[type]"]), "{named:?}");
+    let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
+    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)).len(), Employee::SORTS.len());
+    let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
+    let lists = objectives(&query, Sight::All, Sort::up(SortBy::PeriodEnd));
+    assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
+}
+
+#[test]
+fn one_row_by_a_unique_value_is_answered_whatever_else_is_asked() {
+    let filter = people::Filter {
+        email: Some("a@example.com".to_owned()),
+        roles: vec![people::Role::OrgAdmin],
+        updated_at: CHANGED,
+        ..Default::default()
+    };
+    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)), []);
+    let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
+    assert_eq!(slow::<Department>(|it| Listing::departments(&filter, it, &PAGE)), []);
+}
+
+#[test]
+fn the_audit_log_is_answered_by_target_actor_or_action() {
+    let words = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let some = |it: &str| Some(it.to_owned());
+    let named = |filter: audit::Filter| {
+        let slow = slow::<AuditEntry>(|it| Listing::audit(&filter, it, &PAGE));
+        slow.into_iter().map(|(_, it)| it).next().unwrap_or_default()
+    };
+    let none = audit::Filter::default();
+    assert_eq!(named(audit::Filter { target_id: some("a"), occurred_at: CHANGED, ..none.clone() }), [""; 0]);
+    assert_eq!(named(audit::Filter { actor_id: some("a"), ..none.clone() }), [""; 0]);
+    assert_eq!(named(audit::Filter { actions: words(&["a", "b", "a"]), ..none.clone() }), [""; 0]);
+    let both = audit::Filter { actor_id: some("a"), actions: words(&["a", "b"]), ..none.clone() };
+    assert_eq!(named(both), ["filter[action]"]);
+    let many: Vec<_> = (0..9).map(|it| it.to_string()).collect();
+    assert_eq!(named(audit::Filter { actions: many, ..none }), ["filter[action]"]);
+}
+
+#[test]
+fn a_value_that_is_given_twice_is_one_run() {
+    let filter = audit::Filter { actions: vec!["a".to_owned(), "a".to_owned()], ..Default::default() };
+    let listing = Listing::audit(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
+    assert_eq!(listing.runs.map(|(_, values)| values.len()), Some(1));
+}
+
+#[test]
+fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
+    let (kind, event) = (candor_domain::event::EventType::TestPing, EventId::from_bytes([5; 16]));
+    let slow = |event_type, event_id| {
+        let filter = DeliveryFilter { event_type, event_id, status: None };
+        slow::<Delivery>(|it| Listing::deliveries(webhook(), &filter, it, &PAGE)).len()
+    };
+    assert_eq!((slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))), (0, 0, 2));
+}
+
+#[test]
+fn what_other_tables_answer_is_named_only_where_nothing_else_is_to_blame() {
+    let manager = observation::Filter { manager_id: Some(someone()), ..Default::default() };
+    let list = |filter: &observation::Filter| Listing::observations(filter, Sort::up(SortBy::CreatedAt), &PAGE);
+    assert!(AccessPath::of(&list(&manager)).is_answered());
+    assert_eq!(unanswered_parameters(&[list(&manager)]), ["filter[manager_id]"]);
+    let tagged = observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };
+    assert_eq!(unanswered_parameters(&[list(&tagged)]), ["filter[attribute_id]"]);
+    let both = observation::Filter { updated_at: CHANGED, ..manager };
+    assert_eq!(unanswered_parameters(&[list(&both)]), ["filter[updated_at]"]);
+    let seen = objectives(&[("filter[scope]", "manager")], Sight::Of(someone()), Sort::up(SortBy::PeriodEnd));
+    assert_eq!(unanswered_parameters(&seen), [""; 0], "whose objectives somebody sees is no filter of theirs");
+}

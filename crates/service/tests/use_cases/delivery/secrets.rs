@@ -1,0 +1,67 @@
+//! A process that cannot open a secret: nobody waits for it.
+
+use std::sync::Arc;
+
+use candor_service::delivery::{Engine, Settings};
+use candor_service::webhooks;
+use serde_json::json;
+
+use super::{Desk, members};
+use crate::support::body;
+
+const URL: &str = "https://receiver.example/";
+const OTHER: &str = "https://other.example/";
+
+/// A ring that opens nothing of the desk's.
+const OTHER_RING: &str = "k9:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
+
+/// The engine of a process on the same store that lacks the key.
+fn without_the_key(desk: &Desk) -> Arc<Engine> {
+    Engine::new(&desk.process_with(OTHER_RING, 5), Settings::default())
+}
+
+#[tokio::test]
+async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    let blind = without_the_key(&desk);
+    desk.queue(3).await;
+    assert!(blind.turn().await.unwrap() > 0, "it takes them, and finds that it cannot sign");
+    assert_eq!((desk.script.sent(), blind.held()), (0, 0));
+    assert_eq!(desk.turn().await, 3, "nobody waits");
+    assert_eq!(desk.script.take().len(), 3);
+    assert_eq!(members(&desk.log(id).await, "attempt"), [json!(1), json!(1), json!(1)]);
+}
+
+#[tokio::test]
+async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    let blind = without_the_key(&desk);
+    desk.queue(1).await;
+    assert_eq!(blind.turn().await.unwrap(), 1);
+    for wait in [0, 59] {
+        desk.world.clock.advance_seconds(wait);
+        assert_eq!(blind.turn().await.unwrap(), 0, "after {wait} s");
+    }
+    desk.world.clock.advance_seconds(1);
+    assert_eq!(blind.turn().await.unwrap(), 1);
+    assert_eq!(desk.script.sent(), 0);
+}
+
+#[tokio::test]
+async fn who_lacks_a_key_delivers_what_it_can_sign() {
+    let desk = Desk::new().await;
+    desk.subscribe(URL).await;
+    desk.queue(2).await;
+    // Another process, whose own secrets the first one cannot open in turn.
+    let other = desk.process_with(OTHER_RING, 5);
+    let engine = Engine::new(&other, Settings::default());
+    let text = json!({"url": OTHER, "event_types": ["employee.created"]}).to_string();
+    webhooks::create(&other, &desk.world.admin(), body(&text)).await.unwrap();
+    desk.queue(2).await;
+    engine.turn().await.unwrap();
+    assert_eq!((desk.script.sent_to(OTHER), desk.script.sent_to(URL)), (2, 0));
+    desk.turn().await;
+    assert_eq!((desk.script.sent_to(OTHER), desk.script.sent_to(URL)), (2, 4));
+}

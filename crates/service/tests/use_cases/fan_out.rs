@@ -1,0 +1,79 @@
+//! Commits of many events queue few deliveries each, however many subscriptions want them.
+
+use bytes::Bytes;
+use candor_domain::id::ConnectorId;
+use candor_domain::objective::Family;
+use candor_service::employees::csv::upsert;
+use candor_service::{connectors, objectives, start, webhooks};
+use candor_store_testkit::Call;
+
+use crate::support::{World, body, json, member, params};
+
+/// Subscriptions to everything: with so many, ten events make as many deliveries as a commit may queue.
+const SUBSCRIPTIONS: usize = 100;
+
+async fn subscribe(world: &World) {
+    for _ in 0..SUBSCRIPTIONS {
+        let text = r#"{"url":"https://hooks.example.com/in","event_types":["*"]}"#;
+        webhooks::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    }
+}
+
+async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
+    let rows: String = (0..people).map(|it| format!("{name}{it}@example.com,Ada,Example\n")).collect();
+    let file = Bytes::from(format!("email,first_name,last_name\n{rows}"));
+    json(&upsert(&world.shell, world.admin(), params(query), file).await.unwrap())
+}
+
+#[tokio::test]
+async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
+    let world = World::new().await;
+    let commits = async |name: &str| {
+        let before = world.store.calls(Call::Commit);
+        assert_eq!(upload(&world, &[], name, 300).await["data"]["created"], 300);
+        world.store.calls(Call::Commit) - before
+    };
+    assert_eq!(commits("a").await, 2);
+    subscribe(&world).await;
+    assert_eq!(commits("b").await, 30);
+}
+
+#[tokio::test]
+async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
+    let world = World::new().await;
+    let owner = world.hire("ada", None).await;
+    for subscribers in [false, true] {
+        if subscribers {
+            subscribe(&world).await;
+        }
+        for _ in 0..50 {
+            let text = format!(
+                r#"{{"owner_id":"{owner}","title":"Goal","status":"approved","period_start":"2026-03-01","period_end":"2026-03-31"}}"#
+            );
+            objectives::create(&world.shell, &world.admin(), Family::Employees, body(&text)).await.unwrap();
+        }
+        let before = world.store.calls(Call::Commit);
+        assert_eq!(start::due_objectives(&world.shell, || true).await.unwrap(), 50);
+        assert_eq!(world.store.calls(Call::Commit) - before, if subscribers { 5 } else { 2 });
+    }
+}
+
+#[tokio::test]
+async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
+    let world = World::new().await;
+    subscribe(&world).await;
+    let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;
+    let made = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let connector: ConnectorId = member(&made, "id").parse().unwrap();
+    for (number, named) in [false, true].into_iter().enumerate() {
+        let id = connector.to_string();
+        upload(&world, &[("connector_id", &id)], &format!("p{number}-"), 35).await;
+        let people = world.everybody_managed(connector).await;
+        let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
+        let before = world.store.calls(Call::Commit);
+        let released = connectors::release(&world.shell, &world.admin(), connector, body(&text.to_string())).await;
+        assert_eq!(json(&released.unwrap())["released"], 35);
+        assert_eq!(world.store.calls(Call::Commit) - before, 4, "ten at once");
+        assert_eq!(world.everybody_managed(connector).await.len(), 0);
+    }
+}

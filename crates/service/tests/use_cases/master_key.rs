@@ -1,0 +1,121 @@
+//! A process begins only with the ring that its store was sealed with.
+
+use std::sync::Arc;
+
+use candor_domain::id::WebhookId;
+use candor_port_clock::{Clock, SeededIds};
+use candor_port_storage::upkeep::Upkeep;
+use candor_service::master_key::{WrongKey, confirm};
+use candor_service::vault::Vault;
+use candor_service::webhooks::{self, Rekeyed};
+use candor_service::{Error, Settings, Shell};
+use serde_json::json;
+
+use crate::support::{World, body, member};
+
+const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+/// Another key under the first one's name.
+const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
+
+fn with_ring(world: &World, ring: &str) -> Shell {
+    let settings = Settings::at("http://localhost:8080".to_owned());
+    let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as Arc<dyn Clock>);
+    let receivers = Arc::clone(&world.shell.receivers);
+    Shell::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
+}
+
+async fn begins(world: &World, ring: &str) -> bool {
+    match confirm(&with_ring(world, ring)).await {
+        Ok(()) => true,
+        Err(WrongKey::Failed(error)) => panic!("{error}"),
+        Err(_) => false,
+    }
+}
+
+async fn subscribe(shell: &Shell, world: &World) -> WebhookId {
+    let text = r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#;
+    member(&webhooks::create(shell, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
+}
+
+async fn known(world: &World) -> Vec<String> {
+    world.store.master_keys().await.unwrap().into_iter().map(|it| it.key_id).collect()
+}
+
+#[tokio::test]
+async fn a_store_is_opened_by_the_ring_that_sealed_it_and_by_no_other() {
+    let world = World::new().await;
+    assert!(begins(&world, OLD).await);
+    assert!(begins(&world, OLD).await, "again");
+    let refused = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
+    let WrongKey::Lacking { sealed_by, ring } = &refused else { panic!("{refused:?}") };
+    assert_eq!((sealed_by.id.as_str(), ring[0].id.as_str(), ring.len()), ("k1", "k1", 1));
+    assert_ne!(sealed_by.fingerprint, ring[0].fingerprint);
+    let (sealed, has) = (&sealed_by.fingerprint[..8], &ring[0].fingerprint[..8]);
+    let text = format!("this database was sealed by k1 ({sealed}…), the ring has k1 ({has}…)");
+    assert_eq!(refused.to_string(), text);
+    assert!(!begins(&world, NEW).await);
+    assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);
+    assert_eq!(known(&world).await, ["k1"], "whoever is refused leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_key_is_replaced_with_the_old_one_behind_the_new_one_until_all_is_sealed_anew() {
+    let world = World::new().await;
+    assert!(begins(&world, OLD).await);
+    subscribe(&with_ring(&world, OLD), &world).await;
+    assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is brought in behind the old one");
+    assert!(begins(&world, &format!("{NEW},{OLD}")).await);
+    assert_eq!(known(&world).await, ["k1", "k2"]);
+    for ring in [OLD, NEW] {
+        assert!(!begins(&world, ring).await, "both have sealed something by now: {ring}");
+    }
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(known(&world).await, ["k2"]);
+    assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
+}
+
+#[tokio::test]
+async fn of_two_processes_that_begin_at_once_with_keys_of_their_own_one_succeeds() {
+    for (one, other) in [(OLD, IMPOSTER), (OLD, NEW)] {
+        let world = World::new().await;
+        let (one, other) = (with_ring(&world, one), with_ring(&world, other));
+        let (one, other) = tokio::join!(confirm(&one), confirm(&other));
+        assert_ne!(one.is_ok(), other.is_ok(), "{one:?} {other:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_store_from_before_is_opened_by_who_opens_a_secret_in_it() {
+    let world = World::new().await;
+    let first = subscribe(&with_ring(&world, OLD), &world).await;
+    for ring in [NEW, IMPOSTER] {
+        match confirm(&with_ring(&world, ring)).await {
+            Err(WrongKey::NothingOpens { webhook, .. }) => assert_eq!(webhook, first),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(known(&world).await.is_empty());
+    subscribe(&with_ring(&world, IMPOSTER), &world).await;
+    assert!(begins(&world, OLD).await, "one of them is lost, and the rest is not given up for that");
+    assert_eq!(known(&world).await, ["k1"]);
+}
+
+#[tokio::test]
+async fn who_has_lost_a_key_goes_on_without_what_it_sealed() {
+    let world = World::new().await;
+    assert!(begins(&world, OLD).await);
+    let lost = subscribe(&with_ring(&world, OLD), &world).await;
+    let new = with_ring(&world, NEW);
+    world.clock.advance_seconds(1);
+    subscribe(&new, &world).await;
+    let done = webhooks::rekey_accepting_loss(&new).await.unwrap();
+    assert_eq!(done, Rekeyed { rekeyed: 0, unchanged: 1, lost: 1 });
+    assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
+    let refused = webhooks::test(&new, &world.admin(), lost).await;
+    assert!(matches!(refused, Err(Error::Bug(_))), "it could not be signed: {refused:?}");
+    let rotate = body(&json!({"rotate_secret": true}).to_string());
+    webhooks::update(&new, &world.admin(), lost, rotate).await.unwrap();
+    webhooks::test(&new, &world.admin(), lost).await.unwrap();
+}

@@ -1,0 +1,94 @@
+//! What is old is removed by a time that can be believed, and by no other.
+
+use std::sync::Arc;
+
+use candor_domain::event::{FeedFilter, FeedStart};
+use candor_domain::time::Timestamp;
+use candor_port_storage::store::Trail;
+use candor_service::{retention, sweep};
+
+use crate::support::{World, process};
+
+const DAY: i64 = 86_400;
+const EVER: Timestamp = Timestamp::from_millis(0);
+
+async fn events(world: &World) -> usize {
+    let tenant = world.admin().caller.tenant;
+    world.store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Oldest, 100).await.unwrap().events.len()
+}
+
+/// Something that happened, after which so much time passes.
+async fn happened(world: &World, days: i64) {
+    world.hire("ada", None).await;
+    assert_eq!(events(world).await, 1);
+    world.clock.advance_seconds(days * DAY);
+}
+
+#[tokio::test]
+async fn what_is_old_goes_by_the_stores_time() {
+    let world = World::new().await;
+    happened(&world, 31).await;
+    let own = candor_port_clock::Clock::now(&*world.clock);
+    world.store.set_time(own.plus_seconds(-2 * DAY));
+    assert_eq!(sweep::run_once(&world.shell).await.unwrap(), 0);
+    assert_eq!(events(&world).await, 1, "the instance is two days ahead");
+    world.store.set_time(own.plus_seconds(-3_599));
+    sweep::run_once(&world.shell).await.unwrap();
+    assert_eq!(events(&world).await, 0);
+}
+
+#[tokio::test]
+async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
+    let world = World::new().await;
+    happened(&world, 40).await;
+    let own = candor_port_clock::Clock::now(&*world.clock);
+    for apart in [-40 * DAY, -3_601, 3_601, 40 * DAY] {
+        world.store.set_time(own.plus_seconds(apart));
+        let ahead = retention::clock_difference(&*world.shell.store, &*world.clock).await.unwrap();
+        assert_eq!(ahead, Some(-apart * 1000));
+        sweep::run_once(&world.shell).await.unwrap();
+        assert_eq!(events(&world).await, 1, "{apart}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() {
+    let world = World::new().await;
+    happened(&world, 31).await;
+    let begun = process(&world.clock, &world.store, Arc::clone(&world.shell.receivers), 3);
+    let swept = async || {
+        sweep::run_once(&begun).await.unwrap();
+        events(&world).await
+    };
+    assert_eq!(swept().await, 1, "it has just begun");
+    world.clock.advance_seconds(3_599);
+    assert_eq!(swept().await, 1);
+    world.clock.advance_seconds(1);
+    assert_eq!(swept().await, 0);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
+    let world = World::new().await;
+    happened(&world, 0).await;
+    let swept = async || {
+        sweep::run_once(&world.shell).await.unwrap();
+        events(&world).await
+    };
+    assert_eq!(swept().await, 1);
+    world.clock.advance_seconds(7_200);
+    assert_eq!(swept().await, 1);
+    world.clock.set_by_seconds(400 * DAY);
+    assert_eq!(swept().await, 1, "the clock is wrong");
+    world.clock.advance_seconds(3_000);
+    assert_eq!(swept().await, 1);
+    world.clock.set_by_seconds(-400 * DAY);
+    for _ in 0..3 {
+        assert_eq!(swept().await, 1, "and was corrected");
+        world.clock.advance_seconds(3_600);
+    }
+    world.clock.set_by_seconds(31 * DAY);
+    assert_eq!(swept().await, 1);
+    world.clock.advance_seconds(3_600);
+    assert_eq!(swept().await, 0, "the time is as it is: nobody has corrected it");
+}

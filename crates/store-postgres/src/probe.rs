@@ -1,0 +1,44 @@
+//! Whether the server answers, and if not, whether it is worth waiting for it.
+
+use std::error::Error as _;
+use std::io;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::failure::with_causes;
+use crate::session::Session;
+use crate::{ConnectError, Options};
+
+/// Makes one connection and ends it.
+///
+/// # Errors
+/// [`ConnectError::NotYet`] where the same may succeed soon, and the others where somebody must do something first.
+pub async fn probe(options: &Options) -> Result<(), ConnectError> {
+    let session = Session::new(&options.url, &options.application_name)?;
+    session.try_once().await.map_err(|error| {
+        let text = with_causes(&error);
+        if passes(&error) { ConnectError::NotYet(text) } else { ConnectError::Unreachable(text) }
+    })
+}
+
+/// Whether it is a state that passes by itself: nobody listens there yet, the host has no name yet, or the server is
+/// starting, stopping or full.
+fn passes(error: &Error) -> bool {
+    if let Some(state) = error.code() {
+        return [
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::TOO_MANY_CONNECTIONS,
+        ]
+        .contains(state);
+    }
+    if error.is_closed() {
+        return true;
+    }
+    let causes = std::iter::successors(error.source(), |it| (*it).source());
+    let system = causes.filter_map(|it| it.downcast_ref::<io::Error>()).next();
+    // TLS tells of its refusals as invalid data.
+    system.is_some_and(|it| !matches!(it.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied))
+}

@@ -1,0 +1,184 @@
+//! The event feed: a piece of it, in commit order.
+//!
+//! An event is shown when every transaction that began before its own has ended, for such a one may yet commit before it in
+//! the order of the feed. Transactions are short, so events that are held back are waited for a little; one that is left
+//! open anywhere in the cluster holds the feed back for as long as it stays.
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at};
+use candor_domain::fields::Word;
+use candor_domain::page::{Key, Position};
+use candor_domain::time::Timestamp;
+use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
+use candor_port_storage::store::{FeedPage, Read};
+use tokio::time::sleep;
+
+use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::select::{columns, flag, id, int, versioned};
+use crate::sql::Sql;
+
+/// Pauses before the feed looks again while events are held back, each longer than the one before: most transactions end
+/// within the first, and who waits for others must not look for their sake again and again.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40)];
+
+/// The oldest transaction that still runs: what stands before it is settled.
+const HORIZON: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()";
+
+/// More than any page has, known to the planner. Without a filter no more are looked at.
+const LOOKED_AT: u32 = 128;
+
+/// What is asked of the feed.
+pub(super) struct Wanted<'w> {
+    pub(super) filter: &'w FeedFilter,
+    pub(super) oldest: Timestamp,
+    pub(super) start: &'w FeedStart,
+    pub(super) limit: u16,
+}
+
+/// One look at the feed.
+struct Look {
+    page: FeedPage,
+    /// Whether there are events that are not settled yet.
+    is_held_back: bool,
+}
+
+/// A row of a look: an event, or in front of them what was looked at.
+enum Row {
+    Event(i64, Box<Event>),
+    End { last: Option<Position>, looked_at: i64, is_held_back: bool },
+}
+
+impl PostgresStore {
+    /// The next events that are wanted, and how far it is to them.
+    pub(super) async fn piece(&self, tenant: Tenant, wanted: &Wanted<'_>) -> Read<FeedPage> {
+        let mut after = match wanted.start {
+            FeedStart::Oldest => None,
+            FeedStart::After(place) => Some(place.clone()),
+            FeedStart::Since(at) => self.find(&last_before(tenant, *at), place).await?,
+            FeedStart::Now => {
+                let next = self.find(&last_settled(tenant), place).await?;
+                return Ok(FeedPage { events: vec![], next, more: false });
+            }
+        };
+        for pause in PAUSES {
+            let Look { page, is_held_back } = self.look(tenant, wanted, after.as_ref()).await?;
+            if page.more || !is_held_back {
+                return Ok(page);
+            }
+            if page.events.is_empty() {
+                after = page.next;
+            }
+            sleep(pause).await;
+        }
+        Ok(self.look(tenant, wanted, after.as_ref()).await?.page)
+    }
+
+    async fn look(&self, tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>) -> Read<Look> {
+        let conditions = wanted.filter.conditions(wanted.start);
+        let rows = if conditions.is_empty() {
+            self.apart(&sql(tenant, wanted, after, LOOKED_AT), row).await?
+        } else {
+            let most = self.slow.limits.feed_scan;
+            self.slowly(tenant, &conditions, &sql(tenant, wanted, after, most), row).await?
+        };
+        let most = if conditions.is_empty() { LOOKED_AT } else { self.slow.limits.feed_scan };
+        let mut look =
+            Look { page: FeedPage { events: vec![], next: after.cloned(), more: false }, is_held_back: false };
+        let mut end = None;
+        for row in rows {
+            match row {
+                Row::End { last, looked_at, is_held_back } => {
+                    look.page.more = looked_at >= i64::from(most);
+                    (end, look.is_held_back) = (last, is_held_back);
+                }
+                Row::Event(..) if look.page.events.len() == usize::from(wanted.limit) => {
+                    (end, look.page.more) = (None, true);
+                }
+                Row::Event(rank, event) => {
+                    look.page.next = Some(Position { key: Key::Rank(rank), id: event.id.to_bytes() });
+                    look.page.events.push(*event);
+                }
+            }
+        }
+        // Whatever was looked at is not looked at again, wanted or not.
+        look.page.next = end.or(look.page.next);
+        Ok(look)
+    }
+}
+
+/// The place behind which everything stands that happened at a time or later: that of an event which happened so long
+/// before that it was saved before them.
+fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
+    let mut sql = Sql::default();
+    let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
+    let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(long_before.to_bytes()));
+    sql.push(&format!(
+        "SELECT position, id FROM events WHERE tenant_id = {tenant} AND id < {id} ORDER BY id DESC LIMIT 1"
+    ));
+    sql
+}
+
+fn last_settled(tenant: Tenant) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.id(tenant.to_bytes());
+    sql.push(&format!(
+        "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({HORIZON}) \
+         ORDER BY position DESC, id DESC LIMIT 1"
+    ));
+    sql
+}
+
+/// The settled events that follow, at most `most`, and of those the wanted ones. Only what is shown is read whole.
+fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, oldest) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(wanted.oldest)));
+    let rows = sql.bind(Cell::Int(i64::from(wanted.limit) + 1));
+    let behind = match after {
+        Some(Position { key: Key::Rank(rank), id }) => {
+            format!(" AND (position, id) > ({}, {})", sql.bind(Cell::Int(*rank)), sql.id(*id))
+        }
+        Some(_) | None => String::new(),
+    };
+    let mut is_wanted = vec![];
+    if !wanted.filter.kinds.is_empty() {
+        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|it| Cell::Text(it.word().to_owned())));
+        is_wanted.push(format!("type = ANY({kinds})"));
+    }
+    if let FeedStart::Since(at) = wanted.start {
+        is_wanted.push(format!("created_at >= {}", sql.bind(Cell::Time(*at))));
+    }
+    let is_wanted = if is_wanted.is_empty() { "true".to_owned() } else { is_wanted.join(" AND ") };
+    sql.push(&format!(
+        "WITH horizon AS MATERIALIZED ({HORIZON} AS place), \
+         looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events WHERE tenant_id = {tenant} \
+         AND created_at >= {oldest} AND position < (SELECT place FROM horizon){behind} ORDER BY position, id LIMIT {most}), \
+         wanted AS (SELECT position, id FROM looked_at WHERE wanted ORDER BY position, id LIMIT {rows}), \
+         last AS (SELECT position, id FROM looked_at ORDER BY position DESC, id DESC LIMIT 1), \
+         found AS (SELECT true AS is_event, position, id, 0::bigint AS looked_at, false AS held_back FROM wanted \
+         UNION ALL SELECT false, (SELECT position FROM last), (SELECT id FROM last), (SELECT count(*) FROM looked_at), \
+         EXISTS (SELECT 1 FROM events WHERE tenant_id = {tenant} AND position >= (SELECT place FROM horizon))) \
+         SELECT f.is_event, f.position, f.id, f.looked_at, f.held_back, {} FROM found AS f LEFT JOIN LATERAL \
+         (SELECT * FROM events WHERE f.is_event AND tenant_id = {tenant} AND id = f.id OFFSET 0) AS e ON true \
+         ORDER BY f.is_event, f.position, f.id",
+        columns(Event::TABLE, "e.")
+    ));
+    sql
+}
+
+fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+    let (is_event, rank, id) = (flag(row)?, int(row)?, row.id().map_err(Failure::Other)?);
+    let (looked_at, is_held_back) = (int(row)?, flag(row)?);
+    if is_event {
+        return Ok(Row::Event(rank, Box::new(versioned::<Event>(row)?.value)));
+    }
+    let last = id.map(|id| Position { key: Key::Rank(rank), id });
+    Ok(Row::End { last, looked_at, is_held_back })
+}
+
+fn place(row: &mut dyn Fetch) -> Result<Position, Failure> {
+    Ok(Position { key: Key::Rank(int(row)?), id: id(row)? })
+}

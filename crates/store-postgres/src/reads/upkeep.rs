@@ -1,0 +1,78 @@
+//! The store itself: its master keys, its time, and a write that proves that it can be written.
+
+use async_trait::async_trait;
+
+use candor_domain::time::Timestamp;
+use candor_port_storage::flat::{Cell, Fetch};
+use candor_port_storage::store::Read;
+use candor_port_storage::upkeep::{MasterKey, Upkeep};
+
+use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::flight::Flight;
+use crate::sql::Sql;
+
+pub(crate) const MASTER_KEYS: &str =
+    "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id COLLATE \"C\"";
+
+/// Whoever adds or replaces a master key does so alone, and sees what the one before did. Readers do not wait.
+const LOCK: &str = "LOCK TABLE master_keys IN EXCLUSIVE MODE";
+
+#[async_trait]
+impl Upkeep for PostgresStore {
+    async fn master_keys(&self) -> Read<Vec<MasterKey>> {
+        self.read(&Sql::plain(MASTER_KEYS), master_key).await
+    }
+
+    async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
+        let statements = vec![Sql::plain(LOCK), addition(&key, seen)];
+        self.send(Flight::transaction(statements, 1), |_| Ok(())).await.map(drop)
+    }
+
+    async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
+        let statements = vec![Sql::plain(LOCK), Sql::plain("DELETE FROM master_keys"), addition(&key, 0)];
+        self.send(Flight::transaction(statements, 2), |_| Ok(())).await.map(drop)
+    }
+
+    async fn time(&self) -> Read<Option<Timestamp>> {
+        let time = |row: &mut dyn Fetch| row.time().map_err(Failure::Other);
+        Ok(self.find(&Sql::plain("SELECT clock_timestamp()"), time).await?.flatten())
+    }
+
+    /// On a connection of the pool, as a change set is: a pool that is used up shows as well.
+    async fn probe_write(&self, at: Timestamp) -> Read<()> {
+        let mut sql = Sql::default();
+        let at = sql.bind(Cell::Time(at));
+        sql.push(&format!(
+            "INSERT INTO write_probes (id, probed_at) VALUES (1, {at}) \
+             ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at"
+        ));
+        self.send(Flight::alone(sql), |_| Ok(())).await.map(drop)
+    }
+}
+
+fn addition(key: &MasterKey, seen: usize) -> Sql {
+    let mut sql = Sql::default();
+    let values = [
+        sql.bind(Cell::Text(key.key_id.clone())),
+        sql.bind(Cell::Text(key.fingerprint.clone())),
+        sql.bind(Cell::Bytes(key.sealed.clone())),
+        sql.bind(Cell::Time(key.recorded_at)),
+    ];
+    let seen = sql.bind(Cell::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
+    sql.push(&format!(
+        "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT {} \
+         WHERE (SELECT count(*) FROM master_keys) = {seen} ON CONFLICT DO NOTHING",
+        values.join(", ")
+    ));
+    sql
+}
+
+pub(crate) fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, Failure> {
+    Ok(MasterKey {
+        key_id: row.text().map_err(Failure::Other)?.unwrap_or_default(),
+        fingerprint: row.text().map_err(Failure::Other)?.unwrap_or_default(),
+        sealed: row.bytes().map_err(Failure::Other)?.unwrap_or_default(),
+        recorded_at: row.time().map_err(Failure::Other)?.unwrap_or(Timestamp::from_millis(0)),
+    })
+}

@@ -1,0 +1,93 @@
+//! Reads that no index answers, on connections that nothing else needs (decision A17).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::store::{Read, SlowCause, TooSlow};
+use candor_port_storage::{Place, Places, SlowReads};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::failure::Failure;
+use crate::pool::Pool;
+use crate::session::Session;
+use crate::sql::Sql;
+use crate::store::on_a_connection;
+use crate::{ConnectError, PostgresStore};
+
+/// The server ends a statement at the deadline; so much longer its answer is waited for, so that the connection stays.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The connections for slow reads.
+#[derive(Clone)]
+pub(crate) struct Slow {
+    pub(crate) limits: SlowReads,
+    places: Arc<Places>,
+    pool: Pool,
+}
+
+impl Slow {
+    /// As many connections as there are places; each is made when it is first needed.
+    pub(crate) fn new(session: &Session, limits: SlowReads) -> Result<Self, ConnectError> {
+        let pool = Pool::new("slow", &session.with_statement_timeout(limits.deadline), limits.places)?;
+        Ok(Self { limits, places: Arc::new(Places::new(&limits)), pool })
+    }
+}
+
+/// A place that is kept for as long as the server may be at work for it: it does not notice when somebody goes away.
+struct Occupied {
+    place: Option<Place>,
+    until: Instant,
+    home: Handle,
+}
+
+impl Occupied {
+    fn leave(mut self) {
+        drop(self.place.take());
+    }
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take() {
+            let until = self.until;
+            self.home.spawn(async move {
+                sleep_until(until).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Runs a read that no index answers, if there is a place for it. `conditions` are what makes it slow.
+    pub(crate) async fn slowly<T>(
+        &self,
+        tenant: Tenant,
+        conditions: &[String],
+        sql: &Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    ) -> Read<Vec<T>> {
+        let Slow { limits, places, pool } = &self.slow;
+        let place = places.take(tenant, conditions).await?;
+        let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
+        if limits.deadline.is_zero() {
+            return Err(out_of_time());
+        }
+        let until = Instant::now() + limits.deadline + GRACE;
+        let occupied = Occupied { place: Some(place), until, home: self.home.clone() };
+        match timeout_at(until, on_a_connection(pool, sql, &read)).await {
+            Ok(Err(Failure::TimedOut(_))) => {
+                occupied.leave();
+                Err(out_of_time())
+            }
+            Ok(rows) => {
+                occupied.leave();
+                rows.map_err(Failure::into_storage)
+            }
+            Err(_) => Err(out_of_time()),
+        }
+    }
+}

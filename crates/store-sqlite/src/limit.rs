@@ -1,0 +1,106 @@
+//! How much work a statement may be for the thread that runs it.
+//!
+//! SQLite asks every so many steps whether it is to go on (see [`crate::plans`]), on the thread that runs the statement. So
+//! the limit belongs to the thread, and statements without one go on for as long as it takes.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use candor_port_storage::StorageError;
+
+/// SQLite asks after so many steps of a statement's program: some 0.1 ms.
+pub(crate) const STEPS: i32 = 4096;
+
+/// What ends a statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// So many questions whether to go on.
+    Looks(u32),
+    /// A moment.
+    Until(Instant),
+}
+
+thread_local! {
+    static LIMIT: Cell<Option<Limit>> = const { Cell::new(None) };
+}
+
+/// The limit from before comes back, even when a read panics.
+struct Before(Option<Limit>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        LIMIT.set(self.0);
+    }
+}
+
+/// Whether the statement that runs on this thread is to end. Every look counts.
+pub(crate) fn is_over() -> bool {
+    // A thread that is ending has no limit any more.
+    let look = || match LIMIT.get()? {
+        Limit::Looks(left) => {
+            LIMIT.set(Some(Limit::Looks(left.saturating_sub(1))));
+            Some(left == 0)
+        }
+        Limit::Until(end) => Some(Instant::now() >= end),
+    };
+    LIMIT.try_with(|_| look()).ok().flatten().unwrap_or_default()
+}
+
+/// Reads within a limit; nothing if it came to its end.
+pub(crate) fn within<T>(
+    limit: Limit,
+    read: impl FnOnce() -> Result<T, StorageError>,
+) -> Option<Result<T, StorageError>> {
+    let _before = Before(LIMIT.replace(Some(limit)));
+    match read() {
+        Err(_) if is_over() => None,
+        found => Some(found),
+    }
+}
+
+/// Does what must not be left half-done.
+pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
+    let _before = Before(LIMIT.replace(None));
+    work()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::{Place, Source};
+    use crate::sql::{Db, Sql};
+
+    const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+
+    fn reader() -> Db {
+        Source::of(&Place::Memory).unwrap().reader().unwrap()
+    }
+
+    #[test]
+    fn a_statement_ends_with_its_limit_and_the_connection_goes_on() {
+        let mut db = reader();
+        for limit in [Limit::Looks(3), Limit::Until(Instant::now())] {
+            assert!(within(limit, || db.number(Sql::new(ENDLESS))).is_none(), "{limit:?}");
+            assert_eq!(db.number(Sql::new("SELECT 1")).unwrap(), 1);
+        }
+    }
+
+    #[test]
+    fn a_transaction_for_reading_ends_even_if_its_statement_was_ended() {
+        let mut db = reader();
+        // As many as it takes until each of the statements around it would be asked too.
+        for _ in 0..3_000 {
+            let read = || db.moment()?.0.number(Sql::new(ENDLESS));
+            assert!(within(Limit::Until(Instant::now()), read).is_none());
+        }
+        assert_eq!(db.moment().unwrap().0.number(Sql::new("SELECT 1")).unwrap(), 1);
+    }
+
+    #[test]
+    fn what_ends_before_its_limit_is_answered_and_failures_stay_failures() {
+        let mut db = reader();
+        assert!(matches!(within(Limit::Looks(3), || db.number(Sql::new("SELECT 1"))), Some(Ok(1))));
+        let wrong = within(Limit::Looks(3), || db.number(Sql::new("SELECT nothing")));
+        assert!(matches!(wrong, Some(Err(StorageError::Failed(_)))), "{wrong:?}");
+    }
+}

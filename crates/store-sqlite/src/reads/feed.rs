@@ -1,0 +1,108 @@
+//! The event feed: a piece of it, in commit order.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, EventType, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at};
+use candor_domain::fields::Word;
+use candor_domain::page::{Key, Position};
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_port_storage::store::FeedPage;
+
+use crate::sql::{Db, Sql};
+use crate::text::Draft;
+
+const LAST: &str = "SELECT position, id FROM events WHERE tenant_id = ? ORDER BY position DESC LIMIT 1";
+
+const LAST_BEFORE: &str = "SELECT position, id FROM events WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT 1";
+
+const THE_NTH: &str =
+    "SELECT position, id FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT 1 OFFSET ?";
+
+/// What is asked of the feed.
+pub(super) struct Wanted {
+    pub(super) tenant: Tenant,
+    /// Any of these; empty = all.
+    pub(super) kinds: Vec<EventType>,
+    pub(super) oldest: Timestamp,
+    pub(super) start: FeedStart,
+    pub(super) limit: u16,
+    /// The most events that are looked at, where not all are wanted.
+    pub(super) most: Option<u32>,
+}
+
+/// The next events that are wanted, and how far it is to them.
+pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageError> {
+    // What is looked at and what is shown are of one moment.
+    let moment = db.moment()?;
+    let (db, Wanted { tenant, limit, .. }) = (&mut *moment.0, wanted);
+    let after = match &wanted.start {
+        FeedStart::Oldest => None,
+        FeedStart::After(place) => Some(place.clone()),
+        FeedStart::Since(at) => last_before(db, *tenant, *at)?,
+        FeedStart::Now => {
+            let next = db.first(Sql::new(LAST).bind(*tenant), place)?;
+            return Ok(FeedPage { events: vec![], next, more: false });
+        }
+    };
+    let end = match wanted.most {
+        Some(most) => {
+            let sql = Sql::new(THE_NTH).bind(*tenant).bind(rank(after.as_ref()));
+            db.first(sql.bind(i64::from(most.max(1)) - 1), place)?
+        }
+        None => None,
+    };
+    let sql = statement(db, wanted, after.as_ref(), end.as_ref());
+    let mut events = db.rows(sql, placed)?;
+    let is_full = events.len() > usize::from(*limit);
+    events.truncate((*limit).into());
+    let shown = events.last().map(|(event, rank)| Position { key: Key::Rank(*rank), id: event.id.to_bytes() });
+    let more = is_full || end.is_some();
+    let next = match wanted.most {
+        Some(_) if !is_full => end.map_or_else(|| db.first(Sql::new(LAST).bind(*tenant), place), |it| Ok(Some(it)))?,
+        _ => shown,
+    };
+    Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(after), more })
+}
+
+/// The place behind which everything stands that happened at a time or later: that of an event which happened so long
+/// before that it was saved before them.
+fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
+    let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
+    db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)
+}
+
+fn statement(db: &mut Db, wanted: &Wanted, after: Option<&Position>, end: Option<&Position>) -> Sql {
+    let mut draft = Draft::default();
+    draft.add("SELECT ").add(&db.statements(Event::TABLE).columns).add(", position FROM events");
+    draft.with(" WHERE tenant_id = ", wanted.tenant).with(" AND position > ", rank(after));
+    if end.is_some() {
+        draft.with(" AND position <= ", rank(end));
+    }
+    let since = if let FeedStart::Since(at) = wanted.start { at.max(wanted.oldest) } else { wanted.oldest };
+    draft.with(" AND created_at >= ", since);
+    if !wanted.kinds.is_empty() {
+        draft.any_of(" AND type", wanted.kinds.iter().map(|it| it.word()));
+    }
+    draft.with(" ORDER BY position LIMIT ", i64::from(wanted.limit) + 1);
+    draft.finish()
+}
+
+fn rank(place: Option<&Position>) -> i64 {
+    match place.map(|it| &it.key) {
+        Some(Key::Rank(rank)) => *rank,
+        Some(Key::Time(_) | Key::Date(_) | Key::Text(_)) | None => 0,
+    }
+}
+
+fn place(row: &mut dyn Fetch) -> Result<Position, StorageError> {
+    let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
+    let rank = row.int().map_err(corrupt("position"))?.unwrap_or_default();
+    let id = row.id().and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
+    Ok(Position { key: Key::Rank(rank), id })
+}
+
+fn placed(row: &mut dyn Fetch) -> Result<(Event, i64), StorageError> {
+    let mut reader = Reader::new(row, Event::TABLE);
+    Ok((Event::read(&mut reader)?, reader.int()?))
+}

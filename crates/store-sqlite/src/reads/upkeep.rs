@@ -1,0 +1,74 @@
+//! The store itself: its master keys, and a write that proves that it can be written.
+
+use async_trait::async_trait;
+
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::store::Read;
+use candor_port_storage::upkeep::{MasterKey, Upkeep};
+
+use crate::sql::{Db, Sql, failed};
+use crate::{SqliteStore, writer};
+
+const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
+
+const ADD_MASTER_KEY: &str = "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT ?1, ?2, ?3, ?4 \
+    WHERE (SELECT count(*) FROM master_keys) = ?5 ON CONFLICT DO NOTHING";
+
+const PROBE: &str = "INSERT INTO write_probes (id, probed_at) VALUES (1, ?) \
+    ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at";
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn master_keys(&self) -> Read<Vec<MasterKey>> {
+        self.read(master_keys).await
+    }
+
+    async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
+        writer::ask(&self.tasks, move |db| add(db, &key, seen)).await
+    }
+
+    async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
+        writer::ask(&self.tasks, move |db| {
+            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|it| failed(&it))?;
+            add(db, &key, 0)
+        })
+        .await
+    }
+
+    /// A file has no clock.
+    async fn time(&self) -> Read<Option<Timestamp>> {
+        Ok(None)
+    }
+
+    async fn probe_write(&self, at: Timestamp) -> Read<()> {
+        let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|it| failed(&it));
+        writer::ask(&self.tasks, probe).await
+    }
+}
+
+fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
+    let sql = Sql::new(ADD_MASTER_KEY)
+        .bind(key.key_id.as_str())
+        .bind(key.fingerprint.as_str())
+        .bind(key.sealed.as_slice())
+        .bind(key.recorded_at)
+        .bind(i64::try_from(seen).unwrap_or(i64::MAX));
+    db.execute(&sql).map(drop).map_err(|it| failed(&it))
+}
+
+/// The master keys that have sealed something in the database.
+pub(crate) fn master_keys(db: &mut Db) -> Result<Vec<MasterKey>, StorageError> {
+    db.rows(Sql::new(MASTER_KEYS), master_key)
+}
+
+fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, StorageError> {
+    let corrupt = |column| move |reason| StorageError::Corrupt { table: "master_keys", column, reason };
+    Ok(MasterKey {
+        key_id: row.text().map_err(corrupt("key_id"))?.unwrap_or_default(),
+        fingerprint: row.text().map_err(corrupt("fingerprint"))?.unwrap_or_default(),
+        sealed: row.bytes().map_err(corrupt("sealed"))?.unwrap_or_default(),
+        recorded_at: row.time().map_err(corrupt("recorded_at"))?.unwrap_or(Timestamp::from_millis(0)),
+    })
+}

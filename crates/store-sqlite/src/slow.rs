@@ -1,0 +1,89 @@
+//! Lists, and how those are kept apart that no index answers (decision A17).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use candor_domain::access::Tenant;
+use candor_domain::page::Page;
+use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
+use candor_port_storage::flat::Stored;
+use candor_port_storage::listing::Listing;
+use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{Places, SlowReads};
+
+use crate::limit::{self, Limit};
+use crate::readers::{self, Reads};
+use crate::sql::Db;
+use crate::{SqliteStore, list};
+
+/// A list on the threads that others wait for is given up after so many looks at its limit, some 50 ms, and begun anew
+/// apart from them: whether its people or tags have few rows shows only on the way.
+const LOOKS: u32 = 500;
+
+/// The threads for slow reads.
+pub(crate) struct Slow {
+    pub(crate) limits: SlowReads,
+    pub(crate) reads: Arc<Reads>,
+    places: Places,
+}
+
+impl Slow {
+    pub(crate) fn new(limits: SlowReads) -> Self {
+        Self { limits, reads: Arc::new(Reads::new()), places: Places::new(&limits) }
+    }
+}
+
+impl SqliteStore {
+    /// A page of a list.
+    pub(crate) async fn page<T: Stored + Send + 'static>(
+        &self,
+        tenant: Tenant,
+        listing: Listing,
+    ) -> Result<Page<T>, StorageError> {
+        self.list(tenant, vec![listing], move |db, listings| {
+            let [only] = listings else { return Ok(Page { items: vec![], more: false }) };
+            list::page(db, tenant, only)
+        })
+        .await
+    }
+
+    /// Reads lists: where others wait if that has a bound, else apart from them.
+    pub(crate) async fn list<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        listings: Vec<Listing>,
+        read: impl Fn(&mut Db, &[Listing]) -> Result<T, StorageError> + Send + Sync + 'static,
+    ) -> Result<T, StorageError> {
+        let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
+        if listings.iter().all(|it| AccessPath::of(it).is_answered()) {
+            let (read, listings) = (Arc::clone(&read), Arc::clone(&listings));
+            let quickly = move |db: &mut Db| Ok(limit::within(Limit::Looks(LOOKS), || read(db, &listings)));
+            if let Some(found) = self.read(quickly).await? {
+                return found;
+            }
+        }
+        let conditions = unanswered_parameters(listings.iter());
+        self.slowly(tenant, conditions, move |db| read(db, &listings)).await
+    }
+
+    /// Reads what no index answers, if there is a place for it. `conditions` are what makes it slow.
+    pub(crate) async fn slowly<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        conditions: Vec<String>,
+        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let Slow { limits, reads, places } = &self.slow;
+        let place = places.take(tenant, &conditions).await?;
+        let deadline = limits.deadline;
+        let work = move |db: &mut Db| {
+            // There are as many threads as places, so that this begins at once.
+            let until = Instant::now() + deadline;
+            let found = if deadline.is_zero() { None } else { limit::within(Limit::Until(until), || read(db)) };
+            drop(place);
+            Ok(found)
+        };
+        let found = readers::ask(reads, work).await?;
+        found.unwrap_or_else(|| Err(TooSlow { cause: SlowCause::OutOfTime, conditions }.into()))
+    }
+}

@@ -1,0 +1,84 @@
+//! Slow reads: threads of their own, a deadline, and a share for each tenant.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::observation::{Filter, Type};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_port_storage::SlowReads;
+use candor_port_storage::store::{Observations, SlowCause, StorageError, TooSlow};
+use candor_store_testkit::Fixtures;
+
+use crate::sql::Sql;
+use crate::{Options, SqliteStore};
+
+const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+const PAGE: PageRequest = PageRequest { limit: 10, after: None };
+
+fn store(slow_reads: SlowReads) -> (SqliteStore, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { slow_reads, ..Options::file(folder.path().join("candor.db")) };
+    (SqliteStore::open(&options).unwrap(), folder)
+}
+
+fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
+    TooSlow { cause, conditions: vec![condition.to_owned()] }
+}
+
+async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
+    let filter = Filter { kind: Some(Type::Strength), ..Filter::default() };
+    store.observations(tenant, &filter, Sort::down(SortBy::CreatedAt), &PAGE).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_whose_place_is_taken_keeps_nobody_else_waiting() {
+    let limits = SlowReads { wait: Duration::ZERO, ..SlowReads::with_places(2) };
+    let ((store, _folder), make) = (store(limits), Fixtures::new(1));
+    let store = std::sync::Arc::new(store);
+    let (tenant, other) = (make.tenant(), make.tenant());
+    let ((begun, has_begun), (end, may_end)) = (channel(), channel::<()>());
+    let held = tokio::spawn({
+        let store = std::sync::Arc::clone(&store);
+        async move {
+            let hold = move |_: &mut crate::sql::Db| {
+                begun.send(()).unwrap();
+                may_end.recv().unwrap();
+                Ok(())
+            };
+            store.slowly(tenant, vec![], hold).await
+        }
+    });
+    tokio::task::spawn_blocking(move || has_begun.recv().unwrap()).await.unwrap();
+    let refused = typed(&store, tenant).await.unwrap_err();
+    let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
+    assert_eq!(refused, too_slow(SlowCause::NoPlace, "filter[type]"));
+    typed(&store, other).await.unwrap();
+    let all = store.observations(tenant, &Filter::default(), Sort::down(SortBy::CreatedAt), &PAGE).await;
+    assert!(all.is_ok(), "what an index answers needs no place");
+    end.send(()).unwrap();
+    held.await.unwrap().unwrap();
+    typed(&store, tenant).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_read_is_ended_at_its_deadline_and_its_place_is_free() {
+    let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
+    let ((store, _folder), make) = (store(limits), Fixtures::new(2));
+    for _ in 0..3 {
+        let read = |db: &mut crate::sql::Db| db.number(Sql::new(ENDLESS));
+        let ended = store.slowly(make.tenant(), vec!["filter[x]".to_owned()], read).await.unwrap_err();
+        let StorageError::TooSlow(ended) = ended else { panic!("{ended}") };
+        assert_eq!(ended, too_slow(SlowCause::OutOfTime, "filter[x]"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_turns_out_to_be_long_is_begun_anew_apart_from_others() {
+    let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
+    let ((store, _folder), make) = (store(limits), Fixtures::new(3));
+    let listing = candor_port_storage::listing::Listing::org_admins(1);
+    let read = |db: &mut crate::sql::Db, _: &[_]| db.number(Sql::new(ENDLESS));
+    let ended = store.list(make.tenant(), vec![listing], read).await;
+    assert!(matches!(ended, Err(StorageError::TooSlow(_))), "{ended:?}");
+}

@@ -1,0 +1,136 @@
+//! Lists that no index answers: apart from all others, with places and a deadline of their own (decision A17).
+
+use std::time::Duration;
+
+use candor_domain::audit;
+use candor_domain::event::{EventType, FeedFilter, FeedStart};
+use candor_domain::library::department;
+use candor_domain::objective::{Family, Filter as ObjectiveFilter, Sight};
+use candor_domain::observation::{self, Type};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::params::{Bounds, Params};
+use candor_domain::people::{self, Role};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::DeliveryFilter;
+use candor_port_storage::SlowReads;
+use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
+
+use crate::Case;
+use crate::world::{EVER, World};
+
+pub(crate) fn cases() -> Vec<Case> {
+    let usual = SlowReads::with_places(2);
+    vec![
+        Case::new(only_what_no_index_answers_needs_a_place).within(SlowReads { places: 0, ..usual }),
+        Case::new(a_slow_read_ends_at_its_deadline).within(SlowReads { deadline: Duration::ZERO, ..usual }),
+        Case::new(slow_reads_are_answered_while_there_is_time),
+    ]
+}
+
+const PAGE: PageRequest = PageRequest { limit: 10, after: None };
+const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(EVER), lte: None };
+
+/// What was asked, what came of it, and the conditions that no index answers.
+type Asked = (&'static str, Result<(), StorageError>, &'static [&'static str]);
+
+/// Lists that no index answers, of every kind.
+async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
+    let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
+    let typed = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
+    let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
+    let admins = people::Filter { roles: vec![Role::OrgAdmin], ..Default::default() };
+    let departments = department::Filter { updated_at: CHANGED, ..Default::default() };
+    let entries = audit::Filter {
+        actor_id: Some("key_1".to_owned()),
+        actions: vec!["department.created".to_owned()],
+        ..Default::default()
+    };
+    let deliveries = DeliveryFilter { event_type: Some(EventType::TestPing), event_id: Some(make.id()), status: None };
+    let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
+    let begun = ObjectiveFilter::parse(
+        Family::Employees,
+        Params::new(vec![("filter[period_start][gte]".to_owned(), "2026-01-01".to_owned())]),
+    );
+    let begun = begun.unwrap().filter;
+    let by_name = Sort::up(SortBy::Name);
+    let (late, of_log) = (Sort::down(SortBy::PeriodEnd), Sort::down(SortBy::OccurredAt));
+    vec![
+        ("type", store.observations(tenant, &typed, by_time, &PAGE).await.map(drop), &["filter[type]"]),
+        ("changed", store.observations(tenant, &changed, by_time, &PAGE).await.map(drop), &["filter[updated_at]"]),
+        ("role", store.employees(tenant, &admins, by_time, &PAGE).await.map(drop), &["filter[role]"]),
+        (
+            "departments",
+            store.departments(tenant, &departments, by_name, &PAGE).await.map(drop),
+            &["filter[updated_at]"],
+        ),
+        ("log", store.audit_log(tenant, &entries, of_log, &PAGE).await.map(drop), &["filter[action]"]),
+        (
+            "deliveries",
+            store.deliveries(tenant, make.id(), &deliveries, by_time, &PAGE).await.map(drop),
+            &["filter[event_id]"],
+        ),
+        (
+            "objectives",
+            store.objectives(tenant, &begun, Sight::All, late, &PAGE).await.map(drop),
+            &["filter[period_start]"],
+        ),
+        ("feed", store.feed(tenant, &rare, EVER, &FeedStart::Oldest, 10).await.map(drop), &["filter[event]"]),
+        (
+            "since",
+            store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Since(make.tick()), 10).await.map(drop),
+            &["since"],
+        ),
+    ]
+}
+
+/// The same lists by what an index has.
+async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
+    let tenant = *tenant;
+    let of_one = observation::Filter { employee_id: Some(make.id()), ..Default::default() };
+    let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
+    let entries = audit::Filter {
+        actions: vec!["department.created".to_owned(), "department.created".to_owned(), "x".to_owned()],
+        ..Default::default()
+    };
+    let by_actor = audit::Filter { actor_id: Some("key_1".to_owned()), ..Default::default() };
+    let (all, of_log) = (FeedFilter::default(), Sort::down(SortBy::OccurredAt));
+    let by_change = Sort::up(SortBy::UpdatedAt);
+    let by_day = Sort::down(SortBy::ObservationDate);
+    vec![
+        ("of one", store.observations(tenant, &of_one, by_day, &PAGE).await.map(drop), &[]),
+        ("changed", store.observations(tenant, &changed, by_change, &PAGE).await.map(drop), &[]),
+        ("action", store.audit_log(tenant, &entries, of_log, &PAGE).await.map(drop), &[]),
+        ("actor", store.audit_log(tenant, &by_actor, of_log, &PAGE).await.map(drop), &[]),
+        ("feed", store.feed(tenant, &all, EVER, &FeedStart::Oldest, 10).await.map(drop), &[]),
+        ("now", store.feed(tenant, &all, EVER, &FeedStart::Now, 10).await.map(drop), &[]),
+    ]
+}
+
+fn all_given_up(asked: Vec<Asked>, cause: SlowCause) {
+    for (what, found, conditions) in asked {
+        let Err(StorageError::TooSlow(found)) = found else { panic!("{what}: {found:?}") };
+        let conditions = conditions.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(found, TooSlow { cause, conditions }, "{what}");
+    }
+}
+
+fn all_answered(asked: Vec<Asked>) {
+    for (what, found, _) in asked {
+        assert!(found.is_ok(), "{what}: {found:?}");
+    }
+}
+
+async fn only_what_no_index_answers_needs_a_place(world: World) {
+    all_given_up(slow_lists(&world).await, SlowCause::NoPlace);
+    all_answered(quick_lists(&world).await);
+}
+
+async fn a_slow_read_ends_at_its_deadline(world: World) {
+    all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+    all_answered(quick_lists(&world).await);
+    all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+}
+
+async fn slow_reads_are_answered_while_there_is_time(world: World) {
+    all_answered(slow_lists(&world).await);
+}

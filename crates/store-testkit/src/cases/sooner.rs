@@ -1,0 +1,137 @@
+//! Queued deliveries that are wanted sooner: never two attempts at once, and none that the schedule does not have.
+
+use candor_domain::event::EventType;
+use candor_domain::id::{DeliveryId, EventId};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Subscription};
+use candor_port_storage::queue::Fate;
+use candor_port_storage::{CommitError, Sooner, Write};
+
+use crate::Case;
+use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, settled};
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(what_is_brought_forward_is_due_then_and_keeps_its_attempts),
+        Case::new(what_is_due_leased_or_parked_stays_as_it_is),
+        Case::new(a_promise_holds_only_for_the_attempt_that_was_seen),
+        Case::new(what_is_asked_for_during_an_attempt_follows_its_failure_at_once),
+        Case::new(an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile),
+        Case::new(only_ones_own_is_brought_forward),
+    ]
+}
+
+/// What one of the events is to come to.
+fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> Sooner {
+    Sooner { webhook_id: to.id, event_id, promised }
+}
+
+async fn queued(world: &World, to: &Subscription, event: EventId) -> Option<Job> {
+    world.store.queued(world.tenant, to.id, event).await.unwrap()
+}
+
+fn fails(job: &Job, world: &World, retry_at: Timestamp) -> (Job, Fate) {
+    let id = job.delivery_id.unwrap_or_else(|| world.make.id());
+    (*job, Fate::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
+}
+
+/// A subscription for which some events have failed once, and their next attempts, a day ahead.
+async fn failed(world: &World, count: usize) -> (Subscription, Vec<Job>) {
+    let to = world.subscriber().await;
+    world.happened(&vec![EventType::EmployeeCreated; count]).await;
+    let worker = Worker::new(world);
+    let jobs = worker.all(world.now()).await;
+    let tomorrow = world.now().plus_seconds(86_400);
+    worker.keeps(jobs.iter().map(|it| fails(it, world, tomorrow)).collect()).await;
+    (to, jobs.into_iter().map(|it| Job { attempt: 2, ..it }).collect())
+}
+
+async fn what_is_brought_forward_is_due_then_and_keeps_its_attempts(world: World) {
+    let (to, jobs) = failed(&world, 3).await;
+    let worker = Worker::new(&world);
+    let id: DeliveryId = world.make.id();
+    let some = [sooner(&to, jobs[0].event_id, None), sooner(&to, jobs[1].event_id, Some((2, id)))];
+    let at = world.now().plus_seconds(5);
+    world.save(vec![Write::BringForward(some.to_vec(), at)]).await;
+    assert_eq!(worker.all(at.plus_seconds(-1)).await, []);
+    let promised = Job { delivery_id: Some(id), ..jobs[1] };
+    assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(promised));
+    assert_eq!(worker.all(at).await, [jobs[0], promised], "the third is not due");
+    worker.keeps(vec![fails(&promised, &world, END)]).await;
+    let next = Job { attempt: 3, delivery_id: None, ..promised };
+    assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(next));
+}
+
+async fn what_is_due_leased_or_parked_stays_as_it_is(world: World) {
+    let (to, jobs) = failed(&world, 3).await;
+    let tomorrow = world.now().plus_seconds(86_400);
+    let worker = Worker::new(&world);
+    worker.all(tomorrow).await;
+    // The first is due, the second parked and the third leased.
+    let earlier = world.now().plus_seconds(-60);
+    worker.keeps(vec![(jobs[0], Fate::Back(earlier)), (jobs[1], Fate::Parked)]).await;
+    let all = jobs.iter().map(|it| sooner(&to, it.event_id, None)).collect();
+    world.save(vec![Write::BringForward(all, tomorrow)]).await;
+    let other = Worker::new(&world);
+    assert_eq!(other.all(earlier).await, [jobs[0]], "it is not put off");
+    other.keeps(vec![(jobs[0], Fate::Gone)]).await;
+    assert_eq!(other.all(tomorrow).await, [], "two would be made at once, or one without its subscription");
+    worker.keeps(vec![(jobs[2], Fate::Back(END))]).await;
+    assert_eq!(other.all_parked(tomorrow).await, [jobs[1]]);
+}
+
+async fn a_promise_holds_only_for_the_attempt_that_was_seen(world: World) {
+    let (to, jobs) = failed(&world, 1).await;
+    let (event, id): (_, DeliveryId) = (jobs[0].event_id, world.make.id());
+    let promise = |attempt, id| Write::BringForward(vec![sooner(&to, event, Some((attempt, id)))], END);
+    world.save(vec![promise(2, id)]).await;
+    world.save(vec![promise(2, id)]).await;
+    let absent = Write::BringForward(vec![sooner(&to, world.make.id(), Some((2, id)))], END);
+    for late in [promise(1, id), promise(3, id), promise(2, world.make.id()), absent] {
+        let result = world.try_save(late).await;
+        assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    }
+    let nothing = Write::BringForward(vec![sooner(&to, world.make.id(), None)], END);
+    world.save(vec![nothing]).await;
+    assert_eq!(queued(&world, &to, event).await, Some(Job { delivery_id: Some(id), ..jobs[0] }));
+}
+
+async fn what_is_asked_for_during_an_attempt_follows_its_failure_at_once(world: World) {
+    let (to, jobs) = failed(&world, 2).await;
+    let tomorrow = world.now().plus_seconds(86_400);
+    let (worker, other) = (Worker::new(&world), Worker::new(&world));
+    assert_eq!(worker.all(tomorrow).await, jobs);
+    let id: DeliveryId = world.make.id();
+    world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, Some((2, id)))], tomorrow)]).await;
+    assert_eq!(other.all(tomorrow).await, [], "an attempt of it is under way");
+    worker.keeps(jobs.iter().map(|it| fails(it, &world, END)).collect()).await;
+    let next = Job { attempt: 3, delivery_id: Some(id), ..jobs[0] };
+    assert_eq!(other.all(tomorrow).await, [next]);
+    other.keeps(vec![fails(&next, &world, END)]).await;
+    assert_eq!(worker.all(tomorrow.plus_seconds(LEASE_SECONDS)).await, [], "and that one ends it");
+    assert_eq!(queued(&world, &to, jobs[0].event_id).await, Some(Job { attempt: 4, delivery_id: None, ..next }));
+}
+
+async fn an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile(world: World) {
+    let (to, jobs) = failed(&world, 1).await;
+    let worker = Worker::new(&world);
+    let leased = worker.all(world.now().plus_seconds(86_400)).await;
+    let promised = Some((2, world.make.id()));
+    world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, promised)], world.now())]).await;
+    let done = settled(&leased[0], world.make.id(), GOOD, None);
+    worker.keeps(vec![(leased[0], Fate::Settled(Box::new(done)))]).await;
+    assert_eq!(queued(&world, &to, jobs[0].event_id).await, None);
+    assert_eq!(worker.all(END).await, []);
+}
+
+async fn only_ones_own_is_brought_forward(world: World) {
+    let (to, jobs) = failed(&world, 1).await;
+    let other = world.subscriber().await;
+    let (event, now) = (jobs[0].event_id, world.now());
+    for (world, to) in [(world.elsewhere(), &to), (world.test_environment(), &to), (world.clone(), &other)] {
+        world.save(vec![Write::BringForward(vec![sooner(to, event, None)], now)]).await;
+        assert_eq!(queued(&world, to, event).await, None);
+    }
+    assert_eq!(Worker::new(&world).all(now).await, []);
+}

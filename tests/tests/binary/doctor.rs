@@ -1,0 +1,122 @@
+//! `candor doctor`: what is wrong, and what to do, on both stores.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Service, candor};
+
+/// What the doctor says: how it ended, and each check with its state.
+fn examined(place: &Place, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
+    let it = candor(place, &[&["doctor", "--json"], options].concat());
+    let object = it.object();
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let checks = object["checks"].as_array().unwrap();
+    for check in checks.iter().filter(|it| it["state"] == "broken" || it["state"] == "warning") {
+        assert!(check["remedy"].is_string(), "{check}");
+    }
+    let states = checks.iter().map(|it| (text(&it["check"]), text(&it["state"]))).collect();
+    (it.code, states, object)
+}
+
+fn states(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(check, state)| ((*check).to_owned(), (*state).to_owned())).collect()
+}
+
+/// All but the room on the disk, which is the test machine's own.
+fn without_disk(mut found: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    found.remove("disk");
+    found
+}
+
+const WELL: [(&str, &str); 6] = [
+    ("settings", "ok"),
+    ("database", "ok"),
+    ("schema", "ok"),
+    ("master key", "ok"),
+    ("clock", "ok"),
+    ("listener", "ok"),
+];
+
+#[test]
+fn a_new_place_is_no_failure_and_stays_as_it_is() {
+    let place = Place::sqlite();
+    let (code, found, _) = examined(&place, &[]);
+    assert_eq!(code, Some(0), "{found:?}");
+    assert_eq!((found["database"].as_str(), found["master key"].as_str()), ("warning", "ok"));
+    assert!(found.contains_key("disk"));
+    assert!(fs::read_dir(place.folder.path()).unwrap().next().is_none(), "to look is not to make");
+}
+
+#[test]
+fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
+    let place = Place::sqlite();
+    candor(&place, &["migrate"]).succeeded();
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!(without_disk(found), states(&[&WELL[..], &[("folder", "ok")]].concat()), "{object}");
+    assert_eq!(code, Some(0), "{object}");
+    let people = candor(&place, &["doctor"]).succeeded().stdout;
+    assert!(people.contains("takes writes"), "{people}");
+}
+
+#[test]
+fn an_installation_that_is_well_has_nothing_wrong_on_postgres() {
+    let Some(place) = Place::empty_postgres() else { return };
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!((code, found["schema"].as_str()), (Some(1), "broken"), "{object}");
+    candor(&place, &["migrate"]).succeeded();
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!((code, found), (Some(0), states(&WELL)), "{object}");
+    let place = place.with("CANDOR_MASTER_KEY", "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=");
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!((code, found["master key"].as_str()), (Some(1), "broken"), "{object}");
+}
+
+#[test]
+fn what_is_broken_is_named_with_what_to_do_and_warnings_are_no_failure() {
+    let place = Place::sqlite();
+    let organization = place.key("*", &[]).organization;
+    let data = place.folder.path().join("data");
+    fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!((code, found["folder"].as_str()), (Some(0), "warning"), "{object}");
+    fs::remove_file(data.join("master.key")).unwrap();
+    let it = candor(&place, &["doctor"]);
+    assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
+    assert!(it.stderr.contains("master key") && it.stdout.contains("--accept-loss"), "{}{}", it.stdout, it.stderr);
+    assert!(!data.join("master.key").exists() && !organization.is_empty());
+    fs::write(data.join("candor.db"), "no database at all, whatever it is called").unwrap();
+    let (code, found, object) = examined(&place, &[]);
+    assert_eq!((code, found["database"].as_str(), found["clock"].as_str()), (Some(1), "broken", "skipped"), "{object}");
+}
+
+#[test]
+fn settings_that_are_not_understood_are_a_finding() {
+    let (code, found, object) = examined(&Place::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
+    assert_eq!((code, found["settings"].as_str()), (Some(1), "broken"), "{object}");
+    assert!(object["checks"][0]["message"].as_str().unwrap().contains("CANDOR_LISTEN"), "{object}");
+}
+
+#[test]
+fn an_address_may_be_taken_by_a_candor_and_by_nobody_else() {
+    let place = Place::sqlite();
+    let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
+    let listen = service.address.to_string();
+    let admin = service.said["metrics_url"].as_str().unwrap();
+    let admin = admin.trim_start_matches("http://").trim_end_matches("/metrics").to_owned();
+    let (code, found, object) = examined(&place, &["--listen", &listen, "--admin-listen", &admin]);
+    let states = (found["listener"].as_str(), found["admin listener"].as_str());
+    assert_eq!((code, states), (Some(0), ("ok", "ok")), "{object}");
+    assert!(object["checks"].to_string().contains("a candor listens on"), "{object}");
+    service.stop();
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = stranger.local_addr().unwrap().to_string();
+    // Whoever takes connections and says nothing would be waited for; this one hangs up.
+    std::thread::spawn(move || stranger.incoming().for_each(drop));
+    let (code, found, object) = examined(&place, &["--listen", &taken]);
+    assert_eq!((code, found["listener"].as_str()), (Some(1), "broken"), "{object}");
+    assert_eq!(object["broken"], json!(1));
+}

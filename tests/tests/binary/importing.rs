@@ -1,0 +1,143 @@
+//! `candor import` against services that refuse, are busy, silent or not there.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::net::TcpListener;
+use std::process::Child;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, candor, fed, finished, signal, spawn};
+
+const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
+    {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
+const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+
+/// Answers one connection after the other with these, and tells the idempotency keys that came.
+fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let keys = thread::spawn(move || {
+        let mut keys = vec![];
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut key, mut length) = (None, 0);
+            for line in reader.by_ref().lines().map(|it| it.unwrap().to_lowercase()).take_while(|it| !it.is_empty()) {
+                if let Some(value) = line.strip_prefix("idempotency-key:") {
+                    key = Some(value.trim().to_owned());
+                }
+                if let Some(value) = line.strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+            }
+            reader.read_exact(&mut vec![0; length]).unwrap();
+            keys.push(key.unwrap());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+        keys
+    });
+    (url, keys)
+}
+
+fn place() -> Place {
+    let place = Place::sqlite().with("CANDOR_API_KEY", "cdr_live_x");
+    std::fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
+    place
+}
+
+/// Waits for a line on standard error that says this, and keeps what comes after it.
+fn says(process: &mut Child, text: &str) {
+    let mut lines = BufReader::new(process.stderr.as_mut().unwrap()).lines();
+    assert!(lines.any(|it| it.unwrap().contains(text)), "it ended without saying {text:?}");
+}
+
+#[test]
+fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
+    let (url, keys) = answering(&[
+        "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+        "",
+        DONE,
+    ]);
+    let done = candor(&place(), &["import", "people.csv", "--url", &url, "--json"]);
+    for said in ["the quota of uploads is used up", "503", "trying again"] {
+        assert!(done.stderr.contains(said), "{said}: {}", done.stderr);
+    }
+    assert_eq!(done.json()["data"]["created"], 1);
+    let keys = keys.join().unwrap();
+    assert!(keys.len() == 4 && keys.iter().all(|it| *it == keys[0]), "{keys:?}");
+}
+
+#[test]
+fn an_import_reads_standard_input() {
+    let (url, keys) = answering(&[DONE]);
+    let done = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
+    assert_eq!(done.json()["import"]["rows_applied"], 1);
+    assert_eq!(keys.join().unwrap().len(), 1);
+    let broken = fed(&place(), &["import", "-", "--url", &url], b"email;name\n");
+    assert_eq!((broken.code, broken.stderr.contains("standard input")), (Some(1), true), "{}", broken.stderr);
+}
+
+#[test]
+fn an_import_says_that_nobody_listens_and_that_nothing_went_in_when_it_is_stopped() {
+    let url = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let place = place();
+        let mut process = spawn(&place, &["import", "people.csv", "--url", &url, "--json"]);
+        says(&mut process, "trying again");
+        signal(process.id(), name);
+        let stopped = finished(process);
+        assert_eq!(stopped.code, Some(code), "{}", stopped.stderr);
+        assert!(stopped.stderr.contains("nothing went in"), "{}", stopped.stderr);
+        let object = &stopped.object()["import"];
+        assert_eq!((&object["complete"], &object["rows_sent"]), (&json!(false), &json!(0)), "{object}");
+        assert!(object["error"].as_str().unwrap().contains("nothing went in"), "{object}");
+    }
+}
+
+#[test]
+fn an_import_says_that_the_service_is_silent_and_leaves_open_what_went_in() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let place = place();
+    let mut process = spawn(&place, &["import", "people.csv", "--url", &url]);
+    says(&mut process, "the service has not answered yet");
+    signal(process.id(), "INT");
+    let stopped = finished(process);
+    assert_eq!(stopped.code, Some(130), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("whether anything went in is not known"), "{}", stopped.stderr);
+    assert!(stopped.stdout.contains("sent, without an answer"), "{}", stopped.stdout);
+    drop(listener);
+}
+
+/// One row more than one part has.
+fn two_parts() -> String {
+    let mut file = "email\n".to_owned();
+    (0..=10_000).for_each(|it| writeln!(file, "p{it}@example.com").unwrap());
+    file
+}
+
+#[test]
+fn an_import_that_fails_in_between_says_what_each_part_came_to() {
+    let place = place();
+    std::fs::write(place.folder.path().join("people.csv"), two_parts()).unwrap();
+    let import = |options: &[&str]| {
+        let (url, served) = answering(&[DONE, DENIED]);
+        let it = candor(&place, &[&["import", "people.csv", "--url", &url], options].concat());
+        served.join().unwrap();
+        it
+    };
+    let failed = import(&["--json"]);
+    assert_eq!((failed.code, failed.stderr.contains("what went in stays")), (Some(1), true), "{}", failed.stderr);
+    let object = failed.object();
+    let states: Vec<&Value> = object["import"]["parts"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    assert_eq!(states, ["applied", "not_sent"]);
+    let far = ["complete", "rows", "rows_sent", "rows_applied"].map(|it| object["import"][it].clone());
+    assert_eq!(far, [json!(false), json!(10_001), json!(10_000), json!(10_000)]);
+    let people = import(&[]).stdout;
+    assert!(people.contains("10000 of 10001 rows sent, 10000 applied"), "{people}");
+    let tried = import(&["--dry-run"]);
+    assert!(tried.stderr.contains("nothing was to be written"), "{}", tried.stderr);
+}

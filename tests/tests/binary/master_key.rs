@@ -1,0 +1,55 @@
+//! A database is opened with the master key that it was sealed with, on both stores.
+
+use std::fs;
+
+use crate::support::{Place, Service, candor};
+
+const RIGHT: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// Another key under the same name.
+const WRONG: &str = "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+
+#[test]
+fn another_master_key_is_refused_on_sqlite() {
+    let place = Place::sqlite().with("CANDOR_MASTER_KEY", RIGHT);
+    refused(place, &[&["serve"], &["migrate"], &["rekey"], &["dev"], &["org", "create", "--name", "x"]]);
+}
+
+#[test]
+fn another_master_key_is_refused_on_postgres() {
+    let Some(place) = Place::postgres() else { return };
+    let place = place.with("CANDOR_MASTER_KEY", RIGHT);
+    refused(place, &[&["serve"], &["serve", "--role", "api"], &["migrate"], &["rekey"]]);
+}
+
+fn refused(place: Place, commands: &[&[&str]]) {
+    // Stopped again: while it serves an embedded database, another one is refused for that.
+    Service::serve(&place).stop();
+    // `dev` warns of other things before.
+    let wrong = place.with("CANDOR_MASTER_KEY", WRONG).with("CANDOR_LOG", "error");
+    for command in commands {
+        let it = candor(&wrong, command);
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        for word in ["sealed by k1 (", "the ring has k1 (", "CANDOR_MASTER_KEY"] {
+            assert!(it.stderr.contains(word), "{command:?}: {word} in {}", it.stderr);
+        }
+    }
+    let right = wrong.with("CANDOR_MASTER_KEY", RIGHT);
+    Service::serve(&right).stop();
+}
+
+#[test]
+fn no_master_key_is_made_beside_a_database_that_somebody_has_used() {
+    let place = Place::sqlite().with("CANDOR_LOG", "error");
+    place.key("*", &[]);
+    let file = place.folder.path().join("data/master.key");
+    let kept = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    for command in [&["serve"][..], &["dev"], &["rekey"], &["migrate"]] {
+        let it = candor(&place, command);
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+        assert!(it.stderr.contains("master.key is missing"), "{command:?}: {}", it.stderr);
+        assert!(!file.exists());
+    }
+    fs::write(&file, kept).unwrap();
+    Service::serve(&place).stop();
+}

@@ -1,0 +1,68 @@
+// Looks at the reference as a reader does. Arguments: its address, Chromium, and a folder for pictures.
+const { chromium } = require("playwright-core");
+const [origin, executablePath, folder] = process.argv.slice(-3);
+
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+const WAIT = { timeout: 120_000 };
+const OPERATION = "Record an observation";
+const GUIDE = "Checking the signature";
+
+const problems = [];
+const check = (holds, says) => holds || problems.push(says);
+
+async function read(page) {
+  await page.goto(`${origin}/docs`);
+  await page.getByRole("heading", { name: OPERATION }).first().waitFor(WAIT);
+  await page.getByRole("heading", { name: GUIDE }).first().waitFor(WAIT);
+}
+
+async function samples(page) {
+  await page.getByRole("heading", { name: OPERATION }).first().scrollIntoViewIfNeeded();
+  const shown = (text) => page.getByText(text).first().waitFor(WAIT);
+  await shown("curl -sS");
+  const all = await page.evaluate(async () => {
+    const document = await (await fetch("/docs/reference.json")).json();
+    return document.paths["/observations"].post["x-codeSamples"].map((it) => it.label);
+  });
+  check(all.join() === "curl,TypeScript,Python", `samples in ${all}`);
+}
+
+async function search(page) {
+  await page.getByRole("search").first().click();
+  const field = page.getByRole("combobox", { name: "Enter search query" });
+  await field.waitFor(WAIT);
+  await field.fill("signature");
+  await page.getByRole("option", { name: new RegExp(GUIDE) }).first().waitFor(WAIT);
+}
+
+async function narrow(page) {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("about:blank");
+  await page.goto(`${origin}/docs#description/checking-the-signature`);
+  await page.getByRole("heading", { name: GUIDE }).first().waitFor(WAIT);
+  const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  check(content <= screen, `${content} pixels wide on a screen of ${screen}`);
+}
+
+async function main() {
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.on("request", (it) => check(/^(data|blob):/.test(it.url()) || it.url().startsWith(`${origin}/`), `asked ${it.url()}`));
+  page.on("console", (it) => check(it.type() !== "error", `console: ${it.text()}`));
+  page.on("pageerror", (it) => problems.push(`error: ${it}`));
+  try {
+    for (const step of [read, samples, search, narrow]) {
+      await step(page).catch((it) => problems.push(`${step.name}: ${it}`));
+      await page.screenshot({ path: `${folder}/${step.name}.png` });
+    }
+  } finally {
+    await browser.close();
+  }
+  problems.forEach((it) => console.error(it));
+  process.exitCode = problems.length ? 1 : 0;
+}
+
+main();
