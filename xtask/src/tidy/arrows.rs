@@ -50,7 +50,12 @@ fn table() -> Vec<Row> {
         Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         Row::new("candor-port-storage", &[DOMAIN], databases),
         Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
-        Row::new("candor-service", &[DOMAIN, &PORTS], &["actix-web", "hyper", "diesel"]),
+        // A pure machine: it names what is queued and claimed, and nothing that could do it.
+        Row {
+            only: Some(&[]),
+            ..Row::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
+        },
+        Row::new("candor-service", &[DOMAIN, &PORTS, &["candor-dispatch"]], &["actix-web", "hyper", "diesel"]),
         Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),

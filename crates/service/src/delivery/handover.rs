@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
+use candor_dispatch::Ends;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
@@ -12,7 +13,6 @@ use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Committed, Write};
 
 use super::engine::{Engine, Waiting};
-use super::lease::Ends;
 use super::message::Message;
 
 /// A change that fires more than this is an import: what it queues is claimed bit by bit.
@@ -57,14 +57,7 @@ struct Leased {
 
 impl Drop for Leased {
     fn drop(&mut self) {
-        let mut lanes = self.engine.lanes();
-        lanes.release(self.room);
-        let open = lanes.is_open();
-        drop(lanes);
-        // Whoever records waits for the room only at the end, and most commits have nothing to deliver.
-        if !open {
-            self.engine.outcomes.tell();
-        }
+        self.engine.tell(|it, _| it.release(self.room));
     }
 }
 
@@ -109,11 +102,12 @@ impl HandOver {
             self.engine.receivers.forget((self.tenant, *webhook));
         }
         if self.sooner {
-            self.engine.nudge(false);
+            self.engine.tell(|it, _| it.look_at_due());
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),
-            None if self.due || !self.changed.is_empty() => self.engine.nudge(!self.changed.is_empty()),
+            None if !self.changed.is_empty() => self.engine.tell(|it, _| it.look_at_all()),
+            None if self.due => self.engine.tell(|it, _| it.look_at_due()),
             None => {}
         }
     }
@@ -121,7 +115,7 @@ impl HandOver {
     fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
         let pairs = committed.map(|it| it.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
-            self.engine.nudge(true);
+            self.engine.tell(|it, _| it.look_at_all());
         }
         if pairs.is_empty() {
             return;
@@ -131,7 +125,9 @@ impl HandOver {
         let messages: HashMap<EventId, Arc<Message>> =
             events.filter(wanted).map(|it| (it.id, Arc::new(Message::of(self.tenant, it)))).collect();
         let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
-        self.engine.take_in(waiting, leased.ends, std::mem::take(&mut leased.room));
+        let room = std::mem::take(&mut leased.room);
+        self.engine.tell(|it, now| it.take_in(waiting, leased.ends, room, now));
+        self.engine.start_what_may();
     }
 
     fn waiting(
@@ -152,7 +148,7 @@ impl HandOver {
 
 impl Leased {
     fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
-        let ends = engine.now().plus(engine.settings.lease());
-        engine.lanes().reserve(room).then(|| Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
+        let ends = engine.tell(|it, now| it.reserve(room, now))?;
+        Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
     }
 }

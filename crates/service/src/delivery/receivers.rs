@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use candor_dispatch::Now;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
@@ -11,7 +12,6 @@ use candor_port_storage::queue::Lane;
 use candor_port_storage::store::Read;
 use tokio::sync::OnceCell;
 
-use super::lease::Now;
 use crate::Shell;
 use crate::vault::Vault;
 use crate::webhooks::secrets;
@@ -63,7 +63,7 @@ impl Known {
     fn is_fresh(&self, now: Now) -> bool {
         // A time of day that was set back says nothing about how long ago it was.
         let wall = u128::from(now.wall.millis().abs_diff(self.since.wall.millis()));
-        let steady = now.steady.saturating_duration_since(self.since.steady);
+        let steady = now.steady.saturating_sub(self.since.steady);
         wall < BELIEVED.as_millis() && steady < BELIEVED
     }
 }

@@ -1,7 +1,5 @@
 //! Whose turn it is, and how much anybody may have.
 
-use std::time::Instant;
-
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
@@ -9,7 +7,8 @@ use ulid::Ulid;
 
 use super::*;
 
-const LIMITS: Limits = Limits { attempts: 256, waiting: 512, needs: Duration::from_secs(20) };
+const LIMITS: Limits = Limits { attempts: 256, waiting: 512 };
+const NEEDS: Duration = Duration::from_secs(20);
 const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
 const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
@@ -25,8 +24,8 @@ fn lane(tenant: u128, webhook: u128) -> Lane {
 
 impl Desk {
     fn new(limits: Limits) -> Self {
-        let now = Now { wall: Timestamp::from_millis(1_772_366_400_000), steady: Instant::now() };
-        Self { lanes: Lanes::new(limits), now }
+        let now = Now { wall: Timestamp::from_millis(1_772_366_400_000), steady: Duration::ZERO };
+        Self { lanes: Lanes::new(limits, NEEDS), now }
     }
 
     /// Offers so many and says how many were taken.
@@ -36,13 +35,13 @@ impl Desk {
     }
 
     /// Begins whatever may begin.
-    fn start(&mut self) -> Vec<(Lane, u32)> {
-        std::iter::from_fn(|| self.lanes.start(self.now)).map(|it| (it.lane, it.round)).collect()
+    fn start(&mut self) -> Vec<Place> {
+        std::iter::from_fn(|| self.lanes.start(self.now)).map(|it| it.place).collect()
     }
 
-    fn end(&mut self, begun: &[(Lane, u32)], answer: Answer) {
-        for (lane, round) in begun {
-            self.lanes.ended(*lane, *round, Some(answer));
+    fn end(&mut self, begun: &[Place], answer: Answer) {
+        for place in begun {
+            self.lanes.ended(*place, Some(answer));
         }
         self.lanes.recorded(begun.len());
     }
@@ -56,12 +55,12 @@ impl Desk {
 
     fn pass(&mut self, seconds: u64) {
         let length = Duration::from_secs(seconds);
-        self.now = Now { wall: super::super::lease::later(self.now.wall, length), steady: self.now.steady + length };
+        self.now = Now { wall: crate::lease::later(self.now.wall, length), steady: self.now.steady + length };
     }
 }
 
-fn count(begun: &[(Lane, u32)], wanted: Lane) -> usize {
-    begun.iter().filter(|(lane, _)| *lane == wanted).count()
+fn count(begun: &[Place], wanted: Lane) -> usize {
+    begun.iter().filter(|it| it.lane == wanted).count()
 }
 
 #[test]
@@ -93,13 +92,13 @@ fn a_full_lane_says_when_it_is_not_any_more() {
 
 #[test]
 fn tenants_take_turns_however_many_lanes_they_have() {
-    let mut desk = Desk::new(Limits { attempts: 12, waiting: 512, needs: LIMITS.needs });
+    let mut desk = Desk::new(Limits { attempts: 12, waiting: 512 });
     let lanes: Vec<_> = (0..20).map(|it| lane(1, it)).chain([lane(2, 99), lane(3, 99)]).collect();
     lanes.iter().for_each(|it| desk.warm(*it));
     lanes.iter().for_each(|it| assert_eq!(desk.offer(*it, 4), 4));
     let begun = desk.start();
     assert_eq!(begun.len(), 12);
-    let of = |tenant| begun.iter().filter(|((it, _), _)| *it == lane(tenant, 0).0).count();
+    let of = |tenant| begun.iter().filter(|it| it.lane.0 == lane(tenant, 0).0).count();
     assert_eq!((of(1), of(2), of(3)), (4, 4, 4));
 }
 
@@ -163,7 +162,7 @@ fn what_has_waited_too_long_for_its_lease_is_forgotten() {
 
 #[test]
 fn no_more_is_held_than_there_is_room_for() {
-    let mut desk = Desk::new(Limits { attempts: 4, waiting: 8, needs: LIMITS.needs });
+    let mut desk = Desk::new(Limits { attempts: 4, waiting: 8 });
     desk.warm(lane(1, 1));
     assert!(desk.lanes.reserve(10) && !desk.lanes.reserve(3));
     assert_eq!(desk.offer(lane(1, 1), 20), 2, "what is reserved is taken");
@@ -172,8 +171,8 @@ fn no_more_is_held_than_there_is_room_for() {
     let begun = desk.start();
     assert_eq!((begun.len(), desk.offer(lane(1, 1), 20)), (4, 4));
     assert_eq!((desk.lanes.held(), desk.lanes.room()), (12, 0));
-    for (lane, round) in &begun {
-        desk.lanes.ended(*lane, *round, Some(QUICK));
+    for place in &begun {
+        desk.lanes.ended(*place, Some(QUICK));
     }
     assert_eq!((desk.lanes.held(), desk.lanes.room()), (12, 0), "what is not recorded is still held");
     desk.lanes.recorded(4);
@@ -195,8 +194,8 @@ fn after_the_end_nothing_begins_and_what_waits_is_handed_out() {
 #[test]
 fn what_is_counted_agrees_with_what_is_held_after_any_history() {
     let random = candor_store_testkit::Random::new(5);
-    let mut desk = Desk::new(Limits { attempts: 16, waiting: 24, needs: LIMITS.needs });
-    let mut begun: Vec<(Lane, u32)> = vec![];
+    let mut desk = Desk::new(Limits { attempts: 16, waiting: 24 });
+    let mut begun: Vec<Place> = vec![];
     for step in 0..20_000 {
         match random.below(6) {
             0 | 1 => {

@@ -1,52 +1,50 @@
 //! When a lease ends, by two clocks: what is stored is the time of day, which may be set back while a lease runs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use candor_domain::time::Timestamp;
-use candor_port_clock::Clock;
 
 /// The present, by both clocks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Now {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
     /// The time of day, which is stored and which other processes go by.
-    pub(super) wall: Timestamp,
-    /// The clock that never goes back.
-    pub(super) steady: Instant,
+    pub wall: Timestamp,
+    /// What has passed since some moment in the life of this process, by a clock that is never set.
+    pub steady: Duration,
 }
 
 /// The end of a lease.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ends {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
     wall: Timestamp,
-    steady: Instant,
+    steady: Duration,
 }
 
 impl Now {
-    pub(super) fn of(clock: &dyn Clock) -> Self {
-        Self { wall: clock.now(), steady: Instant::now() }
-    }
-
     /// The end of a lease that begins now.
-    pub(super) fn plus(self, length: Duration) -> Ends {
+    #[must_use]
+    pub fn plus(self, length: Duration) -> Ends {
         Ends { wall: later(self.wall, length), steady: self.steady + length }
     }
 }
 
 impl Ends {
     /// As it is stored.
-    pub(super) const fn stored(self) -> Timestamp {
+    #[must_use]
+    pub const fn stored(self) -> Timestamp {
         self.wall
     }
 
     /// What is left of it: by the clock that is further ahead, so that nobody else can think it over before.
-    pub(super) fn left(self, now: Now) -> Duration {
+    #[must_use]
+    pub fn left(self, now: Now) -> Duration {
         let wall = u64::try_from(self.wall.millis() - now.wall.millis()).unwrap_or_default();
-        self.steady.saturating_duration_since(now.steady).min(Duration::from_millis(wall))
+        self.steady.saturating_sub(now.steady).min(Duration::from_millis(wall))
     }
 }
 
 /// The time so much later.
-pub(super) fn later(at: Timestamp, by: Duration) -> Timestamp {
+pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
     let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(at.millis().saturating_add(millis))
 }
@@ -57,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_lease_is_over_when_either_clock_says_so() {
-        let start = Now { wall: Timestamp::from_millis(1_000_000), steady: Instant::now() };
+        let start = Now { wall: Timestamp::from_millis(1_000_000), steady: Duration::from_secs(7) };
         let ends = start.plus(Duration::from_secs(30));
         let at = |wall: i64, steady: u64| Now {
             wall: start.wall.plus_seconds(wall),

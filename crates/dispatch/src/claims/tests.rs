@@ -10,6 +10,8 @@ use ulid::Ulid;
 use super::*;
 
 const ROOM: usize = 768;
+/// What the steady clock says when a test begins.
+const START: Duration = Duration::from_secs(100);
 
 fn lane(number: u128) -> Lane {
     (Tenant::live(OrganizationId::from_ulid(Ulid(1))), WebhookId::from_ulid(Ulid(number)))
@@ -27,7 +29,7 @@ fn found(each: usize, lanes: impl IntoIterator<Item = u128>, next: Option<u128>)
 }
 
 /// Claims that have looked at everything once, and found nothing.
-fn settled(now: Instant) -> Claims {
+fn settled(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
     while let Some(claim) = claims.next(now, ROOM, vec![]) {
         claims.took(&claim, &Claimed::default(), now);
@@ -44,7 +46,7 @@ fn walk(claim: Option<Claim>) -> Walk {
 
 #[test]
 fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seconds() {
-    let start = Instant::now();
+    let start = START;
     let mut claims = settled(start);
     let mut counts = (0, 0);
     for tick in 1..=1200 {
@@ -64,7 +66,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
 
 #[test]
 fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     let oldest = claims.next(now, 100, vec![]).unwrap();
@@ -88,7 +90,7 @@ fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() 
 
 #[test]
 fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_takes() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     let oldest = claims.next(now, ROOM, vec![]).unwrap();
@@ -106,7 +108,7 @@ fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_t
 
 #[test]
 fn full_lanes_are_passed_over_until_they_are_not() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     let full = vec![lane(1), lane(2)];
@@ -120,7 +122,7 @@ fn full_lanes_are_passed_over_until_they_are_not() {
 
 #[test]
 fn after_a_walk_the_next_one_begins_when_a_lane_that_may_have_more_has_room() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     let oldest = claims.next(now, ROOM, vec![]).unwrap();
@@ -137,7 +139,7 @@ fn after_a_walk_the_next_one_begins_when_a_lane_that_may_have_more_has_room() {
 
 #[test]
 fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     let first = walk(claims.next(now, ROOM, vec![lane(1)]));
@@ -150,7 +152,7 @@ fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
 
 #[test]
 fn nothing_is_claimed_without_room_and_at_once_when_there_is_some() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     assert_eq!(claims.next(now, LEAST_ROOM - 1, vec![]), None);
@@ -159,7 +161,7 @@ fn nothing_is_claimed_without_room_and_at_once_when_there_is_some() {
 
 #[test]
 fn parked_deliveries_and_due_ones_take_turns() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
     claims.look_at_parked();
@@ -174,7 +176,7 @@ fn parked_deliveries_and_due_ones_take_turns() {
 
 #[test]
 fn a_store_that_failed_is_left_alone_for_a_while() {
-    let now = Instant::now();
+    let now = START;
     let mut claims = Claims::new(now);
     assert!(claims.next(now, ROOM, vec![]).is_some());
     claims.failed(now);

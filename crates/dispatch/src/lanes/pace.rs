@@ -17,13 +17,13 @@ const QUICK: Duration = Duration::from_secs(1);
 
 /// How a receiver took an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Answer {
+pub struct Answer {
     /// Whether it answered at all.
-    pub(in super::super) answered: bool,
+    pub answered: bool,
     /// Whether it acknowledged.
-    pub(in super::super) acknowledged: bool,
+    pub acknowledged: bool,
     /// How long it took, or until it was given up.
-    pub(in super::super) took: Duration,
+    pub took: Duration,
 }
 
 /// What is known of one receiver.

@@ -8,7 +8,7 @@
 mod tests;
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use candor_port_storage::queue::{Claim, Claimed, Lane, Walk};
 
@@ -19,7 +19,7 @@ const LOOK_FOR_PARKED: Duration = Duration::from_secs(3);
 /// When the store has failed, it is left alone for so long.
 const LEAVE_ALONE: Duration = Duration::from_secs(1);
 /// With less room nothing is claimed: many small claims would cost more than a few larger ones.
-pub(super) const LEAST_ROOM: usize = 64;
+pub(crate) const LEAST_ROOM: usize = 64;
 /// The most that one claim takes of the oldest.
 const MOST: usize = 128;
 /// A claim walks past so many lanes, most of which may have nothing due.
@@ -31,7 +31,7 @@ const LANES_EXPECTED: usize = 32;
 
 /// Decides what is claimed next.
 #[derive(Debug)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     /// Whether lanes are walked along, rather than the oldest taken.
     walking: bool,
     due: Search,
@@ -51,35 +51,35 @@ struct Search {
     lanes: usize,
     lanes_before: usize,
     /// Whether more is to be expected, whichever lanes have room.
-    hungry: bool,
+    has_more: bool,
     /// The lanes of which something was taken in this walk so far.
-    gave: HashSet<Lane>,
+    served: HashSet<Lane>,
     /// Lanes that may have more: they got nothing because they were full, or something was taken of them in a walk
     /// that is over.
     passed_over: HashSet<Lane>,
-    look_at: Instant,
+    look_at: Duration,
 }
 
 impl Search {
-    fn new(now: Instant) -> Self {
+    fn new(now: Duration) -> Self {
         Self {
             after: None,
             lanes: 0,
             lanes_before: LANES_EXPECTED,
-            hungry: true,
-            gave: HashSet::new(),
+            has_more: true,
+            served: HashSet::new(),
             passed_over: HashSet::new(),
             look_at: now,
         }
     }
 
-    fn is_due(&self, now: Instant, full: &[Lane]) -> bool {
+    fn is_due(&self, now: Duration, full: &[Lane]) -> bool {
         let is_free = |it: &Lane| full.binary_search(it).is_err();
-        self.hungry || now >= self.look_at || self.passed_over.iter().any(is_free)
+        self.has_more || now >= self.look_at || self.passed_over.iter().any(is_free)
     }
 
-    fn may_be_due(&self, now: Instant) -> bool {
-        self.hungry || now >= self.look_at || !self.passed_over.is_empty()
+    fn may_be_due(&self, now: Duration) -> bool {
+        self.has_more || now >= self.look_at || !self.passed_over.is_empty()
     }
 
     fn walk(&self, room: usize, most: usize, full: Vec<Lane>) -> Walk {
@@ -91,18 +91,18 @@ impl Search {
     /// A part of the walk took something. It goes on at once while it finds something. After its end the next one
     /// begins when a lane that may have more has room: looking at the others alone, again and again, would cost more
     /// than it finds.
-    fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Instant, pause: Duration) {
+    fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
         let lanes = lanes_of(claimed);
         self.lanes += lanes.len();
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
-        self.hungry = !is_end && !lanes.is_empty();
+        self.has_more = !is_end && !lanes.is_empty();
         self.look_at = now + if is_end { pause } else { LOOK };
-        self.gave.extend(lanes);
+        self.served.extend(lanes);
         self.passed_over = walk.busy.iter().copied().collect();
         if is_end {
             self.lanes += walk.busy.len();
-            self.passed_over.extend(self.gave.drain());
+            self.passed_over.extend(self.served.drain());
             self.begin_again();
         }
     }
@@ -110,14 +110,14 @@ impl Search {
     /// The next part of the walk is its first one.
     fn begin_again(&mut self) {
         self.after = None;
-        self.gave.clear();
+        self.served.clear();
         self.lanes_before = self.lanes.max(1);
         self.lanes = 0;
     }
 }
 
 impl Claims {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Duration) -> Self {
         Self {
             walking: false,
             due: Search::new(now),
@@ -129,22 +129,22 @@ impl Claims {
     }
 
     /// Whether there may be something to claim now, whatever room there is.
-    pub(super) fn may_want(&self, now: Instant) -> bool {
+    pub(crate) fn may_want(&self, now: Duration) -> bool {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
     }
 
     /// The lanes that something was claimed of just now, and which are likely to have more.
-    pub(super) fn recent(&self) -> &[Lane] {
+    pub(crate) fn recent(&self) -> &[Lane] {
         &self.recent
     }
 
     /// Each of these lanes takes so many more. Taking less of a long queue would only mean more claims.
-    pub(super) fn each_takes(&mut self, count: Option<usize>) {
+    pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |it| it.max(EACH));
     }
 
     /// What to claim now, if anything. `full` are the lanes that nothing should be claimed for, in their order.
-    pub(super) fn next(&mut self, now: Instant, room: usize, full: Vec<Lane>) -> Option<Claim> {
+    pub(crate) fn next(&mut self, now: Duration, room: usize, full: Vec<Lane>) -> Option<Claim> {
         if room < LEAST_ROOM {
             return None;
         }
@@ -164,7 +164,7 @@ impl Claims {
     }
 
     /// What a claim found.
-    pub(super) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Instant) {
+    pub(crate) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Duration) {
         if !claimed.jobs.is_empty() && !matches!(claim, Claim::Parked(_)) {
             self.recent = lanes_of(claimed).into_iter().collect();
         }
@@ -173,40 +173,40 @@ impl Claims {
                 self.due.begin_again();
                 self.due.lanes_before = lanes_of(claimed).len().max(LANES_EXPECTED);
                 self.walking = claimed.jobs.len() >= usize::from(*most);
-                self.due.hungry = self.walking;
+                self.due.has_more = self.walking;
                 self.due.passed_over.clear();
                 self.due.look_at = now + LOOK;
             }
             Claim::Lanes(walk) => {
                 self.due.took(walk, claimed, now, LOOK);
-                self.walking = self.due.hungry || self.due.after.is_some() || !self.due.passed_over.is_empty();
+                self.walking = self.due.has_more || self.due.after.is_some() || !self.due.passed_over.is_empty();
             }
             Claim::Parked(walk) => self.parked.took(walk, claimed, now, LOOK_FOR_PARKED),
         }
     }
 
     /// The store has failed.
-    pub(super) fn failed(&mut self, now: Instant) {
+    pub(crate) fn failed(&mut self, now: Duration) {
         for search in [&mut self.due, &mut self.parked] {
-            search.hungry = false;
+            search.has_more = false;
             search.passed_over.clear();
             search.look_at = now + LEAVE_ALONE;
         }
     }
 
     /// Something may be due that was not there before.
-    pub(super) const fn look_at_due(&mut self) {
-        self.due.hungry = true;
+    pub(crate) const fn look_at_due(&mut self) {
+        self.due.has_more = true;
     }
 
     /// A subscription may be active again.
-    pub(super) fn look_at_parked(&mut self) {
+    pub(crate) fn look_at_parked(&mut self) {
         self.parked.begin_again();
-        self.parked.hungry = true;
+        self.parked.has_more = true;
     }
 
     /// When to look again if nothing happens before.
-    pub(super) fn look_at(&self) -> Instant {
+    pub(crate) fn look_at(&self) -> Duration {
         self.due.look_at.min(self.parked.look_at)
     }
 }

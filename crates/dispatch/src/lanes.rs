@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use candor_port_storage::queue::Lane;
 
-use super::lease::{Ends, Now};
+use crate::lease::{Ends, Now};
 use left::LeftAlone;
-pub(super) use pace::Answer;
+pub use pace::Answer;
 use pace::Pace;
 use ring::Ring;
 
@@ -25,32 +25,53 @@ use ring::Ring;
 const REMEMBERED: usize = 4096;
 
 /// How much there may be at once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
     /// Attempts under way.
-    pub(super) attempts: usize,
+    pub attempts: usize,
     /// Deliveries that wait here to be attempted.
-    pub(super) waiting: usize,
-    /// An attempt begins only while so much is left of its lease.
-    pub(super) needs: Duration,
+    pub waiting: usize,
 }
 
 /// A delivery that is to be attempted now.
-#[derive(Debug)]
-pub(super) struct Begun<T> {
-    pub(super) lane: Lane,
-    pub(super) item: T,
-    pub(super) ends: Ends,
-    /// The lane's round, to be handed back with the answer.
-    pub(super) round: u32,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun<T> {
+    /// What its end gives back.
+    pub place: Place,
+    /// The delivery.
+    pub item: T,
+    /// The end of its lease.
+    pub ends: Ends,
     /// Whether its lane was full before, and is not any more.
-    pub(super) makes_room: bool,
+    pub makes_room: bool,
+}
+
+/// The place of an attempt among those under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The subscription.
+    pub lane: Lane,
+    /// Which attempts of the subscription it was begun together with.
+    round: u32,
+}
+
+impl Limits {
+    /// What one process has at most: each attempt has a socket.
+    pub const OF_A_PROCESS: Self = Self { attempts: 256, waiting: 1280 };
+
+    /// The most deliveries in memory, but for what one claim finds no room for.
+    #[must_use]
+    pub const fn room(self) -> usize {
+        self.attempts + self.waiting
+    }
 }
 
 /// What is held, lane by lane.
 #[derive(Debug)]
-pub(super) struct Lanes<T> {
+pub(crate) struct Lanes<T> {
     limits: Limits,
+    /// An attempt begins only while so much is left of its lease.
+    needs: Duration,
     lanes: HashMap<Lane, State<T>>,
     /// Lanes that nothing is taken for.
     left_alone: LeftAlone,
@@ -90,9 +111,10 @@ impl<T> State<T> {
 }
 
 impl<T> Lanes<T> {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits, needs: Duration) -> Self {
         Self {
             limits,
+            needs,
             lanes: HashMap::new(),
             left_alone: LeftAlone::default(),
             ring: Ring::default(),
@@ -105,25 +127,25 @@ impl<T> Lanes<T> {
     }
 
     /// How many deliveries are held, from their claim until what became of them is recorded.
-    pub(super) const fn held(&self) -> usize {
+    pub(crate) const fn held(&self) -> usize {
         self.all.attempts + self.all.waiting + self.unrecorded
     }
 
     /// How many attempts are under way.
-    pub(super) const fn attempts(&self) -> usize {
+    pub(crate) const fn attempts(&self) -> usize {
         self.all.attempts
     }
 
     /// How many more may be taken in.
-    pub(super) const fn room(&self) -> usize {
+    pub(crate) const fn room(&self) -> usize {
         if !self.open {
             return 0;
         }
-        (self.limits.attempts + self.limits.waiting).saturating_sub(self.held() + self.reserved)
+        self.limits.room().saturating_sub(self.held() + self.reserved)
     }
 
     /// Keeps room for so many, if there is any; [`Lanes::release`] ends that.
-    pub(super) const fn reserve(&mut self, count: usize) -> bool {
+    pub(crate) const fn reserve(&mut self, count: usize) -> bool {
         let fits = self.room() >= count;
         if fits {
             self.reserved += count;
@@ -131,12 +153,12 @@ impl<T> Lanes<T> {
         fits
     }
 
-    pub(super) const fn release(&mut self, count: usize) {
+    pub(crate) const fn release(&mut self, count: usize) {
         self.reserved = self.reserved.saturating_sub(count);
     }
 
     /// Whether a lane would take another one while so many are on their way to it.
-    pub(super) fn takes(&self, lane: Lane, coming: usize) -> bool {
+    pub(crate) fn takes(&self, lane: Lane, coming: usize) -> bool {
         if self.left_alone.has(lane) {
             return false;
         }
@@ -147,7 +169,7 @@ impl<T> Lanes<T> {
     }
 
     /// Takes a delivery in, or gives it back where there is no room for it.
-    pub(super) fn offer(&mut self, lane: Lane, item: T, ends: Ends) -> Result<(), T> {
+    pub(crate) fn offer(&mut self, lane: Lane, item: T, ends: Ends) -> Result<(), T> {
         let takes = self.takes(lane, 0);
         // A lane that is refused something is remembered as well: it is full, and nothing should be claimed for it.
         self.tidy();
@@ -167,7 +189,7 @@ impl<T> Lanes<T> {
 
     /// The next delivery to attempt, if one may begin. What has waited for too long is forgotten: its lease runs out,
     /// and whoever claims it then attempts it.
-    pub(super) fn start(&mut self, now: Now) -> Option<Begun<T>> {
+    pub(crate) fn start(&mut self, now: Now) -> Option<Begun<T>> {
         if !self.open || self.all.attempts >= self.limits.attempts {
             return None;
         }
@@ -188,7 +210,7 @@ impl<T> Lanes<T> {
     }
 
     fn start_in(&mut self, lane: Lane, now: Now) -> Option<Begun<T>> {
-        let Self { limits, all, slow, .. } = self;
+        let Self { limits, needs, all, slow, .. } = self;
         let state = self.lanes.get_mut(&lane)?;
         let quick = state.pace.is_quick();
         let crowded = !quick && slow.attempts >= limits.attempts / 2;
@@ -202,25 +224,26 @@ impl<T> Lanes<T> {
         while let Some((item, ends)) = state.waiting.pop_front() {
             all.waiting -= 1;
             slow.waiting -= usize::from(!quick);
-            if ends.left(now) >= limits.needs {
+            if ends.left(now) >= *needs {
                 state.attempts += 1;
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
                 let makes_room = was_full && !state.is_full();
-                return Some(Begun { lane, item, ends, round: state.pace.round(), makes_room });
+                let place = Place { lane, round: state.pace.round() };
+                return Some(Begun { place, item, ends, makes_room });
             }
         }
         None
     }
 
     /// An attempt is over; what became of it is to be recorded. Without an answer the receiver was not asked.
-    pub(super) fn ended(&mut self, lane: Lane, round: u32, answer: Option<Answer>) {
+    pub(crate) fn ended(&mut self, place: Place, answer: Option<Answer>) {
         self.unrecorded += 1;
-        self.left(lane, round, answer);
+        self.left(place, answer);
     }
 
     /// An attempt is over, and nothing is to be recorded.
-    pub(super) fn left(&mut self, lane: Lane, round: u32, answer: Option<Answer>) {
+    pub(crate) fn left(&mut self, Place { lane, round }: Place, answer: Option<Answer>) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.lanes.get_mut(&lane) else { return };
         state.attempts = state.attempts.saturating_sub(1);
@@ -239,22 +262,22 @@ impl<T> Lanes<T> {
     }
 
     /// What became of so many more is to be recorded, though they were not attempted.
-    pub(super) const fn owe(&mut self, count: usize) {
+    pub(crate) const fn owe(&mut self, count: usize) {
         self.unrecorded += count;
     }
 
     /// What became of so many is recorded.
-    pub(super) const fn recorded(&mut self, count: usize) {
+    pub(crate) const fn recorded(&mut self, count: usize) {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }
 
     /// Forgets what has waited for too long; says how many that were.
-    pub(super) fn forget(&mut self, now: Now) -> usize {
+    pub(crate) fn forget(&mut self, now: Now) -> usize {
         self.left_alone.forget(now);
         let before = self.all.waiting;
         for state in self.lanes.values_mut() {
             let waited = state.waiting.len();
-            state.waiting.retain(|(_, ends)| ends.left(now) >= self.limits.needs);
+            state.waiting.retain(|(_, ends)| ends.left(now) >= self.needs);
             let gone = waited - state.waiting.len();
             self.all.waiting -= gone;
             if !state.pace.is_quick() {
@@ -265,7 +288,7 @@ impl<T> Lanes<T> {
     }
 
     /// The lanes that hold so much that nothing should be claimed for them.
-    pub(super) fn full(&self) -> Vec<Lane> {
+    pub(crate) fn full(&self) -> Vec<Lane> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
         let mut full: Vec<_> = self.lanes.iter().filter(|(_, it)| is_full(it)).map(|(lane, _)| *lane).collect();
@@ -276,7 +299,7 @@ impl<T> Lanes<T> {
     }
 
     /// How many more may wait in each of these lanes.
-    pub(super) fn least_free(&self, lanes: &[Lane]) -> Option<usize> {
+    pub(crate) fn least_free(&self, lanes: &[Lane]) -> Option<usize> {
         let free = |lane| {
             let (waiting, depth, _) =
                 self.lanes.get(lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
@@ -286,25 +309,27 @@ impl<T> Lanes<T> {
     }
 
     /// Takes nothing for a lane for some time, so that others may have it; says whether there is room to remember it.
-    pub(super) fn leave_alone(&mut self, lane: Lane, now: Now, until: Ends) -> bool {
+    pub(crate) fn leave_alone(&mut self, lane: Lane, now: Now, until: Ends) -> bool {
         self.left_alone.add(lane, now, until)
     }
 
-    /// Begins nothing any more, and hands out what waits.
-    pub(super) fn close(&mut self) -> Vec<T> {
+    /// Begins nothing any more, and hands out what waits, lane by lane in their order.
+    pub(crate) fn close(&mut self) -> Vec<T> {
         self.open = false;
         self.ring = Ring::default();
         self.all.waiting = 0;
         self.slow.waiting = 0;
-        self.lanes.values_mut().flat_map(|it| it.waiting.drain(..)).map(|(item, _)| item).collect()
+        let mut lanes: Vec<_> = self.lanes.iter_mut().collect();
+        lanes.sort_unstable_by_key(|(lane, _)| **lane);
+        lanes.into_iter().flat_map(|(_, it)| it.waiting.drain(..)).map(|(item, _)| item).collect()
     }
 
-    pub(super) const fn is_open(&self) -> bool {
+    pub(crate) const fn is_open(&self) -> bool {
         self.open
     }
 
     /// Whether nothing is left to do after the end.
-    pub(super) const fn is_done(&self) -> bool {
+    pub(crate) const fn is_done(&self) -> bool {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use candor_port_storage::queue::Lane;
 
-use super::super::lease::{Ends, Now};
+use crate::lease::{Ends, Now};
 
 /// So many at most: every claim names them.
 const MOST: usize = 256;

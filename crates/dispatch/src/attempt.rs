@@ -1,0 +1,120 @@
+//! What becomes of one attempt: the decisions from its turn to what is recorded of it, as functions.
+
+use std::time::Duration;
+
+use candor_domain::id::DeliveryId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Answered, FailureReason, Job, Origin, Outcome, Pulse, Status};
+use candor_port_storage::queue::Fate;
+
+use crate::lanes::Answer;
+use crate::lease::later;
+use crate::{Settings, Waiting};
+
+/// What could not be looked up is tried again after this time.
+const STORE_FAILED: Duration = Duration::from_secs(5);
+
+/// Where a delivery goes, as far as deciding needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Destination<'a> {
+    /// The subscription's URL.
+    pub url: &'a str,
+    /// Whether the subscription is active.
+    pub active: bool,
+}
+
+/// What became of one delivery, and what that adds to what is known of its subscription.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The delivery.
+    pub job: Job,
+    /// What became of it.
+    pub fate: Fate,
+    /// What it says of its subscription, if it says something.
+    pub pulse: Option<Pulse>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// This is to be recorded; with an answer, the receiver was asked.
+    Finished(Box<Finished>, Option<Answer>),
+    /// Too little was left of the lease: it runs out, and whoever claims the delivery then attempts it.
+    Late,
+    /// Nothing is known of it, because its task failed. Its lease runs out.
+    Abandoned,
+}
+
+/// Whether a delivery whose turn it is may go to its subscription, or what becomes of it instead (decision F4). The id is
+/// the entry's, if it is dropped.
+///
+/// # Errors
+/// What becomes of it.
+pub fn admit<M>(
+    settings: &Settings,
+    waiting: &Waiting<M>,
+    to: Destination<'_>,
+    id: impl FnOnce() -> DeliveryId,
+    now: Timestamp,
+) -> Result<(), Fate> {
+    if !to.active && waiting.job.origin != Origin::Test {
+        return Err(Fate::Parked);
+    }
+    if !waiting.resumed {
+        return Ok(());
+    }
+    let dropped = waiting.job.resume(id(), to.url, &settings.schedule, now);
+    dropped.map_or(Ok(()), |it| Err(Fate::Settled(Box::new(it))))
+}
+
+/// What becomes of a delivery when something that its attempt needs could not be looked up: it is due again soon.
+#[must_use]
+pub fn store_failed(now: Timestamp) -> Fate {
+    Fate::Back(later(now, STORE_FAILED))
+}
+
+/// What is recorded of a delivery that was not sent. If it was dropped for being too late, that shows, and counts for
+/// nothing.
+#[must_use]
+pub fn unsent(job: Job, fate: Fate) -> Finished {
+    let pulse = match &fate {
+        Fate::Settled(settled) => {
+            let outcome = Outcome::Failed(FailureReason::TooLate);
+            Some(Pulse::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
+        }
+        Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+    };
+    Finished { job, fate, pulse }
+}
+
+/// What is recorded of an attempt with this id, which went to this URL and was begun and ended at these times; and what
+/// its answer says of the receiver.
+#[must_use]
+pub fn settle(
+    settings: &Settings,
+    job: Job,
+    (id, url): (DeliveryId, String),
+    answered: Answered,
+    times: (Timestamp, Timestamp),
+) -> (Finished, Answer) {
+    let Answered { status, duration_ms, outcome } = answered;
+    let settled = job.settle(id, url, answered, &settings.schedule, times);
+    let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, times.1);
+    let answer = Answer {
+        answered: status > 0,
+        acknowledged: outcome == Outcome::Acknowledged,
+        took: Duration::from_millis(duration_ms.into()),
+    };
+    (Finished { job, fate: Fate::Settled(Box::new(settled)), pulse: Some(pulse) }, answer)
+}
+
+impl Finished {
+    /// The entry that this adds to the log, if it does.
+    #[must_use]
+    pub fn logged(&self) -> Option<Status> {
+        match &self.fate {
+            Fate::Settled(settled) => Some(settled.entry.status),
+            Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Claiming from the queue: what the store gives, with the events that are to be sent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use candor_dispatch::Waiting;
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::id::EventId;
+use candor_domain::webhook::Job;
+use candor_port_storage::queue::Claim;
+use candor_port_storage::store::Read;
+
+use super::engine::Engine;
+use super::message::Message;
+
+/// A claim under way: the engine does not end before what it answers is dealt with.
+struct UnderWay<'a>(&'a Engine);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.tell(|it, _| it.claim_ended());
+    }
+}
+
+impl Engine {
+    /// Claims once, if something is to be claimed; says whether it did.
+    pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
+        let (order, forgotten) = self.tell(|it, now| (it.next_claim(now), it.take_forgotten()));
+        self.figures.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
+        let Some(order) = order else { return Ok(false) };
+        let _under_way = UnderWay(self);
+        let claimed = match self.shell.store.claim(order.lease, order.at.wall, &order.claim).await {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                self.tell(|it, now| it.claim_failed(now));
+                return Err(error);
+            }
+        };
+        match claimed.jobs.len() {
+            0 => tracing::trace!("no delivery is due"),
+            deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
+        }
+        let kept = self.tell(|it, now| it.claimed(&order, claimed, now));
+        let messages = self.messages(&kept).await;
+        let resumed = matches!(order.claim, Claim::Parked(_));
+        let waiting = |job: Job| {
+            let message = messages.get(&(job.tenant, job.event_id)).cloned();
+            Waiting { job, message, resumed }
+        };
+        let deliveries = kept.into_iter().map(waiting).collect();
+        self.tell(|it, now| it.take_in(deliveries, order.ends, 0, now));
+        self.start_what_may();
+        Ok(true)
+    }
+
+    /// The messages of these deliveries. One that cannot be read now is read for its attempt.
+    async fn messages(&self, jobs: &[Job]) -> HashMap<(Tenant, EventId), Arc<Message>> {
+        let mut messages = HashMap::new();
+        let mut wanted = vec![];
+        for job in jobs {
+            let key = (job.tenant, job.event_id);
+            match Message::of_test(job) {
+                Some(message) => drop(messages.insert(key, Arc::new(message))),
+                None => wanted.push(key),
+            }
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return messages;
+        }
+        match self.shell.store.events_by_id(&wanted).await {
+            Ok(events) => {
+                let message =
+                    |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::of(tenant, event)));
+                messages.extend(events.into_iter().map(message));
+            }
+            Err(error) => tracing::warn!(%error, "could not read events that are to be delivered"),
+        }
+        messages
+    }
+}
