@@ -300,32 +300,28 @@ impl Error {
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
         let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match self {
-            Self::Configuration { problems, warnings, .. } => {
-                let problems = problems.iter().map(|it| one_line(it.to_string()));
-                problems.chain(warnings.iter().map(|it| format!("warning: {it}"))).collect()
-            }
-            other => vec![one_line(other.to_string())],
-        }
+        let Self::Configuration { problems, warnings, .. } = self else { return vec![one_line(self.to_string())] };
+        let problems = problems.iter().map(|it| one_line(it.to_string()));
+        problems.chain(warnings.iter().map(|it| format!("warning: {it}"))).collect()
     }
 
     /// The exit status that tells scripts what happened.
     #[must_use]
     pub(crate) fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::Pending { .. } => ExitCode::from(PENDING),
-            Self::Interrupted { status, .. } => ExitCode::from(*status),
-            other if other.is_wrong_usage() => ExitCode::from(WRONG_USAGE),
-            _ => ExitCode::FAILURE,
+        if let Self::Interrupted { status, .. } = self {
+            return ExitCode::from(*status);
         }
+        if matches!(self, Self::Pending { .. }) {
+            return ExitCode::from(PENDING);
+        }
+        if self.is_wrong_usage() { ExitCode::from(WRONG_USAGE) } else { ExitCode::FAILURE }
     }
 
     fn is_wrong_usage(&self) -> bool {
-        match self {
-            Self::MalformedFlag { .. } | Self::Argument { .. } => true,
-            Self::Configuration { problems, shown: false, .. } => problems.iter().all(Self::is_wrong_usage),
-            _ => false,
+        if let Self::Configuration { problems, shown: false, .. } = self {
+            return problems.iter().all(Self::is_wrong_usage);
         }
+        matches!(self, Self::MalformedFlag { .. } | Self::Argument { .. })
     }
 }
 

@@ -45,10 +45,11 @@ pub fn main() -> ExitCode {
 fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     let output = Output { json: cli.json };
     // These are about the program itself, whatever it is set up for.
-    match cli.command {
-        Command::Completions { shell } => return commands::describe::completions(shell, output),
-        Command::Manual => return commands::describe::manual(output),
-        _ => {}
+    if let Command::Completions { shell } = cli.command {
+        return commands::describe::completions(shell, output);
+    }
+    if matches!(cli.command, Command::Manual) {
+        return commands::describe::manual(output);
     }
     let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
     if matches!(cli.command, Command::Config) {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::Word;
 use crate::id::AuditId;
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::Timestamp;
@@ -48,7 +49,8 @@ pub struct Target {
 }
 
 /// Who did it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     /// A request with an API key.
@@ -63,12 +65,6 @@ pub enum ActorKind {
 
 impl Word for ActorKind {
     const NAME: &'static str = "ActorType";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("api_key", Self::ApiKey),
-        ("employee", Self::Employee),
-        ("connector", Self::Connector),
-        ("system", Self::System),
-    ];
 }
 
 /// Who did it, by name.
@@ -192,11 +188,7 @@ impl AuditDraft {
 
 /// The members of two JSON objects that are not equal.
 #[must_use]
-pub fn difference<T: Serialize>(before: &T, after: &T) -> Changes {
-    let members = |it: &T| match serde_json::to_value(it) {
-        Ok(serde_json::Value::Object(members)) => members,
-        _ => serde_json::Map::new(),
-    };
+pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     let (mut before, after) = (members(before), members(after));
     let mut changes = Changes::new();
     for (name, to) in after {
@@ -209,6 +201,13 @@ pub fn difference<T: Serialize>(before: &T, after: &T) -> Changes {
         changes.insert(name, Change { from, to: serde_json::Value::Null });
     }
     changes
+}
+
+fn members(of: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(of) {
+        Ok(serde_json::Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    }
 }
 
 /// Which entries of the log are wanted.
@@ -236,15 +235,14 @@ impl Filter {
             actions: params.many("filter[action]", params::any),
             occurred_at: params.bounds("filter[occurred_at]", params::datetime),
         };
-        params.list("audit-log", AuditEntry::SORTS, filter, vec![])
+        params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
     }
 }
 
 impl Listed for AuditEntry {
-    const SORTS: Sorts =
-        &[("-occurred_at", Sort::down(SortBy::OccurredAt)), ("occurred_at", Sort::up(SortBy::OccurredAt))];
-
-    fn key(&self, _: SortBy) -> Key {
-        Key::Time(self.occurred_at)
-    }
+    const ORDERS: &'static [Order<Self>] = &[Order {
+        by: SortBy::OccurredAt,
+        key: |it| Key::Time(it.occurred_at),
+        words: &["-occurred_at", "occurred_at"],
+    }];
 }

@@ -1,96 +1,95 @@
 //! Events: the closed catalog (§6.2) and the body that feeds and deliveries share (§6.3).
 
 use serde::{Serialize, Serializer};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Tenant;
 use crate::fields::Word;
 use crate::id::EventId;
-use crate::page::{ListDigest, Position, Sort, SortBy, Sorts};
+use crate::page::{ListDigest, Position, Sort, SortBy};
 use crate::params::{self, Params};
 use crate::problem::{Code, Flaw, Problems};
 use crate::time::Timestamp;
 
 /// Everything that can be announced (§6.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 pub enum EventType {
     /// Created via API or app.
+    #[strum(to_string = "observation.created")]
     ObservationCreated,
     /// A field of an active observation changed.
+    #[strum(to_string = "observation.updated")]
     ObservationUpdated,
     /// Archived.
+    #[strum(to_string = "observation.archived")]
     ObservationArchived,
     /// Restored from the archive.
+    #[strum(to_string = "observation.restored")]
     ObservationRestored,
     /// A draft was created.
+    #[strum(to_string = "summary.created")]
     SummaryCreated,
     /// Body or includes changed before it was shared.
+    #[strum(to_string = "summary.updated")]
     SummaryUpdated,
     /// Moved to `pending_review`.
+    #[strum(to_string = "summary.submitted")]
     SummarySubmitted,
     /// Moved to `approved`.
+    #[strum(to_string = "summary.approved")]
     SummaryApproved,
     /// Moved to `shared`.
+    #[strum(to_string = "summary.shared")]
     SummaryShared,
     /// Archived.
+    #[strum(to_string = "summary.archived")]
     SummaryArchived,
     /// The employee posted feedback on a shared summary.
+    #[strum(to_string = "summary.feedback_submitted")]
     SummaryFeedbackSubmitted,
     /// A new message in a conversation.
+    #[strum(to_string = "conversation.message.created")]
     ConversationMessageCreated,
     /// Any objective was created.
+    #[strum(to_string = "objective.created")]
     ObjectiveCreated,
     /// A state action moved an objective.
+    #[strum(to_string = "objective.status_changed")]
     ObjectiveStatusChanged,
     /// Title, description or period changed.
+    #[strum(to_string = "objective.updated")]
     ObjectiveUpdated,
     /// Archived; mirrors the status change.
+    #[strum(to_string = "objective.archived")]
     ObjectiveArchived,
     /// A feedback assignment was created.
+    #[strum(to_string = "assignment.created")]
     AssignmentCreated,
     /// All required submissions were received.
+    #[strum(to_string = "assignment.completed")]
     AssignmentCompleted,
     /// Created via API or CSV.
+    #[strum(to_string = "employee.created")]
     EmployeeCreated,
     /// A field changed, also through an HR system.
+    #[strum(to_string = "employee.updated")]
     EmployeeUpdated,
     /// Moved to `deactivated`.
+    #[strum(to_string = "employee.deactivated")]
     EmployeeDeactivated,
     /// Moved from `deactivated` to `active` by reactivation.
+    #[strum(to_string = "employee.reactivated")]
     EmployeeReactivated,
     /// Rehired.
+    #[strum(to_string = "employee.rehired")]
     EmployeeRehired,
     /// Sent by the test endpoint.
+    #[strum(to_string = "test.ping")]
     TestPing,
 }
 
 impl Word for EventType {
     const NAME: &'static str = "EventType";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("observation.created", Self::ObservationCreated),
-        ("observation.updated", Self::ObservationUpdated),
-        ("observation.archived", Self::ObservationArchived),
-        ("observation.restored", Self::ObservationRestored),
-        ("summary.created", Self::SummaryCreated),
-        ("summary.updated", Self::SummaryUpdated),
-        ("summary.submitted", Self::SummarySubmitted),
-        ("summary.approved", Self::SummaryApproved),
-        ("summary.shared", Self::SummaryShared),
-        ("summary.archived", Self::SummaryArchived),
-        ("summary.feedback_submitted", Self::SummaryFeedbackSubmitted),
-        ("conversation.message.created", Self::ConversationMessageCreated),
-        ("objective.created", Self::ObjectiveCreated),
-        ("objective.status_changed", Self::ObjectiveStatusChanged),
-        ("objective.updated", Self::ObjectiveUpdated),
-        ("objective.archived", Self::ObjectiveArchived),
-        ("assignment.created", Self::AssignmentCreated),
-        ("assignment.completed", Self::AssignmentCompleted),
-        ("employee.created", Self::EmployeeCreated),
-        ("employee.updated", Self::EmployeeUpdated),
-        ("employee.deactivated", Self::EmployeeDeactivated),
-        ("employee.reactivated", Self::EmployeeReactivated),
-        ("employee.rehired", Self::EmployeeRehired),
-        ("test.ping", Self::TestPing),
-    ];
 }
 
 impl Serialize for EventType {
@@ -141,11 +140,10 @@ impl EventType {
         }
     }
 
-    /// The bit that stands for it where sets of types are stored. It never changes: new types go to the end of
-    /// [`Word::WORDS`].
+    /// The bit that stands for it where sets of types are stored. It never changes: new types go to the end.
     #[must_use]
-    pub fn bit(self) -> i64 {
-        1 << Self::WORDS.iter().position(|(_, it)| *it == self).unwrap_or_default()
+    pub const fn bit(self) -> i64 {
+        1 << self as u32
     }
 }
 
@@ -168,10 +166,7 @@ pub struct Event {
 /// An event's id as receivers see it: that of a test event starts with `evt_test_` (§4.4).
 #[must_use]
 pub fn public_id(kind: EventType, id: EventId) -> String {
-    match kind {
-        EventType::TestPing => format!("evt_test_{}", id.ulid()),
-        _ => id.to_string(),
-    }
+    if kind == EventType::TestPing { format!("evt_test_{}", id.ulid()) } else { id.to_string() }
 }
 
 impl Event {
@@ -237,7 +232,7 @@ pub struct FeedRequest {
 
 impl FeedRequest {
     /// The one order of the feed: that of the commits.
-    const SORTS: Sorts = &[("created_at", Sort::up(SortBy::Commit))];
+    const SORT: Sort = Sort::up(SortBy::Commit);
 
     /// Reads the parameters of `GET /events`.
     ///
@@ -247,7 +242,8 @@ impl FeedRequest {
         let filter = FeedFilter { kinds: params.many("filter[event]", params::word) };
         let has_cursor = !params.many("cursor", params::any).is_empty();
         let start = params.one("since", |text| since(text, has_cursor, now));
-        let list = params.list::<_, ()>("events", Self::SORTS, filter, vec![])?;
+        let list =
+            params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![])?;
         let start = start.unwrap_or_else(|| list.page.after.into());
         Ok(Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest })
     }
@@ -307,16 +303,15 @@ mod tests {
 
     #[test]
     fn the_catalog_is_closed_and_every_word_leads_back() {
-        assert_eq!(EventType::WORDS.len(), 24);
-        for (word, kind) in EventType::WORDS {
-            assert_eq!(EventType::from_word(word), Ok(*kind));
-            assert_eq!(kind.word(), *word);
+        assert_eq!(EventType::ALL.len(), 24);
+        for kind in EventType::ALL {
+            assert_eq!(EventType::from_word(kind.word()), Ok(*kind));
         }
     }
 
     #[test]
     fn every_type_keeps_the_bit_it_was_stored_with() {
-        let bits: Vec<_> = EventType::WORDS.iter().map(|(_, it)| it.bit()).collect();
+        let bits: Vec<_> = EventType::ALL.iter().map(|it| it.bit()).collect();
         assert_eq!(bits, (0..24).map(|it| 1 << it).collect::<Vec<i64>>());
         assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
         assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use strum::VariantArray;
+
 use crate::id::{Id, Kind};
 use crate::json::{Object, Value};
 use crate::problem::{Code, Flaw, Problems};
@@ -64,19 +66,15 @@ impl Fields {
 
     /// A field that may be absent but, when given, not be null (decision A8).
     pub fn present<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<T> {
-        let result = match self.remove(name)? {
-            Value::Null => Err(Flaw::not_null()),
-            value => parse(&value),
-        };
+        let value = self.remove(name)?;
+        let result = if value == Value::Null { Err(Flaw::not_null()) } else { parse(&value) };
         self.problems.take(name, result)
     }
 
     /// A field of a change: absent = keep, null = clear, else the new value (decision A8).
     pub fn nullable<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<Option<T>> {
-        match self.remove(name)? {
-            Value::Null => Some(None),
-            value => self.problems.take(name, parse(&value)).map(Some),
-        }
+        let value = self.remove(name)?;
+        if value == Value::Null { Some(None) } else { self.problems.take(name, parse(&value)).map(Some) }
     }
 
     /// Fields that a new resource gets from the service, never from a request (decision A7).
@@ -256,27 +254,50 @@ pub fn list<T: PartialEq>(
     }
 }
 
-/// A closed set of words that the API uses.
-pub trait Word: Sized + Copy + PartialEq + 'static {
+/// A closed set of words that the API uses: each value has one word, and each word one value.
+///
+/// Both come from the variants themselves, so that none can be left out:
+///
+/// ```
+/// use candor_domain::fields::Word;
+/// use strum::{IntoStaticStr, VariantArray};
+///
+/// #[derive(Debug, Clone, Copy, PartialEq, IntoStaticStr, VariantArray)]
+/// #[strum(serialize_all = "snake_case")]
+/// enum Season {
+///     Summer,
+///     LateAutumn,
+/// }
+///
+/// impl Word for Season {}
+///
+/// assert_eq!(Season::words(), ["summer", "late_autumn"]);
+/// assert_eq!(Season::from_word("late_autumn"), Ok(Season::LateAutumn));
+/// ```
+pub trait Word: VariantArray + Into<&'static str> + Copy + PartialEq {
     /// What documents call the set; empty where no document shows it.
     const NAME: &'static str = "";
-    /// Every value with its word, in the order of the documents.
-    const WORDS: &'static [(&'static str, Self)];
+    /// Every value, in the order of the documents.
+    const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The value of a word.
     ///
     /// # Errors
     /// `invalid_enum` naming the words that would be right.
     fn from_word(text: &str) -> Result<Self, Flaw> {
-        let known = Self::WORDS.iter().find(|(word, _)| *word == text);
-        known
-            .map(|(_, it)| *it)
-            .ok_or_else(|| Flaw::one_of(&Self::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>()))
+        let known = Self::ALL.iter().copied().find(|it| it.word() == text);
+        known.ok_or_else(|| Flaw::one_of(&Self::words()))
     }
 
     /// The word of this value.
     fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, it)| *it == self).map_or("", |(word, _)| word)
+        self.into()
+    }
+
+    /// Every word, in the order of the documents.
+    #[must_use]
+    fn words() -> Vec<&'static str> {
+        Self::ALL.iter().map(|it| it.word()).collect()
     }
 }
 

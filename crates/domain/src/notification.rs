@@ -1,6 +1,7 @@
 //! Notifications "in the application": who is told what, and whether they have read it (decisions G).
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, Denied};
 use crate::audit::Target;
@@ -8,32 +9,30 @@ use crate::decision::Resource;
 use crate::fields::{self, Fields, Reference, Word, as_word};
 use crate::id::{EmployeeId, EmployeeKind, NotificationId, NotificationKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
 /// What it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 pub enum Type {
     /// An objective waits for a review.
+    #[strum(to_string = "objective.submitted")]
     ObjectiveSubmitted,
     /// An objective was approved.
+    #[strum(to_string = "objective.approved")]
     ObjectiveApproved,
     /// An objective was sent back, with the reason.
+    #[strum(to_string = "objective.rejected")]
     ObjectiveRejected,
     /// A webhook subscription was disabled because its deliveries kept failing.
+    #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,
 }
 
 impl Word for Type {
     const NAME: &'static str = "NotificationType";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("objective.submitted", Self::ObjectiveSubmitted),
-        ("objective.approved", Self::ObjectiveApproved),
-        ("objective.rejected", Self::ObjectiveRejected),
-        ("webhook.disabled", Self::WebhookDisabled),
-    ];
 }
 
 /// Who is to be told, before it is known which people that are.
@@ -145,9 +144,9 @@ impl Filter {
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let filter = Self {
             recipient_id: params.one("filter[recipient_id]", params::id),
-            unread: params.one("filter[unread]", params::word),
+            unread: params.one("filter[unread]", params::flag),
         };
-        params.list("notifications", Notification::SORTS, filter, vec![])
+        params.list::<Notification, _, _>("notifications", filter, vec![])
     }
 
     /// The same among what a caller sees, who acts for this person or for nobody in particular (decision B5); `None` if
@@ -162,16 +161,9 @@ impl Filter {
     }
 }
 
-impl Word for bool {
-    const WORDS: &'static [(&'static str, Self)] = &[("true", true), ("false", false)];
-}
-
 impl Listed for Notification {
-    const SORTS: Sorts = &[("-created_at", Sort::down(SortBy::CreatedAt)), ("created_at", Sort::up(SortBy::CreatedAt))];
-
-    fn key(&self, _: SortBy) -> Key {
-        Key::Time(self.created_at)
-    }
+    const ORDERS: &'static [Order<Self>] =
+        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
 }
 
 /// Reads the body of `POST /notifications/read_all`: whose.

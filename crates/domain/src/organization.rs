@@ -1,6 +1,7 @@
 //! The organization and its settings (decision C10).
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields, Word, as_word};
@@ -13,7 +14,8 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 120;
 
 /// How far a review is part of the work (decision C10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Review {
     /// Possible, not demanded.
     Optional,
@@ -25,8 +27,6 @@ pub enum Review {
 
 impl Word for Review {
     const NAME: &'static str = "ReviewMode";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("optional", Self::Optional), ("required", Self::Required), ("disabled", Self::Disabled)];
 }
 
 /// The owner of a data set, with its settings.

@@ -68,9 +68,6 @@ impl Sort {
     }
 }
 
-/// The words for a list's orders, the default first.
-pub type Sorts = &'static [(&'static str, Sort)];
-
 /// The value an entry is ordered by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
@@ -121,13 +118,40 @@ impl<T> Page<T> {
     }
 }
 
-/// A resource that is listed: it knows its place in every order it has.
-pub trait Listed {
-    /// The orders, by word; the first one is the default.
-    const SORTS: Sorts;
+/// A value that a list can be ordered by: what entries have of it, and the words that ask for it.
+pub struct Order<T> {
+    /// Which value.
+    pub by: SortBy,
+    /// The value of an entry.
+    pub key: fn(&T) -> Key,
+    /// The words; one with a leading `-` puts the largest first.
+    pub words: &'static [&'static str],
+}
 
-    /// The value this entry is ordered by.
-    fn key(&self, by: SortBy) -> Key;
+impl<T> Order<T> {
+    const fn sort(&self, word: &str) -> Sort {
+        Sort { by: self.by, descending: word.as_bytes()[0] == b'-' }
+    }
+}
+
+/// A resource that is listed: it knows its place in every order it has.
+pub trait Listed: Sized + 'static {
+    /// What it can be ordered by; the first word of the first one is the default.
+    const ORDERS: &'static [Order<Self>];
+    /// The order of a list that asks for none.
+    const DEFAULT: Sort = Self::ORDERS[0].sort(Self::ORDERS[0].words[0]);
+
+    /// The orders, by word.
+    #[must_use]
+    fn sorts() -> impl Iterator<Item = (&'static str, Sort)> + Clone {
+        Self::ORDERS.iter().flat_map(|it| it.words.iter().map(|word| (*word, it.sort(word))))
+    }
+
+    /// The value this entry is ordered by; none if it has no such order.
+    #[must_use]
+    fn key(&self, by: SortBy) -> Option<Key> {
+        Self::ORDERS.iter().find(|it| it.by == by).map(|it| (it.key)(self))
+    }
 }
 
 /// Tells one list, with its filters and its order, from another: a cursor belongs to exactly one (decision A10).

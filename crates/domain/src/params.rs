@@ -1,10 +1,12 @@
 //! Reads query parameters: bracket filters, sort, cursor, expand; every problem is collected (§1, A10).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use std::collections::BTreeSet;
 
 use crate::fields::Word;
 use crate::id::{Id, Kind};
-use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, Sorts, read_cursor};
+use crate::page::{DEFAULT_LIMIT, ListDigest, Listed, MAX_LIMIT, PageRequest, Sort, read_cursor};
 use crate::problem::{Code, Flaw, Problems};
 use crate::time::{Date, Timestamp};
 
@@ -52,24 +54,22 @@ pub struct ListRequest<F, E> {
 }
 
 /// Which entries of something archivable (§4.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Archived {
     /// Those that are not archived.
     #[default]
+    #[strum(to_string = "false")]
     No,
     /// Those that are.
+    #[strum(to_string = "true")]
     Yes,
     /// Both.
     All,
 }
 
-impl Word for () {
-    const WORDS: &'static [(&'static str, Self)] = &[];
-}
-
 impl Word for Archived {
     const NAME: &'static str = "ArchivedFilter";
-    const WORDS: &'static [(&'static str, Self)] = &[("false", Self::No), ("true", Self::Yes), ("all", Self::All)];
 }
 
 impl Params {
@@ -153,29 +153,34 @@ impl Params {
     ///
     /// # Errors
     /// Every parameter that is wrong.
-    pub fn changed(mut self, list: &str, sorts: Sorts) -> Result<ListRequest<Bounds<Timestamp>, ()>, Problems> {
+    pub fn changed<T: Listed>(mut self, list: &str) -> Result<ListRequest<Bounds<Timestamp>, ()>, Problems> {
         let bounds = self.bounds("filter[updated_at]", datetime);
-        self.list(list, sorts, bounds, Vec::new())
+        self.list::<T, _, _>(list, bounds, Vec::new())
     }
 
     /// Reads sort, limit and cursor, and ends the reading of a list's parameters.
     ///
     /// # Errors
     /// Every problem found, unknown filters included.
-    pub fn list<F, E>(
+    pub fn list<T: Listed, F, E>(self, name: &str, filter: F, expand: Vec<E>) -> Result<ListRequest<F, E>, Problems> {
+        self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
+    }
+
+    /// Reads sort, limit and cursor of a list in one of these orders.
+    pub(crate) fn sorted<F, E>(
         mut self,
         name: &str,
-        sorts: Sorts,
+        default: Sort,
+        sorts: impl Iterator<Item = (&'static str, Sort)> + Clone,
         filter: F,
         expand: Vec<E>,
     ) -> Result<ListRequest<F, E>, Problems> {
+        let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
         let sort = self.one("sort", |text| {
-            let known = sorts.iter().find(|(word, _)| *word == text);
-            known
-                .map(|(_, it)| *it)
-                .ok_or_else(|| Flaw::one_of(&sorts.iter().map(|(word, _)| *word).collect::<Vec<_>>()))
+            let known = sorts.clone().find(|(word, _)| *word == text);
+            known.map(|(_, it)| it).ok_or_else(|| Flaw::one_of(&words()))
         });
-        let sort = sort.unwrap_or(sorts[0].1);
+        let sort = sort.unwrap_or(default);
         let limit = self.one("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
         let after = self.one("cursor", |text| {
@@ -235,6 +240,18 @@ pub fn word<T: Word>(text: &str) -> Result<T, Flaw> {
     T::from_word(text)
 }
 
+/// `true` or `false`.
+///
+/// # Errors
+/// `invalid_enum`.
+pub fn flag(text: &str) -> Result<bool, Flaw> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Flaw::one_of(&["true", "false"])),
+    }
+}
+
 /// An id to compare with. A text that is no id of the kind names nothing, so nothing matches it (decision A2).
 ///
 /// # Errors
@@ -268,127 +285,4 @@ pub fn any(text: &str) -> Result<String, Flaw> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::page::{Key, Position, SortBy, cursor};
-
-    const SORTS: Sorts = &[("created_at", Sort::up(SortBy::CreatedAt)), ("-created_at", Sort::down(SortBy::CreatedAt))];
-
-    fn params(query: &[(&str, &str)]) -> Params {
-        Params::new(query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
-    }
-
-    type Query<'a> = &'a [(&'a str, &'a str)];
-    type Listed = ListRequest<(Option<Archived>, Bounds<Date>), Archived>;
-
-    fn list(query: Query<'_>) -> Result<Listed, Vec<(String, Code)>> {
-        let mut params = params(query);
-        let filter = (params.one("filter[archived]", word), params.bounds("filter[day]", date));
-        let expand = params.expand();
-        let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
-        params.list("things", SORTS, filter, expand).map_err(problems)
-    }
-
-    #[test]
-    fn each_bad_parameter_is_named_with_its_code() {
-        let table: &[(Query<'_>, &str, Code)] = &[
-            (&[("limit", "0")], "limit", Code::OutOfRange),
-            (&[("limit", "101")], "limit", Code::OutOfRange),
-            (&[("limit", "-1")], "limit", Code::OutOfRange),
-            (&[("limit", "99999999999999999999")], "limit", Code::OutOfRange),
-            (&[("limit", "ten")], "limit", Code::InvalidFormat),
-            (&[("limit", "")], "limit", Code::InvalidFormat),
-            (&[("limit", "1.0")], "limit", Code::InvalidFormat),
-            (&[("cursor", "nonsense")], "cursor", Code::InvalidFormat),
-            (&[("sort", "age")], "sort", Code::InvalidEnum),
-            (&[("expand", "true,age")], "expand", Code::InvalidEnum),
-            (&[("expand", "")], "expand", Code::InvalidEnum),
-            (&[("expand", "true,")], "expand", Code::InvalidEnum),
-            (&[("filter[archived]", "maybe")], "filter[archived]", Code::InvalidEnum),
-            (&[("filter[archived]", "all"), ("filter[archived]", "all")], "filter[archived]", Code::InvalidFormat),
-            (&[("filter[age]", "3")], "filter[age]", Code::UnknownField),
-            (&[("filter[day][gt]", "2026-01-01")], "filter[day][gt]", Code::UnknownField),
-            (&[("filter[day][gte]", "2026-02-30")], "filter[day][gte]", Code::InvalidFormat),
-            (
-                &[("filter[day][gte]", "2026-01-02"), ("filter[day][lte]", "2026-01-01")],
-                "filter[day][gte]",
-                Code::OutOfRange,
-            ),
-        ];
-        for (query, field, code) in table {
-            assert_eq!(list(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
-        }
-    }
-
-    #[test]
-    fn edges_are_inside() {
-        for limit in ["1", "100"] {
-            assert_eq!(list(&[("limit", limit)]).unwrap().page.limit.to_string(), limit);
-        }
-        assert_eq!(list(&[]).unwrap().page.limit, DEFAULT_LIMIT);
-        assert!(list(&[("filter[day][gte]", "2026-01-01"), ("filter[day][lte]", "2026-01-01")]).is_ok());
-        assert!(list(&[("colour", "red")]).is_ok(), "other unknown parameters are ignored");
-    }
-
-    #[test]
-    fn expand_is_the_union_of_its_repeats_and_commas() {
-        let expand = |query: Query<'_>| list(query).map(|it| it.expand);
-        let both = Ok(vec![Archived::Yes, Archived::All]);
-        assert_eq!(expand(&[("expand", "true,all")]), both);
-        assert_eq!(expand(&[("expand", "true"), ("expand", "all")]), both);
-        assert_eq!(expand(&[("expand", "true,all"), ("expand", "true"), ("expand", "all,true")]), both);
-        let refused = Err(vec![("expand".to_owned(), Code::InvalidEnum)]);
-        assert_eq!(expand(&[("expand", "true"), ("expand", "age")]), refused);
-        assert_eq!(expand(&[("expand", "true"), ("expand", "")]), refused);
-    }
-
-    #[test]
-    fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
-        let position = Position { key: Key::Time(Timestamp::from_millis(1)), id: [7; 16] };
-        let text = cursor(list(&[]).unwrap().digest, &position);
-        let with = |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|it| it.page.after);
-        assert_eq!(with(&[]), Ok(Some(position.clone())));
-        assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
-        assert!(with(&[("sort", "-created_at")]).is_err());
-        assert!(with(&[("filter[archived]", "all")]).is_err());
-    }
-
-    #[test]
-    fn a_keyed_filter_given_twice_is_one_problem() {
-        let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
-        assert_eq!(params.keyed("custom_fields", |_| Ok(())), []);
-        let problems = params.finish().unwrap_err();
-        let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
-        assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
-    }
-
-    #[test]
-    fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
-        let query: Vec<_> = (0..=MAX_REPEATS).map(|it| format!("filter[custom_fields.k{it}]")).collect();
-        let keyed = |count: usize| {
-            let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
-            let mut params = params(&query);
-            (params.keyed("custom_fields", |_| Ok(())).len(), params.finish().err().map(|it| it.as_slice().len()))
-        };
-        assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
-        assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
-    }
-
-    #[test]
-    fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
-        let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
-        let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
-        assert_eq!(params.keyed("custom_fields", is_key), [("x".to_owned(), "y".to_owned())]);
-        let problems = params.finish().unwrap_err();
-        let named: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
-        assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
-    }
-
-    #[test]
-    fn keyed_filters_carry_their_key() {
-        let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
-        let keyed = params.keyed("custom_fields", |_| Ok(()));
-        assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
-        assert_eq!(params.finish(), Ok(()));
-    }
-}
+mod tests;

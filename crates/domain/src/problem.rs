@@ -1,9 +1,10 @@
 //! What is wrong with a request, collected per field so that one answer names everything (§7, decision A3).
 
 use serde::Serialize;
+use strum::VariantArray;
 
 /// Why a field was not accepted; stable across versions (§7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// The field must be given, and not be null.
@@ -36,21 +37,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Self; 13] = [
-        Self::Required,
-        Self::TooShort,
-        Self::TooLong,
-        Self::InvalidFormat,
-        Self::InvalidEnum,
-        Self::OutOfRange,
-        Self::NotFoundInOrganization,
-        Self::FieldManagedExternally,
-        Self::UnknownField,
-        Self::ReadOnly,
-        Self::ReportingCycle,
-        Self::InvalidState,
-        Self::LimitReached,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 }
 
 /// What is wrong with a value, before the field is known.

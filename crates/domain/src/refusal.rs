@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn a_conflict_says_what_is_in_the_way_and_repeats_nothing_personal() {
-        let said = |refusal: Refusal| match refusal {
-            Refusal::Conflict(conflict) => conflict.message(),
-            other => panic!("{other:?}"),
+        let said = |refusal: Refusal| {
+            let Refusal::Conflict(conflict) = refusal else { panic!("{refusal:?}") };
+            conflict.message()
         };
         let transition = Refusal::transition("status", "active", "reactivate");
         assert_eq!(said(transition), r#"`reactivate` is not possible while `status` is "active"."#);

@@ -218,13 +218,17 @@ impl Api {
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let (body, csv) = match route.body {
             Body::Csv => (None, framing::csv(request, taken(payload)?, self.settings.body_time).await?),
-            _ => (self.body(request, route, taken(payload)?).await?, Bytes::new()),
+            Body::None | Body::Optional(_) | Body::Required(_) => {
+                (self.body(request, route, taken(payload)?).await?, Bytes::new())
+            }
         };
         let idempotency = key.map(|key| {
             let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
             let fingerprint = match route.body {
                 Body::Csv => Fingerprint::of_bytes(method, path, query, &csv),
-                _ => Fingerprint::of_json(method, path, query, body.as_ref()),
+                Body::None | Body::Optional(_) | Body::Required(_) => {
+                    Fingerprint::of_json(method, path, query, body.as_ref())
+                }
             };
             Idempotency { key, fingerprint }
         });
@@ -242,13 +246,13 @@ impl Api {
         route: &Route,
         payload: &mut Option<Payload>,
     ) -> Result<Visit, Fault> {
-        let body = match route.method {
-            crate::table::Method::Get => None,
-            _ if exchange.is_form() => {
-                let body = framing::body(exchange.request, taken(payload)?, self.settings.body_time).await?;
-                Some(Value::Object(invitation_page::fields(exchange.request.headers(), &body)?))
-            }
-            _ => self.body(exchange.request, route, taken(payload)?).await?,
+        let body = if route.method == crate::table::Method::Get {
+            None
+        } else if exchange.is_form() {
+            let body = framing::body(exchange.request, taken(payload)?, self.settings.body_time).await?;
+            Some(Value::Object(invitation_page::fields(exchange.request.headers(), &body)?))
+        } else {
+            self.body(exchange.request, route, taken(payload)?).await?
         };
         Ok(Visit { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }

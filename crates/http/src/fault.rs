@@ -14,9 +14,11 @@ use candor_service::Error;
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+use strum::{IntoStaticStr, VariantArray};
 
 /// The stable codes (§7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum ErrorCode {
     /// A field or query parameter is wrong.
     ValidationError,
@@ -48,21 +50,6 @@ pub(crate) enum ErrorCode {
 
 impl Word for ErrorCode {
     const NAME: &'static str = "ErrorCode";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("validation_error", Self::ValidationError),
-        ("bad_request", Self::BadRequest),
-        ("authentication_required", Self::AuthenticationRequired),
-        ("permission_denied", Self::PermissionDenied),
-        ("not_found", Self::NotFound),
-        ("conflict", Self::Conflict),
-        ("idempotency_conflict", Self::IdempotencyConflict),
-        ("unprocessable", Self::Unprocessable),
-        ("rate_limited", Self::RateLimited),
-        ("server_error", Self::ServerError),
-        ("upstream_error", Self::UpstreamError),
-        ("unavailable", Self::Unavailable),
-        ("timeout", Self::Timeout),
-    ];
 }
 
 /// Everything that an answer without success says.

@@ -75,7 +75,7 @@ impl ReadGate {
         match self.0.phase.get() {
             Phase::Receiving(Some(left)) => self.0.phase.set(Phase::Receiving(Some(left.saturating_sub(bytes)))),
             Phase::Idle => self.0.has_begun.set(true),
-            _ => {}
+            Phase::Receiving(None) | Phase::Answering => {}
         }
     }
 

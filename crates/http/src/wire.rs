@@ -160,13 +160,12 @@ impl AsyncWrite for Wire {
             None => return Pin::new(&mut wire.stream).poll_write(cx, buffer),
         };
         while instead.written < instead.bytes.len() {
-            match Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]) {
-                Poll::Ready(Ok(written)) if written > 0 => instead.written += written,
-                other => {
-                    wire.instead = Some(instead);
-                    return other;
-                }
-            }
+            let written = Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]);
+            let Poll::Ready(Ok(more @ 1..)) = written else {
+                wire.instead = Some(instead);
+                return written;
+            };
+            instead.written += more;
         }
         Poll::Ready(Ok(instead.stands_for))
     }

@@ -12,7 +12,7 @@ use candor_domain::objective::{self, Family, Objective, Scope, Sight, Status};
 use candor_domain::observation;
 use candor_domain::page::{Key, Listed, Page, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
-use candor_domain::people::{self, StatusFilter};
+use candor_domain::people;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
@@ -157,11 +157,7 @@ impl Listing {
     #[must_use]
     pub fn employees(filter: &people::Filter, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<people::Employee>(sort, page);
-        let statuses: Vec<_> = match filter.status {
-            StatusFilter::Only(status) => vec![status],
-            StatusFilter::All => people::Status::WORDS.iter().map(|(_, it)| *it).collect(),
-        };
-        it.runs = Some((STATUS, statuses.into_iter().map(|it| Cell::Text(it.word().to_owned())).collect()));
+        it.runs = Some((STATUS, filter.status.statuses().iter().map(|it| Cell::Text(it.word().to_owned())).collect()));
         it.is(Column::new("email_key", Type::Text), filter.email.clone().map(Cell::Text));
         it.is(Column::new("external_id", Type::Text), filter.external_id.clone().map(Cell::Text));
         it.is(Column::new("manager_id", Type::Id), filter.manager_id.map(|it| Cell::Id(it.to_bytes())));
@@ -303,8 +299,8 @@ impl Listing {
     pub fn deliveries(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<Delivery>(sort, page);
         it.is(Column::new("webhook_id", Type::Id), Some(Cell::Id(webhook.to_bytes())));
-        let statuses = webhook::Status::WORDS.iter().filter(|(_, it)| filter.status.is_none_or(|wanted| wanted == *it));
-        it.runs = Some((STATUS, statuses.map(|(word, _)| Cell::Text((*word).to_owned())).collect()));
+        let statuses = webhook::Status::ALL.iter().filter(|it| filter.status.is_none_or(|wanted| wanted == **it));
+        it.runs = Some((STATUS, statuses.map(|it| Cell::Text(it.word().to_owned())).collect()));
         it.is(Column::new("event_type", Type::Text), filter.event_type.map(|it| Cell::Text(it.word().to_owned())));
         it.is(Column::new("event_id", Type::Id), filter.event_id.map(|it| Cell::Id(it.to_bytes())));
         it
@@ -338,8 +334,7 @@ fn objective_runs(filter: &objective::Filter, scopes: &[Scope], of_one_person: b
 
 /// The runs of a whole family; none if some of it is not wanted.
 fn shelves(filter: &objective::Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
-    let open =
-        Status::WORDS.iter().filter(|(_, it)| *it != Status::Archived).all(|(_, it)| filter.statuses.contains(it));
+    let open = Status::ALL.iter().filter(|it| **it != Status::Archived).all(|it| filter.statuses.contains(it));
     let family = Family::ALL.into_iter().find(|it| open && it.scopes() == scopes)?;
     let archived = filter.statuses.contains(&Status::Archived);
     let shelves = [false, true].into_iter().filter(|it| !*it || archived);

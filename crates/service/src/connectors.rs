@@ -5,7 +5,6 @@ use candor_domain::event::EventType;
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorId, EmployeeKind};
 use candor_domain::json::Object;
-use candor_domain::page::Listed;
 use candor_domain::params::Params;
 use candor_domain::people::connector::{Draft, parse_release};
 use candor_domain::people::{Connector, Employee};
@@ -28,7 +27,7 @@ const CHUNK: u16 = 200;
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.changed("connectors", Connector::SORTS)?;
+    let request = params.changed::<Connector>("connectors")?;
     call.caller.require_admin()?;
     let page = shell.store.connectors(call.caller.tenant, request.filter, request.sort, &request.page).await?;
     list::page(&request, &page, |it| it)

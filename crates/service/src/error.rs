@@ -59,7 +59,7 @@ impl From<StorageError> for Error {
         match error {
             StorageError::Unavailable(cause) => Self::Unavailable(cause),
             StorageError::TooSlow(it) => Self::TooSlow(advice(&it)),
-            other => Self::Bug(other.to_string()),
+            StorageError::Corrupt { .. } | StorageError::Failed(_) => Self::Bug(error.to_string()),
         }
     }
 }

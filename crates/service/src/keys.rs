@@ -34,7 +34,7 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.changed("api-keys", <ApiKey as candor_domain::page::Listed>::SORTS)?;
+    let request = params.changed::<ApiKey>("api-keys")?;
     call.caller.require_admin()?;
     let organization = call.caller.tenant.organization;
     let page = shell.store.api_keys(organization, request.filter, request.sort, &request.page).await?;
@@ -166,9 +166,8 @@ struct Quota {
 pub fn me(call: &Call) -> Result<Reply, Error> {
     let caller = &call.caller;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
-    let quota =
-        |(word, class): &(&'static str, QuotaClass)| (*word, Quota { limit: caller.quotas.of(*class), window_seconds });
-    let quotas: std::collections::BTreeMap<_, _> = QuotaClass::WORDS.iter().map(quota).collect();
+    let quota = |class: &QuotaClass| (class.word(), Quota { limit: caller.quotas.of(*class), window_seconds });
+    let quotas: std::collections::BTreeMap<_, _> = QuotaClass::ALL.iter().map(quota).collect();
     let body = serde_json::json!({
         "key_id": caller.key,
         "name": caller.name,

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use candor_domain::access::Scope;
 use candor_domain::decision::Resource;
-use candor_domain::page::{Listed, Page, Position, cursor};
+use candor_domain::page::{Listed, Page, Position, Sort, cursor};
 use candor_domain::params::ListRequest;
 use serde::Serialize;
 
@@ -157,7 +157,8 @@ impl<'a, T: Listed> Envelope<'a, T> {
     fn end<F, E>(mut self, request: &ListRequest<F, E>, id: impl Fn(&T) -> [u8; 16]) -> Result<Reply, Error> {
         let more = self.page.more || self.entries < self.page.items.len();
         let last = self.page.items[..self.entries].last().filter(|_| more);
-        let next_cursor = last.map(|it| cursor(request.digest, &Position { key: it.key(request.sort.by), id: id(it) }));
+        let place = last.map(|it| place(it, request.sort, id(it))).transpose()?;
+        let next_cursor = place.map(|it| cursor(request.digest, &it));
         self.body.extend_from_slice(b"],\"next_cursor\":");
         write(&mut self.body, &next_cursor)?;
         self.body.extend_from_slice(b",\"has_more\":");
@@ -165,6 +166,15 @@ impl<'a, T: Listed> Envelope<'a, T> {
         self.body.push(b'}');
         Ok(Reply::done(self.body.into(), None))
     }
+}
+
+/// The place of an entry in a list in this order; `id` breaks ties.
+///
+/// # Errors
+/// [`Error::Bug`] if the list has no such order.
+pub(crate) fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Position, Error> {
+    let key = entry.key(sort.by).ok_or_else(|| Error::Bug(format!("a list without an order by {:?}", sort.by)))?;
+    Ok(Position { key, id })
 }
 
 /// Expanding another family's object needs that family's read scope (decision A12).

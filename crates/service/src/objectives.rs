@@ -7,9 +7,8 @@ use candor_domain::audit;
 use candor_domain::decision::Decision;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
-use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Move, Objective, OwnerFound, Patch, Sight};
+use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Sight, Verb};
 use candor_domain::organization::Review;
-use candor_domain::page::Listed;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -136,7 +135,7 @@ pub async fn history(
 ) -> Result<Reply, Error> {
     let stored = seen(shell, call, family, id).await?;
     let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
-    let request = params.list::<_, ()>(&format!("history of {id}"), audit::AuditEntry::SORTS, filter, vec![])?;
+    let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![])?;
     audit_log::history(shell, call, &request).await
 }
 
@@ -199,7 +198,7 @@ pub async fn act(
     call: &Call,
     family: Family,
     id: ObjectiveId,
-    what: Move,
+    what: Verb,
     body: Object,
 ) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {

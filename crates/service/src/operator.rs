@@ -8,7 +8,7 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
 use candor_domain::library::{Attribute, starter_set};
 use candor_domain::organization::{self, Organization, Patch};
-use candor_domain::page::{Listed, MAX_LIMIT, PageRequest, Position};
+use candor_domain::page::{Listed, MAX_LIMIT, PageRequest};
 use candor_domain::params::Bounds;
 use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
@@ -184,12 +184,12 @@ pub async fn list_keys(shell: &Shell, organization: Option<OrganizationId>) -> R
 }
 
 async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
-    let sort = ApiKey::SORTS[0].1;
+    let sort = ApiKey::DEFAULT;
     let (mut keys, mut after) = (vec![], None);
     loop {
         let request = PageRequest { limit: MAX_LIMIT, after };
         let page = shell.store.api_keys(organization, Bounds::default(), sort, &request).await?;
-        after = page.items.last().map(|it| Position { key: it.key(sort.by), id: it.id().to_bytes() });
+        after = page.items.last().map(|it| crate::list::place(it, sort, it.id().to_bytes())).transpose()?;
         keys.extend(page.items);
         if !page.more {
             return Ok(keys);

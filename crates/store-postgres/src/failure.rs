@@ -45,7 +45,17 @@ impl From<Error> for Failure {
         match error {
             Error::DatabaseError(kind, info) => Self::from_database(&kind, info.as_ref()),
             Error::BrokenTransactionManager => Self::Lost("an earlier error left the connection unusable".to_owned()),
-            other => Self::Other(other.to_string()),
+            Error::InvalidCString(_)
+            | Error::NotFound
+            | Error::QueryBuilderError(_)
+            | Error::DeserializationError(_)
+            | Error::SerializationError(_)
+            | Error::RollbackErrorOnCommit { .. }
+            | Error::RollbackTransaction
+            | Error::AlreadyInTransaction
+            | Error::NotInTransaction
+            | Error::IntegerConversion(_)
+            | _ => Self::Other(error.to_string()),
         }
     }
 }
@@ -61,7 +71,11 @@ impl Failure {
             DatabaseErrorKind::SerializationFailure => Self::Collided(text),
             DatabaseErrorKind::ReadOnlyTransaction => Self::Busy(text),
             DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => Self::Lost(text),
-            _ => Self::from_message(info.message(), text),
+            DatabaseErrorKind::RestrictViolation
+            | DatabaseErrorKind::NotNullViolation
+            | DatabaseErrorKind::CheckViolation
+            | DatabaseErrorKind::ExclusionViolation
+            | _ => Self::from_message(info.message(), text),
         }
     }
 
@@ -112,7 +126,7 @@ impl Failure {
                 StorageError::Unavailable(text)
             }
             Self::Corrupt(error) => error,
-            other => StorageError::Failed(other.text()),
+            Self::Unique { .. } | Self::Missing | Self::Check(_) | Self::Other(_) => StorageError::Failed(self.text()),
         }
     }
 
@@ -124,7 +138,13 @@ impl Failure {
                 None => CommitError::Storage(StorageError::Failed(text)),
             },
             Self::Missing => CommitError::Missing,
-            other => CommitError::Storage(other.into_storage()),
+            Self::Lost(_)
+            | Self::Busy(_)
+            | Self::TimedOut(_)
+            | Self::Collided(_)
+            | Self::Check(_)
+            | Self::Corrupt(_)
+            | Self::Other(_) => CommitError::Storage(self.into_storage()),
         }
     }
 }
@@ -150,10 +170,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 
 /// A connection that could not be made.
 pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
-    let cause = match error {
-        ConnectionError::BadConnection(text) => text.clone(),
-        other => with_causes(other),
-    };
+    let cause = if let ConnectionError::BadConnection(text) = error { text.clone() } else { with_causes(error) };
     Failure::Busy(cause)
 }
 
@@ -179,7 +196,9 @@ mod tests {
             Failure::Busy(_) => "busy",
             Failure::TimedOut(_) => "timed out",
             Failure::Collided(_) => "collided",
-            _ => "other",
+            Failure::Unique { .. } | Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
+                "other"
+            }
         };
         let table = [
             ("terminating connection due to administrator command", "lost"),

@@ -67,10 +67,7 @@ impl Sql {
     /// Adds an array of parameters of one type and answers its placeholder. Arrays of ids become texts of the form
     /// `{…}`, because an array of arrays would lose its inner bounds.
     pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = Cell>) -> String {
-        let value = |cell| match cell {
-            Cell::Ids(ids) => Value(Cell::Text(ids_as_text(&ids))),
-            other => Value(other),
-        };
+        let value = |cell| Value(if let Cell::Ids(ids) = cell { Cell::Text(ids_as_text(&ids)) } else { cell });
         self.binds.push(Bind::Many(element(kind), cells.into_iter().map(value).collect()));
         format!("${}", self.binds.len())
     }

@@ -164,7 +164,7 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
     let objectives = company.objectives(900).await;
     let every: Vec<_> = [Status::Proposed, Status::Approved, Status::Archived].to_vec();
     for (family, statuses) in [(Family::Employees, None), (Family::Managers, None), (Family::Managers, Some(every))] {
-        for (_, sort) in Objective::SORTS {
+        for (_, sort) in Objective::sorts() {
             let mut filter = Filter::parse(family, Params::new(vec![])).unwrap().filter;
             filter.statuses = statuses.clone().unwrap_or(filter.statuses);
             let shown = |it: &&Objective| {
@@ -172,12 +172,12 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
                     && filter.statuses.contains(&it.status)
                     && (it.scope == Scope::Org || it.owner_id == company.boss || company.team.contains(&it.owner_id))
             };
-            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), *sort, |it| it.id.to_bytes());
+            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
             let page = async |page: PageRequest| {
                 let sight = Sight::Of(company.boss);
-                company.store.objectives(company.tenant, &filter, sight, *sort, &page).await
+                company.store.objectives(company.tenant, &filter, sight, sort, &page).await
             };
-            assert_eq!(walk(*sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+            assert_eq!(walk(sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
         }
     }
 }
@@ -193,14 +193,14 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
     for (manager, team) in [(company.boss, &company.team), (lead, &of_lead)] {
         for archived in [Archived::No, Archived::All] {
             let filter = observation::Filter { manager_id: Some(manager), archived, ..Default::default() };
-            for (_, sort) in Observation::SORTS {
+            for (_, sort) in Observation::sorts() {
                 let shown = |it: &&Observation| {
                     team.contains(&it.employee_id) && (archived == Archived::All || it.archived_at.is_none())
                 };
-                let wanted = sorted(observations.iter().filter(shown).cloned().collect(), *sort, |it| it.id.to_bytes());
+                let wanted = sorted(observations.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
                 let page =
-                    async |page: PageRequest| company.store.observations(company.tenant, &filter, *sort, &page).await;
-                assert_eq!(walk(*sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+                    async |page: PageRequest| company.store.observations(company.tenant, &filter, sort, &page).await;
+                assert_eq!(walk(sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
             }
         }
     }

@@ -319,12 +319,8 @@ pub(crate) fn failed(error: &Error) -> StorageError {
 
 /// The kind of the violated constraint, and the columns that SQLite names.
 pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
-    match error {
-        Error::DatabaseError(kind, details) => {
-            Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))
-        }
-        _ => None,
-    }
+    let Error::DatabaseError(kind, details) = error else { return None };
+    Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))
 }
 
 #[cfg(test)]

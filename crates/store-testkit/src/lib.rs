@@ -55,4 +55,4 @@ pub use faulty::{Call, Fault, Faulty};
 pub use fixtures::Fixtures;
 pub use random::Random;
 pub use run::{Case, Fresh, Sql, run, suite};
-pub use walk::{sorted, walk};
+pub use walk::{place, sorted, walk};

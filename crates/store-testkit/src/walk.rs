@@ -30,10 +30,19 @@ pub async fn walk<T: Listed, F: Future<Output = Read<Page<T>>>>(
         if !more {
             return entries;
         }
-        let next = entries.last().map(|last| Position { key: last.key(sort.by), id: id(last) });
+        let next = entries.last().map(|it| place(it, sort, id(it)));
         assert!(next != after && entries.len() < ENDLESS, "the walk comes to no end: {next:?} again and again");
         after = next;
     }
+}
+
+/// The place of an entry in a list.
+///
+/// # Panics
+/// When the list has no such order.
+#[expect(clippy::expect_used, reason = "an order that the list does not have ends the test")]
+pub fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Position {
+    Position { key: entry.key(sort.by).expect("an order of the list"), id }
 }
 
 /// The entries in the order of a list: by the sort's value, then by id in the same direction.

@@ -28,9 +28,9 @@ impl Admin {
     /// The first column of every row, as text.
     pub(crate) fn texts(&self, query: &str) -> Outcome<Vec<String>> {
         let rows = self.runtime.block_on(self.client.simple_query(query)).map_err(|error| refused(query, &error))?;
-        let first = rows.iter().filter_map(|it| match it {
-            SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or_default().to_owned()),
-            _ => None,
+        let first = rows.iter().filter_map(|it| {
+            let SimpleQueryMessage::Row(row) = it else { return None };
+            Some(row.get(0).unwrap_or_default().to_owned())
         });
         Ok(first.collect())
     }

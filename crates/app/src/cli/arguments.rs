@@ -13,7 +13,7 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
 
 /// The help of a list of scopes.
 pub(super) fn scopes_help() -> String {
-    let names: Vec<&str> = Scope::WORDS.iter().map(|(word, _)| *word).collect();
+    let names = Scope::words();
     format!("What it may do: * for everything, or some of these with commas between them: {}", names.join(", "))
 }
 

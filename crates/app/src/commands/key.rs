@@ -101,7 +101,7 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 fn scopes(text: &str) -> Result<Scopes, Error> {
     let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     let known = || {
-        let names: Vec<&str> = Scope::WORDS.iter().map(|(word, _)| *word).collect();
+        let names = Scope::words();
         format!("expected * or some of {}", names.join(", "))
     };
     let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: known() };

@@ -133,10 +133,7 @@ fn parse_file(path: &Path) -> Result<Table, Error> {
 fn flatten(prefix: &str, table: Table, out: &mut Vec<(String, Value)>) {
     for (name, value) in table {
         let name = if prefix.is_empty() { name } else { format!("{prefix}_{name}") };
-        match value {
-            Value::Table(inner) => flatten(&name, inner, out),
-            other => out.push((name, other)),
-        }
+        if let Value::Table(inner) = value { flatten(&name, inner, out) } else { out.push((name, value)) }
     }
 }
 
@@ -146,13 +143,8 @@ fn text_of(value: Value) -> Option<String> {
         Value::String(it) => Some(it),
         Value::Integer(it) => Some(it.to_string()),
         Value::Array(items) => {
-            let texts: Option<Vec<String>> = items
-                .into_iter()
-                .map(|it| match it {
-                    Value::String(text) => Some(text),
-                    _ => None,
-                })
-                .collect();
+            let texts: Option<Vec<String>> =
+                items.into_iter().map(|it| if let Value::String(text) = it { Some(text) } else { None }).collect();
             texts.map(|it| it.join(","))
         }
         Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) | Value::Table(_) => None,

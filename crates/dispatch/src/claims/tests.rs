@@ -56,7 +56,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
             match claim {
                 Claim::Oldest { most: 128 } => counts.0 += 1,
                 Claim::Parked(Walk { after: None, .. }) => counts.1 += 1,
-                other => panic!("{other:?}"),
+                Claim::Oldest { .. } | Claim::Lanes(_) | Claim::Parked(_) => panic!("{claim:?}"),
             }
             claims.took(&claim, &Claimed::default(), now);
         }

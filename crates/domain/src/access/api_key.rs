@@ -8,7 +8,7 @@ use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields, Reference, Word, as_word};
 use crate::id::{EmployeeId, EmployeeKind, KeyId, KeyKind, OrganizationId};
 use crate::json::{Object, Value};
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::people::{Role, Status};
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
@@ -85,16 +85,10 @@ impl Resource for ApiKey {
 }
 
 impl Listed for ApiKey {
-    const SORTS: Sorts = &[
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
-    }
 }
 
 impl ApiKey {
@@ -195,7 +189,7 @@ fn scopes(value: &Value) -> Result<Scopes, Flaw> {
         return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
     }
     Scopes::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
-        let known: Vec<_> = super::Scope::WORDS.iter().map(|(word, _)| *word).chain([super::ALL_SCOPES]).collect();
+        let known: Vec<_> = super::Scope::words().into_iter().chain([super::ALL_SCOPES]).collect();
         Flaw::one_of(&known)
     })
 }

@@ -7,6 +7,7 @@ mod key_text;
 pub use authority::Authority;
 
 use serde::{Serialize, Serializer};
+use strum::{IntoStaticStr, VariantArray};
 use ulid::Ulid;
 
 use crate::fields::Word;
@@ -14,7 +15,8 @@ use crate::id::{EmployeeId, KeyId, OrganizationId};
 use crate::time::Timestamp;
 
 /// Which of an organization's two data sets (decision B6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Environment {
     /// The real one.
     Live,
@@ -24,7 +26,6 @@ pub enum Environment {
 
 impl Word for Environment {
     const NAME: &'static str = "Environment";
-    const WORDS: &'static [(&'static str, Self)] = &[("live", Self::Live), ("test", Self::Test)];
 }
 
 /// Whose data: an organization in an environment. Nothing is ever read or written without one.
@@ -66,56 +67,54 @@ impl Tenant {
 }
 
 /// One permission of a key (decision B3). Write does not imply read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each is named after its word below")]
+#[expect(missing_docs, reason = "each is named after its word")]
 pub enum Scope {
+    #[strum(to_string = "observations:read")]
     ObservationsRead,
+    #[strum(to_string = "observations:write")]
     ObservationsWrite,
+    #[strum(to_string = "objectives:read")]
     ObjectivesRead,
+    #[strum(to_string = "objectives:write")]
     ObjectivesWrite,
+    #[strum(to_string = "employees:read")]
     EmployeesRead,
+    #[strum(to_string = "employees:write")]
     EmployeesWrite,
+    #[strum(to_string = "webhooks:read")]
     WebhooksRead,
+    #[strum(to_string = "webhooks:write")]
     WebhooksWrite,
+    #[strum(to_string = "summaries:read")]
     SummariesRead,
+    #[strum(to_string = "summaries:write")]
     SummariesWrite,
+    #[strum(to_string = "conversations:read")]
     ConversationsRead,
+    #[strum(to_string = "conversations:write")]
     ConversationsWrite,
+    #[strum(to_string = "assignments:read")]
     AssignmentsRead,
+    #[strum(to_string = "assignments:write")]
     AssignmentsWrite,
+    #[strum(to_string = "notifications:read")]
     NotificationsRead,
+    #[strum(to_string = "notifications:write")]
     NotificationsWrite,
+    #[strum(to_string = "events:read")]
     EventsRead,
+    #[strum(to_string = "audit:read")]
     AuditRead,
+    #[strum(to_string = "settings:read")]
     SettingsRead,
+    #[strum(to_string = "settings:write")]
     SettingsWrite,
 }
 
 impl Word for Scope {
     const NAME: &'static str = "ApiKeyScope";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("observations:read", Self::ObservationsRead),
-        ("observations:write", Self::ObservationsWrite),
-        ("objectives:read", Self::ObjectivesRead),
-        ("objectives:write", Self::ObjectivesWrite),
-        ("employees:read", Self::EmployeesRead),
-        ("employees:write", Self::EmployeesWrite),
-        ("webhooks:read", Self::WebhooksRead),
-        ("webhooks:write", Self::WebhooksWrite),
-        ("summaries:read", Self::SummariesRead),
-        ("summaries:write", Self::SummariesWrite),
-        ("conversations:read", Self::ConversationsRead),
-        ("conversations:write", Self::ConversationsWrite),
-        ("assignments:read", Self::AssignmentsRead),
-        ("assignments:write", Self::AssignmentsWrite),
-        ("notifications:read", Self::NotificationsRead),
-        ("notifications:write", Self::NotificationsWrite),
-        ("events:read", Self::EventsRead),
-        ("audit:read", Self::AuditRead),
-        ("settings:read", Self::SettingsRead),
-        ("settings:write", Self::SettingsWrite),
-    ];
 }
 
 /// The word for every scope there is or will be.
@@ -155,7 +154,7 @@ impl Scopes {
         if self == Self::ALL {
             return vec![ALL_SCOPES];
         }
-        Scope::WORDS.iter().filter(|(_, scope)| self.has(*scope)).map(|(word, _)| *word).collect()
+        Scope::ALL.iter().filter(|it| self.has(**it)).map(|it| it.word()).collect()
     }
 
     /// The set of these words; `None` if one of them is no scope.
@@ -174,7 +173,8 @@ impl Serialize for Scopes {
 }
 
 /// How much trust a key has beside its scopes (decision B4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum AccessLevel {
     /// Everyday work.
     Standard,
@@ -184,7 +184,6 @@ pub enum AccessLevel {
 
 impl Word for AccessLevel {
     const NAME: &'static str = "AccessLevel";
-    const WORDS: &'static [(&'static str, Self)] = &[("standard", Self::Standard), ("admin", Self::Admin)];
 }
 
 /// Why a caller may not do something (§7 `permission_denied`).
@@ -286,8 +285,9 @@ impl Caller {
 }
 
 /// The classes that requests are counted in (§8, decision B1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is named after its word below")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "each is named after its word")]
 pub enum QuotaClass {
     Read,
     Write,
@@ -297,8 +297,6 @@ pub enum QuotaClass {
 
 impl Word for QuotaClass {
     const NAME: &'static str = "QuotaClass";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("read", Self::Read), ("write", Self::Write), ("webhook_test", Self::WebhookTest), ("csv", Self::Csv)];
 }
 
 /// Requests per minute of one key (§8).
@@ -359,9 +357,9 @@ mod tests {
 
     #[test]
     fn scopes_are_their_words() {
-        for (word, scope) in Scope::WORDS {
-            let set = Scopes::from_words([*word]).unwrap();
-            assert_eq!((set.has(*scope), set.words()), (true, vec![*word]));
+        for scope in Scope::ALL {
+            let set = Scopes::from_words([scope.word()]).unwrap();
+            assert_eq!((set.has(*scope), set.words()), (true, vec![scope.word()]));
         }
         assert_eq!(Scopes::from_words(["*"]), Some(Scopes::ALL));
         assert_eq!(Scopes::from_words(["observations"]), None);

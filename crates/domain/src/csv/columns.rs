@@ -12,10 +12,11 @@ use crate::text::folded;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Column {
     Email,
-    ExternalId,
-    FirstName,
-    LastName,
-    Role,
+    /// A member of a person that the cell is the value of; one that is optional can be cleared.
+    Member {
+        name: &'static str,
+        is_optional: bool,
+    },
     ManagerEmail,
     DepartmentName,
     Status,
@@ -23,24 +24,46 @@ pub(super) enum Column {
     Unknown,
 }
 
-const KNOWN: [(&str, Column); 8] = [
-    ("email", Column::Email),
-    ("external_id", Column::ExternalId),
-    ("first_name", Column::FirstName),
-    ("last_name", Column::LastName),
-    ("role", Column::Role),
-    ("manager_email", Column::ManagerEmail),
-    ("department_name", Column::DepartmentName),
-    ("status", Column::Status),
+const KNOWN: [Column; 8] = [
+    Column::Email,
+    Column::EXTERNAL_ID,
+    Column::required("first_name"),
+    Column::required("last_name"),
+    Column::required("role"),
+    Column::ManagerEmail,
+    Column::DepartmentName,
+    Column::Status,
 ];
 const CUSTOM: &str = "custom.";
 /// As much of the name of a column as is repeated to the client.
 const SHOWN_CHARS: usize = 80;
 
 impl Column {
+    pub(super) const EXTERNAL_ID: Self = Self::optional("external_id");
+
+    const fn required(name: &'static str) -> Self {
+        Self::Member { name, is_optional: false }
+    }
+
+    const fn optional(name: &'static str) -> Self {
+        Self::Member { name, is_optional: true }
+    }
+
+    /// Its name in a header, where that is always the same.
+    const fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::Email => Some("email"),
+            Self::Member { name, .. } => Some(name),
+            Self::ManagerEmail => Some("manager_email"),
+            Self::DepartmentName => Some("department_name"),
+            Self::Status => Some("status"),
+            Self::Custom(_) | Self::Unknown => None,
+        }
+    }
+
     fn of(name: &str) -> Self {
         let lower = folded(name);
-        if let Some((_, known)) = KNOWN.iter().find(|(word, _)| *word == lower) {
+        if let Some(known) = KNOWN.iter().find(|it| it.name() == Some(lower.as_str())) {
             return known.clone();
         }
         // The prefix is ASCII: it has as many bytes in any case.

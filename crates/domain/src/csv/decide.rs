@@ -55,24 +55,27 @@ fn body(file: &File, row: &Row, stored: Option<&Employee>, clear: bool) -> Objec
         text("email", &row.email);
     }
     for (at, cell) in &row.cells {
-        match file.columns.get(usize::from(*at)) {
-            Some(Column::ExternalId) => text("external_id", cell),
-            Some(Column::FirstName) => text("first_name", cell),
-            Some(Column::LastName) => text("last_name", cell),
-            Some(Column::Role) => text("role", cell),
-            Some(Column::Custom(key)) => {
+        let Some(column) = file.columns.get(usize::from(*at)) else { continue };
+        match column {
+            Column::Member { name, .. } => text(name, cell),
+            Column::Custom(key) => {
                 let before = stored.and_then(|it| it.custom_fields.0.get(key));
                 custom.push((key.clone(), typed(before, cell)));
             }
-            _ => {}
+            Column::Email | Column::ManagerEmail | Column::DepartmentName | Column::Status | Column::Unknown => {}
         }
     }
     if clear {
         for column in file.columns.iter().filter(|it| file.is_empty(row, it)) {
             match column {
-                Column::ExternalId => body.push(("external_id".to_owned(), Value::Null)),
+                Column::Member { name, is_optional: true } => body.push(((*name).to_owned(), Value::Null)),
                 Column::Custom(key) => custom.push((key.clone(), Value::Null)),
-                _ => {}
+                Column::Member { is_optional: false, .. }
+                | Column::Email
+                | Column::ManagerEmail
+                | Column::DepartmentName
+                | Column::Status
+                | Column::Unknown => {}
             }
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn targets(
             outcomes[at] = Some(Outcome::Reject(rejection));
             continue;
         }
-        let external_id = file.cell(row, &Column::ExternalId);
+        let external_id = file.cell(row, &Column::EXTERNAL_ID);
         let stored = external_id.and_then(|it| index.by_external_id.get(it).copied());
         let stored = stored.or_else(|| index.by_email(&row.email_key));
         targets[at] = Some(stored.map_or_else(|| Target::New(EmployeeId::from_ulid(ids())), Target::Stored));
@@ -118,7 +118,7 @@ fn same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<O
         let stored =
             targets[at].and_then(|it| if let Target::Stored(it) = it { Some(Person::Stored(it)) } else { None });
         // Rows with one external id are about one person also where that person does not have it yet.
-        let named = file.cell(row, &Column::ExternalId).map(Person::Named);
+        let named = file.cell(row, &Column::EXTERNAL_ID).map(Person::Named);
         for person in stored.into_iter().chain(named) {
             rows.entry(person).or_default().push(at);
         }

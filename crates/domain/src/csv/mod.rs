@@ -23,6 +23,8 @@ pub use report::{Action, Counts, OtherCode, Outcome, PlannedRow, Rejection, Repo
 pub use split::{Part, Split, split};
 pub use steps::Step;
 
+use strum::{IntoStaticStr, VariantArray};
+
 use std::collections::HashMap;
 
 use crate::fields::Word;
@@ -40,7 +42,8 @@ pub const MAX_ROWS: usize = 10_000;
 pub const MAX_COLUMNS: usize = 500;
 
 /// What stands in an empty cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Empty {
     /// Nothing: what is stored stays.
     Keep,
@@ -50,7 +53,6 @@ pub enum Empty {
 
 impl Word for Empty {
     const NAME: &'static str = "CsvEmptyCell";
-    const WORDS: &'static [(&'static str, Self)] = &[("keep", Self::Keep), ("clear", Self::Clear)];
 }
 
 /// The query of an upload.
@@ -70,11 +72,7 @@ impl Request {
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<Self, Problems> {
-        let dry_run = params.one("dry_run", |text| match text {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(crate::problem::Flaw::one_of(&["true", "false"])),
-        });
+        let dry_run = params.one("dry_run", params::flag);
         let empty = params.one("empty", params::word::<Empty>);
         let connector = params.one("connector_id", params::any);
         params.finish()?;

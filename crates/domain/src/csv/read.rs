@@ -105,7 +105,7 @@ impl File {
     /// The external ids; each once.
     #[must_use]
     pub fn external_ids(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::ExternalId).map(str::to_owned)))
+        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::EXTERNAL_ID).map(str::to_owned)))
     }
 
     /// The names of departments, folded; each once.
@@ -168,8 +168,15 @@ impl Row {
             match column {
                 Column::Email => row.email = cell.to_string(),
                 Column::Unknown => {}
-                _ if cell.is_empty() => {}
-                _ => row.cells.push((at, cell.to_string())),
+                Column::Member { .. }
+                | Column::ManagerEmail
+                | Column::DepartmentName
+                | Column::Status
+                | Column::Custom(_) => {
+                    if !cell.is_empty() {
+                        row.cells.push((at, cell.to_string()));
+                    }
+                }
             }
         }
         row.email_key = folded(&row.email);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::{File, Names};
 use crate::access::Denied;
@@ -115,7 +116,8 @@ pub enum Outcome {
 }
 
 /// What becomes of a row, as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// See [`Outcome::Create`].
     Create,
@@ -133,14 +135,6 @@ pub enum Action {
 
 impl Word for Action {
     const NAME: &'static str = "CsvAction";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("create", Self::Create),
-        ("update", Self::Update),
-        ("deactivate", Self::Deactivate),
-        ("reactivate", Self::Reactivate),
-        ("skip", Self::Skip),
-        ("reject", Self::Reject),
-    ];
 }
 
 impl Outcome {

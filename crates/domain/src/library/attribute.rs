@@ -1,13 +1,14 @@
 //! Attributes: the tags of observations, with a category and a tone.
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields, Word, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::refusal::Refusal;
@@ -20,7 +21,8 @@ pub const NAME_CHARS: usize = 80;
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
 /// How feedback with this attribute sounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Tone {
     /// Praise.
     Positive,
@@ -33,8 +35,6 @@ pub enum Tone {
 
 impl Word for Tone {
     const NAME: &'static str = "AttributeTone";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("positive", Self::Positive), ("neutral", Self::Neutral), ("constructive", Self::Constructive)];
 }
 
 /// A tag.
@@ -98,20 +98,16 @@ impl Filter {
             archived: params.one("filter[archived]", params::word).unwrap_or_default(),
             updated_at: params.bounds("filter[updated_at]", params::datetime),
         };
-        params.list("attributes", Attribute::SORTS, filter, vec![])
+        params.list::<Attribute, _, _>("attributes", filter, vec![])
     }
 }
 
 impl Listed for Attribute {
-    const SORTS: Sorts = super::department::Department::SORTS;
-
-    fn key(&self, by: SortBy) -> Key {
-        match by {
-            SortBy::CreatedAt => Key::Time(self.created_at),
-            SortBy::UpdatedAt => Key::Time(self.updated_at),
-            _ => Key::Text(folded(&self.name)),
-        }
-    }
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
+    ];
 }
 
 /// The body of a creation, valid in itself.

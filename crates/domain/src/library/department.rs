@@ -7,7 +7,7 @@ use crate::decision::{Decision, Resource};
 use crate::fields::{self, Fields};
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::refusal::Refusal;
@@ -69,27 +69,16 @@ impl Filter {
             archived: params.one("filter[archived]", params::word).unwrap_or_default(),
             updated_at: params.bounds("filter[updated_at]", params::datetime),
         };
-        params.list("departments", Department::SORTS, filter, vec![])
+        params.list::<Department, _, _>("departments", filter, vec![])
     }
 }
 
 impl Listed for Department {
-    const SORTS: Sorts = &[
-        ("name", Sort::up(SortBy::Name)),
-        ("-name", Sort::down(SortBy::Name)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        match by {
-            SortBy::CreatedAt => Key::Time(self.created_at),
-            SortBy::UpdatedAt => Key::Time(self.updated_at),
-            _ => Key::Text(folded(&self.name)),
-        }
-    }
 }
 
 /// Reads the body of a creation: the name.

@@ -194,9 +194,9 @@ impl Objective {
         }
         let mut state = match patch.status.filter(|it| *it != self.status) {
             None => self.clone(),
-            Some(Status::InProgress) => self.moved(Move::Start, Review::Optional, at)?,
+            Some(Status::InProgress) => self.moved(Move::Start, at)?,
             // Back from `in_progress` only: approving has its own endpoint (§3.1 rule 2).
-            Some(Status::Approved) => self.moved(Move::HoldBack, Review::Optional, at)?,
+            Some(Status::Approved) => self.moved(Move::HoldBack, at)?,
             Some(other) => return Err(Refusal::transition("status", self.status.word(), other.word())),
         };
         let moved = state.status != self.status;

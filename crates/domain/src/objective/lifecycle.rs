@@ -1,7 +1,11 @@
 //! The lifecycle of an objective: one table of transitions, and what each of them does besides (§3.1).
 
+use std::collections::BTreeMap;
+
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Objective, REMARK_CHARS, Status};
-use crate::audit::{AuditDraft, Change, Changes, Target, difference};
+use crate::audit::{AuditDraft, Changes, Target, difference};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{self, Fields, Word};
@@ -41,19 +45,16 @@ pub enum Action {
     Archive,
 }
 
-/// What moves an objective from one status to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Move {
+/// An action without its words: each has an endpoint of its own (§4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Verb {
     /// [`Action::Submit`]
     Submit,
     /// [`Action::Approve`]
     Approve,
     /// [`Action::Reject`]
     Reject,
-    /// PATCH to `in_progress`, or the period began.
-    Start,
-    /// PATCH to `approved`.
-    HoldBack,
     /// [`Action::Complete`]
     Complete,
     /// [`Action::Miss`]
@@ -62,33 +63,28 @@ pub enum Move {
     Archive,
 }
 
-impl Word for Move {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("submit", Self::Submit),
-        ("approve", Self::Approve),
-        ("reject", Self::Reject),
-        ("in_progress", Self::Start),
-        ("approved", Self::HoldBack),
-        ("complete", Self::Complete),
-        ("miss", Self::Miss),
-        ("archive", Self::Archive),
-    ];
+impl Word for Verb {}
+
+/// A change of the status alone, which PATCH makes, or the service itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Move {
+    /// PATCH to `in_progress`, or the period began.
+    Start,
+    /// PATCH to `approved`.
+    HoldBack,
 }
 
-/// The table of §3.1, under the organization's review setting (decision C10). `None` = 409.
-#[must_use]
-pub(super) fn transition(from: Status, in_review: bool, what: Move, review: Review) -> Option<Status> {
-    match (from, what) {
-        (Status::Proposed, Move::Submit) if !in_review && review != Review::Disabled => Some(Status::Proposed),
-        (Status::Proposed, Move::Approve) if in_review || review != Review::Required => Some(Status::Approved),
-        (Status::Proposed, Move::Reject) if review != Review::Disabled => Some(Status::Proposed),
-        (Status::Approved, Move::Start) => Some(Status::InProgress),
-        (Status::InProgress, Move::HoldBack) => Some(Status::Approved),
-        (Status::Approved | Status::InProgress, Move::Complete) => Some(Status::Completed),
-        (Status::InProgress, Move::Miss) => Some(Status::Missed),
-        (from, Move::Archive) if from != Status::Archived => Some(Status::Archived),
-        _ => None,
-    }
+/// The table of §3.1 for actions, under the organization's review setting (decision C10). `None` = 409.
+fn after_action(from: Status, in_review: bool, what: Verb, review: Review) -> Option<Status> {
+    let (is_allowed, to) = match what {
+        Verb::Submit => (from == Status::Proposed && !in_review && review != Review::Disabled, Status::Proposed),
+        Verb::Approve => (from == Status::Proposed && (in_review || review != Review::Required), Status::Approved),
+        Verb::Reject => (from == Status::Proposed && review != Review::Disabled, Status::Proposed),
+        Verb::Complete => (matches!(from, Status::Approved | Status::InProgress), Status::Completed),
+        Verb::Miss => (from == Status::InProgress, Status::Missed),
+        Verb::Archive => (from != Status::Archived, Status::Archived),
+    };
+    is_allowed.then_some(to)
 }
 
 impl Action {
@@ -96,36 +92,35 @@ impl Action {
     ///
     /// # Errors
     /// Every field that is wrong.
-    pub fn parse(what: Move, body: Object) -> Result<Self, Problems> {
+    pub fn parse(what: Verb, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let action = match what {
-            Move::Approve => {
+            Verb::Submit => Some(Self::Submit),
+            Verb::Approve => {
                 Some(Self::Approve { comment: fields.optional("comment", fields::text(0..=REMARK_CHARS)) })
             }
-            Move::Reject => {
+            Verb::Reject => {
                 fields.required("reason", fields::text(1..=REMARK_CHARS)).map(|reason| Self::Reject { reason })
             }
-            Move::Complete => {
+            Verb::Complete => {
                 Some(Self::Complete { outcome: fields.optional("outcome", fields::text(0..=REMARK_CHARS)) })
             }
-            Move::Miss => Some(Self::Miss { reason: fields.optional("reason", fields::text(0..=REMARK_CHARS)) }),
-            Move::Archive => Some(Self::Archive),
-            // Starting and holding back are no actions but changes of the status, which PATCH makes.
-            Move::Submit | Move::Start | Move::HoldBack => Some(Self::Submit),
+            Verb::Miss => Some(Self::Miss { reason: fields.optional("reason", fields::text(0..=REMARK_CHARS)) }),
+            Verb::Archive => Some(Self::Archive),
         };
         fields.finish(action)
     }
 
     /// The action without its words.
     #[must_use]
-    pub const fn what(&self) -> Move {
+    pub const fn what(&self) -> Verb {
         match self {
-            Self::Submit => Move::Submit,
-            Self::Approve { .. } => Move::Approve,
-            Self::Reject { .. } => Move::Reject,
-            Self::Complete { .. } => Move::Complete,
-            Self::Miss { .. } => Move::Miss,
-            Self::Archive => Move::Archive,
+            Self::Submit => Verb::Submit,
+            Self::Approve { .. } => Verb::Approve,
+            Self::Reject { .. } => Verb::Reject,
+            Self::Complete { .. } => Verb::Complete,
+            Self::Miss { .. } => Verb::Miss,
+            Self::Archive => Verb::Archive,
         }
     }
 
@@ -177,7 +172,7 @@ impl Objective {
     /// # Errors
     /// [`Refusal::Conflict`] naming the current status and the attempted action.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, Refusal> {
-        let mut state = self.moved(action.what(), review, at)?;
+        let mut state = self.acted(action.what(), review, at)?;
         let mut events = vec![EventType::ObjectiveStatusChanged];
         let mut submitted = None;
         match &action {
@@ -210,24 +205,36 @@ impl Objective {
     #[must_use]
     pub fn start_if_due(&self, today: Date, at: Timestamp) -> Option<Decision<Self>> {
         self.starts_on().filter(|day| *day <= today)?;
-        let state = self.moved(Move::Start, Review::Optional, at).ok()?;
+        let state = self.moved(Move::Start, at).ok()?;
         Some(Decision::changed(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
     }
 
-    /// This objective after a move, with what every move does: `approved_at` is set once (decision C2), and holding it
-    /// back keeps it from starting by itself until somebody starts it (decision C3).
-    pub(super) fn moved(&self, what: Move, review: Review, at: Timestamp) -> Result<Self, Refusal> {
+    /// This objective after an action, as far as every action does the same.
+    fn acted(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, Refusal> {
         let refused = || Refusal::transition("status", self.status.word(), what.word());
-        let status = transition(self.status, self.is_in_review(), what, review).ok_or_else(refused)?;
+        let status = after_action(self.status, self.is_in_review(), what, review).ok_or_else(refused)?;
+        Ok(self.with_status(status, at))
+    }
+
+    /// This objective after a move: holding it back keeps it from starting by itself until somebody starts it
+    /// (decision C3).
+    pub(super) fn moved(&self, what: Move, at: Timestamp) -> Result<Self, Refusal> {
+        let (from, to) = match what {
+            Move::Start => (Status::Approved, Status::InProgress),
+            Move::HoldBack => (Status::InProgress, Status::Approved),
+        };
+        if self.status != from {
+            return Err(Refusal::transition("status", self.status.word(), to.word()));
+        }
+        Ok(Self { held_back: what == Move::HoldBack, ..self.with_status(to, at) })
+    }
+
+    /// With another status, which sets `approved_at` once (decision C2).
+    fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let at = at.strictly_after(self.updated_at);
         let begun = matches!(status, Status::Approved | Status::InProgress);
-        Ok(Self {
-            status,
-            updated_at: at,
-            approved_at: self.approved_at.or(begun.then_some(at)),
-            held_back: status == Status::Approved && what == Move::HoldBack,
-            ..self.clone()
-        })
+        let approved_at = self.approved_at.or(begun.then_some(at));
+        Self { status, updated_at: at, approved_at, held_back: false, ..self.clone() }
     }
 
     /// What it says now that it did not say when it was last submitted or approved (decision C9).
@@ -235,15 +242,7 @@ impl Objective {
         let content = self.content();
         match &self.reviewed {
             Some(reviewed) => difference(reviewed, &content),
-            None => {
-                let new = |(name, to): (String, serde_json::Value)| {
-                    (!to.is_null()).then_some((name, Change { from: serde_json::Value::Null, to }))
-                };
-                match serde_json::to_value(content) {
-                    Ok(serde_json::Value::Object(members)) => members.into_iter().filter_map(new).collect(),
-                    _ => Changes::new(),
-                }
-            }
+            None => difference(&BTreeMap::<String, ()>::new(), &content),
         }
     }
 }
@@ -306,8 +305,8 @@ mod tests {
         let approved =
             objective(Proposed, false).apply(Action::Approve { comment: None }, Review::Optional, later).unwrap().state;
         assert_eq!(approved.approved_at, Some(later));
-        let started = approved.moved(Move::Start, Review::Optional, later.plus_seconds(60)).unwrap();
-        let back = started.moved(Move::HoldBack, Review::Optional, later.plus_seconds(90)).unwrap();
+        let started = approved.moved(Move::Start, later.plus_seconds(60)).unwrap();
+        let back = started.moved(Move::HoldBack, later.plus_seconds(90)).unwrap();
         assert_eq!((started.approved_at, back.approved_at), (Some(later), Some(later)));
     }
 
@@ -318,9 +317,9 @@ mod tests {
         assert_eq!(due.start_if_due(today, NOON).unwrap().state.status, InProgress);
         let early = Objective { period_start: today.next(), ..due.clone() };
         assert!(early.start_if_due(today, NOON).is_none());
-        let back = objective(InProgress, false).moved(Move::HoldBack, Review::Optional, NOON).unwrap();
+        let back = objective(InProgress, false).moved(Move::HoldBack, NOON).unwrap();
         assert!(back.start_if_due(today, NOON).is_none());
-        let again = back.moved(Move::Start, Review::Optional, NOON).unwrap();
+        let again = back.moved(Move::Start, NOON).unwrap();
         assert!(!again.held_back);
         for status in [Proposed, InProgress, Completed, Missed, Archived] {
             assert!(objective(status, false).start_if_due(today, NOON).is_none(), "{status:?}");
@@ -343,10 +342,8 @@ mod tests {
     #[test]
     fn archiving_fires_both_events_and_other_actions_one() {
         for (action, count) in actions().into_iter().zip([1, 1, 1, 1, 1, 2]) {
-            let from = match action {
-                Action::Complete { .. } | Action::Miss { .. } => InProgress,
-                _ => Proposed,
-            };
+            let is_end = matches!(action, Action::Complete { .. } | Action::Miss { .. });
+            let from = if is_end { InProgress } else { Proposed };
             let decision = objective(from, false).apply(action, Review::Optional, NOON).unwrap();
             assert_eq!(decision.events.len(), count);
             assert_eq!(decision.events[0], EventType::ObjectiveStatusChanged);

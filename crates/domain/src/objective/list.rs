@@ -1,9 +1,11 @@
 //! Lists of objectives, and the two families they stand in (§4.2, decision C7).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Objective, Scope, Status};
 use crate::fields::Word;
 use crate::id::EmployeeId;
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::{Flaw, Problems};
 use crate::time::{Date, Timestamp};
@@ -75,7 +77,8 @@ pub struct Filter {
 }
 
 /// What can be inlined (§2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Expand {
     /// The person responsible.
     Owner,
@@ -85,8 +88,6 @@ pub enum Expand {
 
 impl Word for Expand {
     const NAME: &'static str = "ObjectiveExpand";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("owner", Self::Owner), ("linked_summaries", Self::LinkedSummaries)];
 }
 
 impl Filter {
@@ -104,7 +105,7 @@ impl Filter {
             }
         }
         if statuses.is_empty() {
-            statuses = Status::WORDS.iter().map(|(_, it)| *it).filter(|it| *it != Status::Archived).collect();
+            statuses = Status::ALL.iter().copied().filter(|it| *it != Status::Archived).collect();
         }
         let scopes = match (family, scope) {
             // §4.2: this resource always returns its own scope, whatever the filter says.
@@ -120,25 +121,14 @@ impl Filter {
             updated_at: params.bounds("filter[updated_at]", params::datetime),
         };
         let expand = params.expand();
-        params.list(family.path(), Objective::SORTS, filter, expand)
+        params.list::<Objective, _, _>(family.path(), filter, expand)
     }
 }
 
 impl Listed for Objective {
-    const SORTS: Sorts = &[
-        ("-period_end", Sort::down(SortBy::PeriodEnd)),
-        ("period_end", Sort::up(SortBy::PeriodEnd)),
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::PeriodEnd, key: |it| Key::Date(it.period_end), words: &["-period_end", "period_end"] },
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        match by {
-            SortBy::PeriodEnd => Key::Date(self.period_end),
-            SortBy::UpdatedAt => Key::Time(self.updated_at),
-            _ => Key::Time(self.created_at),
-        }
-    }
 }

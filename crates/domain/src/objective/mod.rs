@@ -6,11 +6,12 @@ mod list;
 mod sight;
 
 pub use change::{Draft, OwnerFound, Patch};
-pub use lifecycle::{Action, Move};
+pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
 pub use sight::Sight;
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::{Word, as_word};
@@ -25,7 +26,8 @@ pub const DESCRIPTION_CHARS: usize = 4000;
 pub const REMARK_CHARS: usize = 2000;
 
 /// Whose goal it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Scope {
     /// One person's.
     Employee,
@@ -37,12 +39,11 @@ pub enum Scope {
 
 impl Word for Scope {
     const NAME: &'static str = "ObjectiveScope";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("employee", Self::Employee), ("manager", Self::Manager), ("org", Self::Org)];
 }
 
 /// Where it stands (§3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// Written down; in review once it was submitted.
     Proposed,
@@ -60,14 +61,6 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "ObjectiveStatus";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("proposed", Self::Proposed),
-        ("approved", Self::Approved),
-        ("in_progress", Self::InProgress),
-        ("completed", Self::Completed),
-        ("missed", Self::Missed),
-        ("archived", Self::Archived),
-    ];
 }
 
 /// What an objective says, as it was last submitted or approved.

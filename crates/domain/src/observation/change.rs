@@ -284,9 +284,9 @@ mod tests {
         let about = |status: Option<Status>| {
             let people = status.map(|it| (EmployeeId::from_ulid(Ulid(2)), it)).into_iter().collect();
             let found = References { people, ..References::default() };
-            Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|it| match it {
-                Refusal::Unprocessable(problems) => problems.as_slice()[0].code,
-                other => panic!("{other:?}"),
+            Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|it| {
+                let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
+                problems.as_slice()[0].code
             })
         };
         assert!(about(Some(Status::Active)).is_ok());
@@ -314,11 +314,9 @@ mod tests {
         let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
         let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
         let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
-        let named = |refused: Refusal| match refused {
-            Refusal::Unprocessable(it) => {
-                it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
-            }
-            other => panic!("{other:?}"),
+        let named = |refused: Refusal| {
+            let Refusal::Unprocessable(it) = refused else { panic!("{refused:?}") };
+            it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
         };
         let field = || "attribute_ids".to_owned();
         let expected = vec![

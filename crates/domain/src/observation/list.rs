@@ -1,9 +1,11 @@
 //! Lists of observations (§4.1).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Observation, Type};
 use crate::fields::Word;
 use crate::id::{AttributeId, EmployeeId};
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::{Date, Timestamp};
@@ -30,7 +32,8 @@ pub struct Filter {
 }
 
 /// What can be inlined (§2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Expand {
     /// The person it is about.
     Employee,
@@ -40,7 +43,6 @@ pub enum Expand {
 
 impl Word for Expand {
     const NAME: &'static str = "ObservationExpand";
-    const WORDS: &'static [(&'static str, Self)] = &[("employee", Self::Employee), ("attributes", Self::Attributes)];
 }
 
 impl Filter {
@@ -60,34 +62,27 @@ impl Filter {
             updated_at: params.bounds("filter[updated_at]", params::datetime),
         };
         let expand = params.expand();
-        params.list("observations", Observation::SORTS, filter, expand)
+        params.list::<Observation, _, _>("observations", filter, expand)
     }
 }
 
 impl Listed for Observation {
-    const SORTS: Sorts = &[
-        ("-observation_date", Sort::down(SortBy::ObservationDate)),
-        ("observation_date", Sort::up(SortBy::ObservationDate)),
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order {
+            by: SortBy::ObservationDate,
+            key: |it| Key::Date(it.observation_date),
+            words: &["-observation_date", "observation_date"],
+        },
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        match by {
-            SortBy::ObservationDate => Key::Date(self.observation_date),
-            SortBy::UpdatedAt => Key::Time(self.updated_at),
-            _ => Key::Time(self.created_at),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::observation;
     use super::*;
-    use crate::page::PageRequest;
+    use crate::page::{PageRequest, Sort};
     use crate::problem::Code;
 
     type Query<'a> = &'a [(&'a str, &'a str)];
@@ -176,13 +171,13 @@ mod tests {
             updated_at: at(2),
             ..observation()
         };
-        for (word, sort) in Observation::SORTS {
+        for (word, sort) in Observation::sorts() {
             let wanted = match word.trim_start_matches('-') {
                 "observation_date" => Key::Date(Date::from_epoch_days(3)),
                 "created_at" => Key::Time(at(1)),
                 _ => Key::Time(at(2)),
             };
-            assert_eq!((it.key(sort.by), sort.descending), (wanted, word.starts_with('-')), "{word}");
+            assert_eq!((it.key(sort.by), sort.descending), (Some(wanted), word.starts_with('-')), "{word}");
         }
     }
 }

@@ -7,6 +7,7 @@ pub use change::{Draft, Patch, References};
 pub use list::{Expand, Filter};
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -23,7 +24,8 @@ pub const NOTE_CHARS: usize = 2000;
 pub const MAX_ATTRIBUTES: usize = 12;
 
 /// Whether an observation is about something to keep or something to work on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Type {
     /// To keep.
     Strength,
@@ -33,7 +35,6 @@ pub enum Type {
 
 impl Word for Type {
     const NAME: &'static str = "ObservationType";
-    const WORDS: &'static [(&'static str, Self)] = &[("strength", Self::Strength), ("opportunity", Self::Opportunity)];
 }
 
 /// One piece of feedback.

@@ -1,6 +1,7 @@
 //! Connectors: how an HR system comes to own part of a person's record (§2.3, decisions G).
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};
@@ -9,7 +10,7 @@ use crate::event::EventType;
 use crate::fields::{self, Fields, Word, as_word};
 use crate::id::{ConnectorId, ConnectorKind, EmployeeKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::problem::{Flaw, Problems};
 use crate::time::Timestamp;
 
@@ -23,7 +24,8 @@ pub const MAX_RELEASED: usize = 1000;
 const READ_ONLY: &[&str] = &["id", "status", "last_sync_at", "last_sync_status", "created_at", "updated_at"];
 
 /// How the HR system's data comes in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Type {
     /// As CSV files.
     CsvFeed,
@@ -31,7 +33,6 @@ pub enum Type {
 
 impl Word for Type {
     const NAME: &'static str = "ConnectorType";
-    const WORDS: &'static [(&'static str, Self)] = &[("csv_feed", Self::CsvFeed)];
 }
 
 /// A connection to an HR system.
@@ -66,16 +67,10 @@ impl Resource for Connector {
 }
 
 impl Listed for Connector {
-    const SORTS: Sorts = &[
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
-    }
 }
 
 /// The body of a creation, valid in itself.

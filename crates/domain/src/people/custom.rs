@@ -50,7 +50,9 @@ impl Custom {
             Value::Bool(it) => Ok(Self::Flag(*it)),
             Value::Number(it) => Ok(Self::Number(it.clone())),
             Value::Text(it) => bounded(it, 0..=MAX_VALUE_CHARS).map(|()| Self::Text(it.clone())),
-            other => Err(Flaw::format(format!("a string, number or boolean, not {}", other.kind()))),
+            Value::Null | Value::List(_) | Value::Object(_) => {
+                Err(Flaw::format(format!("a string, number or boolean, not {}", value.kind())))
+            }
         }
     }
 }

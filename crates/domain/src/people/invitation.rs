@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Status};
 use crate::fields::{Word, as_word};
@@ -17,7 +18,8 @@ pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
 pub const ACCEPTS_PER_MINUTE: u32 = 20;
 
 /// Where an invitation stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     /// It can be accepted.
     Pending,
@@ -31,12 +33,6 @@ pub enum State {
 
 impl Word for State {
     const NAME: &'static str = "InvitationStatus";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("pending", Self::Pending),
-        ("accepted", Self::Accepted),
-        ("expired", Self::Expired),
-        ("revoked", Self::Revoked),
-    ];
 }
 
 impl State {
@@ -129,10 +125,8 @@ impl Invitation {
     /// to accept.
     #[must_use]
     pub fn stands(&self, person: Status, at: Timestamp) -> State {
-        match self.state(at) {
-            State::Pending if person != Status::PendingInvite => State::Revoked,
-            state => state,
-        }
+        let state = self.state(at);
+        if state == State::Pending && person != Status::PendingInvite { State::Revoked } else { state }
     }
 
     /// Accepts it.

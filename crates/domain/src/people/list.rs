@@ -1,31 +1,55 @@
 //! Lists of people (§4.3).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Employee, Role, Status, custom};
 use crate::fields::Word;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::text::folded;
 use crate::time::Timestamp;
 
 /// Which statuses are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum StatusFilter {
-    /// One of them.
-    Only(Status),
+    /// [`Status::Active`]
+    Active,
+    /// [`Status::Deactivated`]
+    Deactivated,
+    /// [`Status::PendingInvite`]
+    PendingInvite,
     /// All of them.
     All,
 }
 
 impl Word for StatusFilter {
     const NAME: &'static str = "EmployeeStatusFilter";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("active", Self::Only(Status::Active)),
-        ("deactivated", Self::Only(Status::Deactivated)),
-        ("pending_invite", Self::Only(Status::PendingInvite)),
-        ("all", Self::All),
-    ];
+}
+
+impl StatusFilter {
+    /// The statuses that it lets through.
+    #[must_use]
+    pub const fn statuses(self) -> &'static [Status] {
+        match self {
+            Self::Active => &[Status::Active],
+            Self::Deactivated => &[Status::Deactivated],
+            Self::PendingInvite => &[Status::PendingInvite],
+            Self::All => Status::ALL,
+        }
+    }
+}
+
+impl From<Status> for StatusFilter {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Deactivated => Self::Deactivated,
+            Status::PendingInvite => Self::PendingInvite,
+        }
+    }
 }
 
 /// Which people are wanted.
@@ -56,7 +80,7 @@ impl Default for Filter {
             roles: vec![],
             manager_id: None,
             department_id: None,
-            status: StatusFilter::Only(Status::Active),
+            status: StatusFilter::Active,
             custom: vec![],
             external_id: None,
             updated_at: Bounds::default(),
@@ -65,7 +89,8 @@ impl Default for Filter {
 }
 
 /// What can be inlined (§2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Expand {
     /// Their manager.
     Manager,
@@ -77,8 +102,6 @@ pub enum Expand {
 
 impl Word for Expand {
     const NAME: &'static str = "EmployeeExpand";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("manager", Self::Manager), ("department", Self::Department), ("direct_reports", Self::DirectReports)];
 }
 
 impl Filter {
@@ -93,32 +116,21 @@ impl Filter {
             roles: params.many("filter[role]", params::word),
             manager_id: params.one("filter[manager_id]", params::id),
             department_id: params.one("filter[department_id]", params::id),
-            status: params.one("filter[status]", params::word).unwrap_or(StatusFilter::Only(Status::Active)),
+            status: params.one("filter[status]", params::word).unwrap_or(StatusFilter::Active),
             custom: custom.iter().map(|(key, value)| custom::digest(key, value)).collect(),
             external_id: params.one("filter[external_id]", params::any),
             updated_at: params.bounds("filter[updated_at]", params::datetime),
         };
         let expand = params.expand();
-        params.list("employees", Employee::SORTS, filter, expand)
+        params.list::<Employee, _, _>("employees", filter, expand)
     }
 }
 
 impl Listed for Employee {
-    const SORTS: Sorts = &[
-        ("last_name", Sort::up(SortBy::LastName)),
-        ("first_name", Sort::up(SortBy::FirstName)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::LastName, key: |it| Key::Text(folded(&it.last_name)), words: &["last_name"] },
+        Order { by: SortBy::FirstName, key: |it| Key::Text(folded(&it.first_name)), words: &["first_name"] },
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        match by {
-            SortBy::CreatedAt => Key::Time(self.created_at),
-            SortBy::UpdatedAt => Key::Time(self.updated_at),
-            SortBy::FirstName => Key::Text(folded(&self.first_name)),
-            _ => Key::Text(folded(&self.last_name)),
-        }
-    }
 }

@@ -18,6 +18,7 @@ pub use lifecycle::Rehire;
 pub use list::{Expand, Filter, StatusFilter};
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::{Word, as_word};
@@ -34,7 +35,8 @@ pub const MAX_DIRECT_REPORTS: u16 = 100;
 pub const MANUAL: &str = "manual";
 
 /// What a person may do in the organization.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// Works there.
     Employee,
@@ -46,12 +48,11 @@ pub enum Role {
 
 impl Word for Role {
     const NAME: &'static str = "Role";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("employee", Self::Employee), ("manager", Self::Manager), ("org_admin", Self::OrgAdmin)];
 }
 
 /// Whether a person works there now (§3.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// Works there.
     Active,
@@ -63,8 +64,6 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "EmployeeStatus";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("active", Self::Active), ("deactivated", Self::Deactivated), ("pending_invite", Self::PendingInvite)];
 }
 
 /// A person of the organization.

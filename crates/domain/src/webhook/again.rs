@@ -1,5 +1,7 @@
 //! What somebody wants to be sent once more (decision F9).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::change::topics;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
 use crate::event::{EventType, public_id};
@@ -14,7 +16,8 @@ pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
 
 /// Which events of a time are sent again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Only {
     /// Those that were attempted and never acknowledged.
     Failed,
@@ -24,7 +27,6 @@ pub enum Only {
 
 impl Word for Only {
     const NAME: &'static str = "ReplaySelection";
-    const WORDS: &'static [(&'static str, Self)] = &[("failed", Self::Failed), ("all", Self::All)];
 }
 
 /// The body of a replay, valid in itself.
@@ -72,7 +74,7 @@ impl ReplayOrder {
     #[must_use]
     pub fn types(&self, subscription: &Subscription) -> Vec<EventType> {
         let asked = |kind| self.event_types.as_ref().is_none_or(|it| it.cover(kind));
-        let kinds = EventType::WORDS.iter().map(|(_, kind)| *kind);
+        let kinds = EventType::ALL.iter().copied();
         kinds.filter(|it| *it != EventType::TestPing && subscription.event_types.cover(*it) && asked(*it)).collect()
     }
 }
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(words(&["*"], Some(&["employee.created"])), ["employee.created"]);
         assert_eq!(words(&["employee.created"], Some(&["employee.updated"])), [""; 0]);
         assert_eq!(words(&["*"], Some(&["test.ping"])), [""; 0], "tests are no events");
-        assert_eq!(words(&["*"], None).len(), EventType::WORDS.len() - 1);
+        assert_eq!(words(&["*"], None).len(), EventType::ALL.len() - 1);
     }
 
     #[test]

@@ -62,9 +62,11 @@ pub(super) fn topics(value: &Value) -> Result<Topics, Flaw> {
     if items.len() > MAX_TOPICS {
         return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_TOPICS} entries")));
     }
-    let topic = |item: &Value| match item {
-        Value::Text(text) => Topic::from_word(text),
-        other => Err(Flaw::format(format!("an array of strings, not of {}", other.kind()))),
+    let topic = |item: &Value| {
+        let Value::Text(text) = item else {
+            return Err(Flaw::format(format!("an array of strings, not of {}", item.kind())));
+        };
+        Topic::from_word(text)
     };
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
 }

@@ -1,12 +1,13 @@
 //! The delivery log: one entry per attempt (§2.5, decision F2).
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::{Next, Status};
 use crate::event::EventType;
 use crate::fields::{Word, as_word};
 use crate::id::{DeliveryId, EventId, WebhookId};
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::Timestamp;
@@ -15,7 +16,8 @@ use crate::time::Timestamp;
 pub const LOG_DAYS: i64 = 30;
 
 /// Why an attempt was not acknowledged: the same words in the delivery log, in the metrics and in what is logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum FailureReason {
     /// It was answered with another status than 2xx.
     Status,
@@ -24,6 +26,7 @@ pub enum FailureReason {
     /// The URL is not HTTPS, and its network not trusted.
     NotHttps,
     /// One of the host's addresses is not public.
+    #[strum(to_string = "forbidden_address")]
     Forbidden,
     /// The host has no address.
     Unresolvable,
@@ -45,20 +48,6 @@ pub enum FailureReason {
 
 impl Word for FailureReason {
     const NAME: &'static str = "DeliveryFailure";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("status", Self::Status),
-        ("redirect", Self::Redirect),
-        ("not_https", Self::NotHttps),
-        ("forbidden_address", Self::Forbidden),
-        ("unresolvable", Self::Unresolvable),
-        ("connect", Self::Connect),
-        ("tls", Self::Tls),
-        ("timeout", Self::Timeout),
-        ("closed", Self::Closed),
-        ("malformed", Self::Malformed),
-        ("too_large", Self::TooLarge),
-        ("too_late", Self::TooLate),
-    ];
 }
 
 /// How an attempt ended.
@@ -203,16 +192,13 @@ impl DeliveryFilter {
                 None => params::id(text),
             }),
         };
-        params.list(&format!("deliveries of {webhook}"), Delivery::SORTS, filter, vec![])
+        params.list::<Delivery, _, _>(&format!("deliveries of {webhook}"), filter, vec![])
     }
 }
 
 impl Listed for Delivery {
-    const SORTS: Sorts = &[("-created_at", Sort::down(SortBy::CreatedAt)), ("created_at", Sort::up(SortBy::CreatedAt))];
-
-    fn key(&self, _: SortBy) -> Key {
-        Key::Time(self.logged_at())
-    }
+    const ORDERS: &'static [Order<Self>] =
+        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.logged_at()), words: &["-created_at", "created_at"] }];
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Queued deliveries: what is due to be attempted, and what an attempt makes of it (§3.4, §6.4).
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Delivery, Next, Outcome, Resumed, Schedule, Status};
 use crate::access::Tenant;
 use crate::event::EventType;
@@ -8,7 +10,8 @@ use crate::id::{DeliveryId, EventId, WebhookId};
 use crate::time::Timestamp;
 
 /// Why a delivery is queued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Origin {
     /// An event happened.
     Event,
@@ -18,10 +21,7 @@ pub enum Origin {
     Test,
 }
 
-impl Word for Origin {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("event", Self::Event), ("replay", Self::Replay), ("test", Self::Test)];
-}
+impl Word for Origin {}
 
 /// A delivery that is not finished. There is one for an event and a subscription at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

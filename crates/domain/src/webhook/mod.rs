@@ -13,12 +13,13 @@ mod target;
 mod topic;
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::event::EventType;
 use crate::fields::{Word, as_word};
 use crate::id::{WebhookId, WebhookKind};
-use crate::page::{Key, Listed, Sort, SortBy, Sorts};
+use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::secret::Secret;
@@ -37,7 +38,8 @@ pub use target::{Target, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 
 /// How an attempt ended, and how the newest one of a subscription did (§2.4, §2.5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// Acknowledged with a 2xx in time.
     Success,
@@ -49,8 +51,6 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "DeliveryStatus";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("success", Self::Success), ("failed", Self::Failed), ("dropped", Self::Dropped)];
 }
 
 impl Serialize for Status {
@@ -173,21 +173,15 @@ impl Filter {
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let filter = Self { updated_at: params.bounds("filter[updated_at]", params::datetime) };
-        params.list("webhooks", Subscription::SORTS, filter, vec![])
+        params.list::<Subscription, _, _>("webhooks", filter, vec![])
     }
 }
 
 impl Listed for Subscription {
-    const SORTS: Sorts = &[
-        ("-created_at", Sort::down(SortBy::CreatedAt)),
-        ("created_at", Sort::up(SortBy::CreatedAt)),
-        ("-updated_at", Sort::down(SortBy::UpdatedAt)),
-        ("updated_at", Sort::up(SortBy::UpdatedAt)),
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
     ];
-
-    fn key(&self, by: SortBy) -> Key {
-        Key::Time(if by == SortBy::UpdatedAt { self.updated_at } else { self.created_at })
-    }
 }
 
 #[cfg(test)]

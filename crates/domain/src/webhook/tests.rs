@@ -81,9 +81,9 @@ fn each_bad_field_of_a_creation_is_named() {
 fn a_url_that_may_not_be_called_is_unprocessable() {
     let stored = subscription();
     for verdict in [Verdict::NotHttps, Verdict::Private, Verdict::Unresolvable] {
-        let refused = |it: Refusal| match it {
-            Refusal::Unprocessable(problems) => codes::<()>(Err(problems)),
-            other => panic!("{other:?}"),
+        let refused = |it: Refusal| {
+            let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
+            codes::<()>(Err(problems))
         };
         let code = verdict.check().unwrap_err().code;
         let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
@@ -209,11 +209,12 @@ fn an_older_attempt_that_ends_later_does_not_hide_a_newer_one() {
 #[test]
 fn lists_are_newest_first_unless_asked_otherwise() {
     let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|it| it.sort);
-    assert_eq!(parse(vec![]), Ok(Sort::down(SortBy::CreatedAt)));
-    assert_eq!(parse(vec![("sort".to_owned(), "updated_at".to_owned())]), Ok(Sort::up(SortBy::UpdatedAt)));
+    assert_eq!(parse(vec![]), Ok(crate::page::Sort::down(SortBy::CreatedAt)));
+    assert_eq!(parse(vec![("sort".to_owned(), "updated_at".to_owned())]), Ok(crate::page::Sort::up(SortBy::UpdatedAt)));
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
     let it = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
-    assert_eq!((it.key(SortBy::CreatedAt), it.key(SortBy::UpdatedAt)), (Key::Time(NOON), Key::Time(it.updated_at)));
+    let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| it.key(by));
+    assert_eq!(keys, [Some(Key::Time(NOON)), Some(Key::Time(it.updated_at)), None]);
 }
 
 #[test]

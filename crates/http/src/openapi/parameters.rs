@@ -1,18 +1,18 @@
 //! The query parameters of a route, as values that the document is made from.
 
 use candor_domain::fields::Word;
-use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT, Sorts};
+use candor_domain::page::{DEFAULT_LIMIT, Listed, MAX_LIMIT};
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use candor_domain::replay::MAX_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::shapes::{Member, date, datetime, flag, named, prefixed};
-use super::vocabulary::words;
+use super::vocabulary::{orders, words};
 
 /// The query parameters of a route.
 pub struct Query {
     /// The orders of a list, the default first, and the schema that names them.
-    pub sorts: Option<(&'static str, Sorts)>,
+    pub sorts: Option<Words>,
     /// Whether the answer is a page of a list.
     pub is_list: bool,
     /// The filters of a list.
@@ -34,6 +34,11 @@ impl Words {
     /// The words of the domain.
     pub(super) const fn of<T: Word>() -> Self {
         Self { name: T::NAME, words: words::<T> }
+    }
+
+    /// The words for the orders of a list, the default first.
+    pub(super) const fn orders<T: Listed>(name: &'static str) -> Self {
+        Self { name, words: orders::<T> }
     }
 }
 
@@ -153,9 +158,10 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
 /// The parameters that a route takes, as the document lists them.
 pub(super) fn of(query_of_route: &Query) -> Vec<Value> {
     let mut parameters: Vec<_> = query_of_route.filters.iter().flat_map(Filter::parameters).collect();
-    if let Some((name, sorts)) = query_of_route.sorts {
-        let about = format!("The order; the id breaks ties, in the same direction. `{}` unless given.", sorts[0].0);
-        parameters.push(query("sort", named(name), &about));
+    if let Some(sorts) = query_of_route.sorts {
+        let about =
+            format!("The order; the id breaks ties, in the same direction. `{}` unless given.", (sorts.words)()[0]);
+        parameters.push(query("sort", named(sorts.name), &about));
     }
     if query_of_route.is_list {
         parameters.extend(["Limit", "Cursor"].map(shared_reference));

@@ -8,7 +8,6 @@ use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::Notification;
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::Listed;
 use candor_domain::params::Archived;
 use candor_domain::people::{self, Connector, Employee, Role, StatusFilter};
 use candor_domain::webhook::{self, Delivery, Subscription};
@@ -24,7 +23,7 @@ const ARCHIVED: Filter = Filter::once(
 
 /// `GET /observations`
 pub(crate) static OBSERVATIONS: Query = Query {
-    sorts: Some(("ObservationSort", Observation::SORTS)),
+    sorts: Some(Words::orders::<Observation>("ObservationSort")),
     is_list: true,
     filters: &[
         Filter::once("employee_id", Takes::Id(EmployeeKind::PREFIX), "Those about this person."),
@@ -49,7 +48,7 @@ pub(crate) static OBSERVATION: Query =
 
 /// `GET /employee-objectives` and `GET /manager-objectives`
 pub(crate) static OBJECTIVES: Query = Query {
-    sorts: Some(("ObjectiveSort", Objective::SORTS)),
+    sorts: Some(Words::orders::<Objective>("ObjectiveSort")),
     is_list: true,
     filters: &[
         Filter::once("owner_id", Takes::Id(EmployeeKind::PREFIX), "Those that this person is responsible for."),
@@ -76,11 +75,11 @@ pub(crate) static OBJECTIVE: Query =
 
 /// The history of one resource.
 pub(crate) static HISTORY: Query =
-    Query { sorts: Some(("AuditEntrySort", AuditEntry::SORTS)), is_list: true, filters: &[], expand: None };
+    Query { sorts: Some(Words::orders::<AuditEntry>("AuditEntrySort")), is_list: true, filters: &[], expand: None };
 
 /// `GET /notifications`
 pub(crate) static NOTIFICATIONS: Query = Query {
-    sorts: Some(("NotificationSort", Notification::SORTS)),
+    sorts: Some(Words::orders::<Notification>("NotificationSort")),
     is_list: true,
     filters: &[
         Filter::once("recipient_id", Takes::Id(EmployeeKind::PREFIX), "Those that were sent to this person."),
@@ -91,7 +90,7 @@ pub(crate) static NOTIFICATIONS: Query = Query {
 
 /// `GET /employees`
 pub(crate) static EMPLOYEES: Query = Query {
-    sorts: Some(("EmployeeSort", Employee::SORTS)),
+    sorts: Some(Words::orders::<Employee>("EmployeeSort")),
     is_list: true,
     filters: &[
         Filter::once(
@@ -128,7 +127,7 @@ pub(crate) static EMPLOYEE: Query =
 
 /// `GET /departments`
 pub(crate) static DEPARTMENTS: Query = Query {
-    sorts: Some(("DepartmentSort", Department::SORTS)),
+    sorts: Some(Words::orders::<Department>("DepartmentSort")),
     is_list: true,
     filters: &[
         Filter::once("name", Takes::Text, "The department with this name, compared as a whole and without case."),
@@ -140,7 +139,7 @@ pub(crate) static DEPARTMENTS: Query = Query {
 
 /// `GET /attributes`
 pub(crate) static ATTRIBUTES: Query = Query {
-    sorts: Some(("AttributeSort", Attribute::SORTS)),
+    sorts: Some(Words::orders::<Attribute>("AttributeSort")),
     is_list: true,
     filters: &[
         Filter::once("name", Takes::Text, "The attribute with this name, compared as a whole and without case."),
@@ -154,19 +153,27 @@ pub(crate) static ATTRIBUTES: Query = Query {
 
 /// `GET /api-keys`
 pub(crate) static API_KEYS: Query =
-    Query { sorts: Some(("ApiKeySort", ApiKey::SORTS)), is_list: true, filters: &[UPDATED_AT], expand: None };
+    Query { sorts: Some(Words::orders::<ApiKey>("ApiKeySort")), is_list: true, filters: &[UPDATED_AT], expand: None };
 
 /// `GET /connectors`
-pub(crate) static CONNECTORS: Query =
-    Query { sorts: Some(("ConnectorSort", Connector::SORTS)), is_list: true, filters: &[UPDATED_AT], expand: None };
+pub(crate) static CONNECTORS: Query = Query {
+    sorts: Some(Words::orders::<Connector>("ConnectorSort")),
+    is_list: true,
+    filters: &[UPDATED_AT],
+    expand: None,
+};
 
 /// `GET /webhooks`
-pub(crate) static WEBHOOKS: Query =
-    Query { sorts: Some(("WebhookSort", Subscription::SORTS)), is_list: true, filters: &[UPDATED_AT], expand: None };
+pub(crate) static WEBHOOKS: Query = Query {
+    sorts: Some(Words::orders::<Subscription>("WebhookSort")),
+    is_list: true,
+    filters: &[UPDATED_AT],
+    expand: None,
+};
 
 /// `GET /webhooks/{id}/deliveries`
 pub(crate) static DELIVERIES: Query = Query {
-    sorts: Some(("DeliverySort", Delivery::SORTS)),
+    sorts: Some(Words::orders::<Delivery>("DeliverySort")),
     is_list: true,
     filters: &[
         Filter::once("status", Takes::Word(Words::of::<webhook::Status>()), "Attempts that ended like this."),
@@ -193,7 +200,7 @@ pub(crate) static EVENTS: Query = Query {
 
 /// `GET /audit-log`
 pub(crate) static AUDIT_LOG: Query = Query {
-    sorts: Some(("AuditEntrySort", AuditEntry::SORTS)),
+    sorts: Some(Words::orders::<AuditEntry>("AuditEntrySort")),
     is_list: true,
     filters: &[
         Filter::once("target_id", Takes::Text, "What was done to this resource: its id."),

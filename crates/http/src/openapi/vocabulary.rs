@@ -35,7 +35,12 @@ pub(super) const FIRST_STATUSES: &str = "ObjectiveFirstStatus";
 
 /// The words of a closed set.
 pub(super) fn words<T: Word>() -> Vec<&'static str> {
-    T::WORDS.iter().map(|(word, _)| *word).collect()
+    T::words()
+}
+
+/// The words for the orders of a list, the default first.
+pub(super) fn orders<T: Listed>() -> Vec<&'static str> {
+    T::sorts().map(|(word, _)| word).collect()
 }
 
 /// One of a set of words, where no other is taken.
@@ -58,8 +63,7 @@ pub(super) const fn family_scopes(family: Family) -> &'static str {
 
 /// The orders of a list.
 fn sort<T: Listed>(name: &'static str) -> Member {
-    let words: Vec<_> = T::SORTS.iter().map(|(word, _)| *word).collect();
-    enumeration(name, &words, "The orders of this list; a leading `-` puts the largest first.")
+    enumeration(name, &orders::<T>(), "The orders of this list; a leading `-` puts the largest first.")
 }
 
 fn enumeration(name: &'static str, words: &[&str], about: &str) -> Member {
@@ -78,8 +82,8 @@ fn scopes_of(family: Family) -> Member {
 /// With the types that something fires already.
 fn event_types() -> Member {
     let named = |live| {
-        let some = EventType::WORDS.iter().filter(move |(_, it)| it.is_live() == live);
-        some.map(|(word, _)| *word).collect::<Vec<_>>()
+        let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
+        some.map(|it| it.word()).collect::<Vec<_>>()
     };
     let later = named(false).join("`, `");
     let (name, mut schema) = of::<EventType>(&format!(

@@ -1,6 +1,6 @@
 //! Objectives (§4.2): two resources that share shape and lifecycle.
 
-use candor_domain::objective::{Family, Move};
+use candor_domain::objective::{Family, Verb};
 use candor_service::{Shell, objectives};
 
 use crate::exchange::Asked;
@@ -47,29 +47,29 @@ pub(crate) fn update<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'
 }
 
 pub(crate) fn submit<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Submit)
+    act::<R>(shell, it, Verb::Submit)
 }
 
 pub(crate) fn approve<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Approve)
+    act::<R>(shell, it, Verb::Approve)
 }
 
 pub(crate) fn reject<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Reject)
+    act::<R>(shell, it, Verb::Reject)
 }
 
 pub(crate) fn complete<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Complete)
+    act::<R>(shell, it, Verb::Complete)
 }
 
 pub(crate) fn miss<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Miss)
+    act::<R>(shell, it, Verb::Miss)
 }
 
 pub(crate) fn archive<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
-    act::<R>(shell, it, Move::Archive)
+    act::<R>(shell, it, Verb::Archive)
 }
 
-fn act<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>, what: Move) -> Work<'a> {
+fn act<'a, R: Resource>(shell: &'a Shell, it: Asked<'a>, what: Verb) -> Work<'a> {
     Box::pin(async move { objectives::act(shell, &it.call, R::FAMILY, it.id()?, what, it.body).await })
 }

@@ -16,7 +16,7 @@ fn demanded(route: &Route) -> Option<Scope> {
 }
 
 fn all_but(scope: Scope) -> Scopes {
-    let others = Scope::WORDS.iter().map(|(_, it)| *it).filter(|it| *it != scope);
+    let others = Scope::ALL.iter().copied().filter(|it| *it != scope);
     others.fold(Scopes::NONE, Scopes::with)
 }
 

@@ -25,7 +25,7 @@ fn webhook() -> WebhookId {
 
 /// The lists of a query, in every order that the resource has.
 fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'static str, Vec<Listing>)> {
-    T::SORTS.iter().map(|(word, sort)| (*word, list(*sort))).collect()
+    T::sorts().map(|(word, sort)| (word, list(sort))).collect()
 }
 
 /// The orders in which the indexes do not answer a list, with what they leave unanswered.
@@ -89,10 +89,10 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
 fn what_no_index_has_is_never_answered_and_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let named = slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE));
-    assert_eq!(named.len(), Observation::SORTS.len());
+    assert_eq!(named.len(), Observation::sorts().count());
     assert!(named.iter().all(|(_, it)| *it == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
-    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)).len(), Employee::SORTS.len());
+    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)).len(), Employee::sorts().count());
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
     let lists = objectives(&query, Sight::All, Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);

@@ -32,10 +32,10 @@ impl Figures {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_webhook_attempts_total", "outcome" => outcome);
         let unsent = |reason: &'static str| counter!("candor_webhook_unsent_total", "reason" => reason);
-        let sent = FailureReason::WORDS.iter().filter(|(_, it)| *it != FailureReason::TooLate);
+        let sent = FailureReason::ALL.iter().filter(|it| **it != FailureReason::TooLate);
         Self {
             acknowledged: attempts("success"),
-            failed: sent.map(|(word, reason)| (*reason, attempts(word))).collect(),
+            failed: sent.map(|reason| (*reason, attempts(reason.word()))).collect(),
             secret: attempts("secret"),
             attempt_seconds: histogram!("candor_webhook_attempt_seconds"),
             latency_seconds: histogram!("candor_webhook_latency_seconds"),

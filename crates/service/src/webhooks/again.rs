@@ -252,8 +252,5 @@ fn time_of(id: EventId) -> Timestamp {
 
 /// Queueing relies on nothing that others could change.
 fn failed(error: CommitError) -> Error {
-    match error {
-        CommitError::Storage(error) => error.into(),
-        other => Error::Bug(other.to_string()),
-    }
+    if let CommitError::Storage(error) = error { error.into() } else { Error::Bug(error.to_string()) }
 }

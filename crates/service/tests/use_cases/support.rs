@@ -148,10 +148,8 @@ pub(crate) fn process(
 
 /// The members of a JSON object.
 pub(crate) fn body(text: &str) -> Object {
-    match serde_json::from_str(text).unwrap() {
-        Value::Object(members) => members,
-        other => panic!("not an object: {other:?}"),
-    }
+    let Value::Object(members) = serde_json::from_str(text).unwrap() else { panic!("not an object: {text}") };
+    members
 }
 
 /// The parameters of a query.

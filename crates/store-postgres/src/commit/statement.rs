@@ -211,10 +211,8 @@ fn behind(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     if !moved.is_empty() {
         behind.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
     }
-    let forgiven = change.writes.iter().filter_map(|it| match it {
-        Write::WebhookForgiven(id) => Some(*id),
-        _ => None,
-    });
+    let forgiven =
+        change.writes.iter().filter_map(|it| if let Write::WebhookForgiven(id) = it { Some(*id) } else { None });
     behind.extend(forgiven.map(|it| webhooks::forgive(tenant, it)));
     for it in &change.writes {
         if let Write::BringForward(sooner, at) = it {
@@ -341,19 +339,13 @@ pub(super) fn count_lines(change: &ChangeSet) -> usize {
 }
 
 fn lines(change: &ChangeSet) -> Vec<Lines> {
-    let lines = change.writes.iter().map(|it| match it {
-        Write::Employee(_, lines) => *lines,
-        _ => None,
-    });
+    let lines = change.writes.iter().map(|it| if let Write::Employee(_, lines) = it { *lines } else { None });
     lines.flatten().collect()
 }
 
 /// The people whose reporting line changes or begins.
 fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &Row<Employee>> {
-    change.writes.iter().filter_map(|it| match it {
-        Write::Employee(row, Some(_)) => Some(row),
-        _ => None,
-    })
+    change.writes.iter().filter_map(|it| if let Write::Employee(row, Some(_)) = it { Some(row) } else { None })
 }
 
 #[cfg(test)]

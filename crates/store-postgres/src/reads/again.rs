@@ -58,7 +58,7 @@ pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>
         let log = format!(
             "deliveries AS d WHERE d.tenant_id = {tenant} AND d.webhook_id = {webhook} AND d.created_at >= {since} AND d.status"
         );
-        let failures = Status::WORDS.iter().filter(|(_, it)| *it != Status::Success).map(|(word, _)| {
+        let failures = Status::ALL.iter().filter(|it| **it != Status::Success).map(|it| it.word()).map(|word| {
             format!(
                 "(SELECT d.event_id FROM {log} = '{word}' AND d.event_id > {above} AND d.event_id < {below} ORDER BY d.event_id)"
             )

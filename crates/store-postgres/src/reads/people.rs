@@ -19,8 +19,8 @@ use crate::sql::Sql;
 
 /// The words for everyone who has not left.
 fn present() -> impl Iterator<Item = Cell> {
-    let words = Status::WORDS.iter().filter(|(_, it)| *it != Status::Deactivated);
-    words.map(|(word, _)| Cell::Text((*word).to_owned()))
+    let statuses = Status::ALL.iter().filter(|it| **it != Status::Deactivated);
+    statuses.map(|it| Cell::Text(it.word().to_owned()))
 }
 
 /// Binds the statuses of everyone who has not left.

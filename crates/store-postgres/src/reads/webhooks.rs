@@ -63,13 +63,13 @@ impl Webhooks for PostgresStore {
         let (tenant, lane) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
         let (at, delivery) = (sql.bind(Cell::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
-        let under = |(word, _): &(&str, Status)| {
+        let under = |word: &&str| {
             format!(
                 "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {lane} AND status = '{word}' \
                  AND created_at = {at} AND id = {delivery} LIMIT 1)"
             )
         };
-        let runs: Vec<_> = Status::WORDS.iter().map(under).collect();
+        let runs: Vec<_> = Status::words().iter().map(under).collect();
         sql.push(&format!("SELECT {columns} FROM ({}) AS r LIMIT 1", runs.join(" UNION ALL ")));
         let found: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
         Ok(found.map(|it| it.value))

@@ -99,15 +99,15 @@ fn failed(draft: &mut Draft, lane: Lane, range: Range) {
 
 fn next_failed(draft: &mut Draft, (tenant, webhook): Lane, range: Range, behind: impl Fn(&mut Draft) -> &mut Draft) {
     draft.add("SELECT min(event_id) FROM (");
-    let failures = Status::WORDS.iter().filter(|(_, it)| *it != Status::Success);
-    for (number, (word, _)) in failures.enumerate() {
+    let failures = Status::ALL.iter().filter(|it| **it != Status::Success);
+    for (number, status) in failures.enumerate() {
         draft
             .add(if number == 0 { "" } else { " UNION ALL " })
             .add("SELECT * FROM (SELECT d.event_id FROM deliveries d");
         draft
             .with(" WHERE d.tenant_id = ", tenant)
             .with(" AND d.webhook_id = ", webhook)
-            .with(" AND d.status = ", *word);
+            .with(" AND d.status = ", status.word());
         behind(draft).with(" AND d.event_id < ", range.below).add(" ORDER BY d.event_id LIMIT 1)");
     }
     draft.add(")");

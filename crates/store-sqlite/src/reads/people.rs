@@ -145,7 +145,7 @@ pub(super) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tena
 }
 
 fn reports_of(db: &mut Db, tenant: Tenant, manager: EmployeeId, most: u16) -> Result<Vec<Employee>, StorageError> {
-    let here = Status::WORDS.iter().filter(|(_, it)| *it != Status::Deactivated).map(|(word, _)| *word);
+    let here = Status::ALL.iter().filter(|it| **it != Status::Deactivated).map(|it| it.word());
     let mut draft = Draft::default();
     draft.add("SELECT ").add(&db.statements(Employee::TABLE).columns).add(" FROM employees");
     draft.with(" WHERE tenant_id = ", tenant).with(" AND manager_id = ", manager).any_of(" AND status", here);

@@ -91,7 +91,7 @@ pub(crate) fn attempt(
     id: DeliveryId,
 ) -> Result<Option<Delivery>, StorageError> {
     let columns = &db.statements(Delivery::TABLE).columns;
-    let statuses: Vec<_> = Status::WORDS.iter().map(|(word, _)| format!("'{word}'")).collect();
+    let statuses: Vec<_> = Status::words().iter().map(|word| format!("'{word}'")).collect();
     let text = format!(
         "SELECT {columns} FROM deliveries WHERE tenant_id = ? AND webhook_id = ? AND status IN ({}) \
          AND created_at = ? AND id = ?",

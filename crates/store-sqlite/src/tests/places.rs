@@ -104,9 +104,9 @@ async fn a_position_in_the_feed_is_never_used_again() {
     store.commit(tenant, change()).await.unwrap();
     let after = store.feed(tenant, &FeedFilter::default(), always, &before.next.clone().into(), 10).await.unwrap();
     assert_eq!(after.events.len(), 2);
-    let rank = |it: Option<Position>| match it.unwrap().key {
-        Key::Rank(rank) => rank,
-        other => panic!("{other:?}"),
+    let rank = |it: Option<Position>| {
+        let Some(Position { key: Key::Rank(rank), .. }) = it else { panic!("{it:?}") };
+        rank
     };
     assert_eq!((rank(before.next), rank(after.next)), (2, 4));
 }

@@ -54,7 +54,7 @@ async fn events_are_read_by_tenant_and_id(world: World) {
 
 /// Everything, of every type.
 fn any() -> Again {
-    let types = EventType::WORDS.iter().map(|(_, it)| *it).collect();
+    let types = EventType::ALL.to_vec();
     Again { since: EVER, until: END, types, only_failed: false, now: END }
 }
 

@@ -114,7 +114,8 @@ async fn objectives_are_filtered_within_sight(world: World) {
         // The first of them stand at the top of wide subtrees, the last ones have nobody below.
         let sight = random.maybe(60, &people).map_or(Sight::All, Sight::Of);
         let list = lists::objectives(&world, filter.clone(), sight);
-        let sort = Objective::SORTS[number % Objective::SORTS.len()].1;
+        let sorts: Vec<_> = Objective::sorts().collect();
+        let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
         let wanted = |it: &Objective| shows(&filter, sight, it, &all);
         list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {sight:?}")).await;
@@ -125,10 +126,10 @@ async fn every_order_of_objectives_is_walked(world: World) {
     let (all, objectives) = populated(&world, 80).await;
     for sight in [Sight::All, Sight::Of(all.people[0].id), Sight::Of(all.people[2].id)] {
         let list = lists::objectives(&world, everything(), sight);
-        for (_, sort) in Objective::SORTS {
+        for (_, sort) in Objective::sorts() {
             for limit in [2, 7] {
                 let wanted = |it: &Objective| shows(&everything(), sight, it, &all);
-                list.must_show(*sort, limit, &objectives, wanted, &format!("{sight:?}")).await;
+                list.must_show(sort, limit, &objectives, wanted, &format!("{sight:?}")).await;
             }
         }
     }
@@ -280,8 +281,8 @@ async fn notifications_are_filtered_and_walked(world: World) {
                     && unread.is_none_or(|unread| unread == it.read_at.is_none())
             };
             let list = lists::notifications(&world, filter.clone());
-            for (_, sort) in Notification::SORTS {
-                list.must_show(*sort, 7, &all, wanted, &format!("{filter:?}")).await;
+            for (_, sort) in Notification::sorts() {
+                list.must_show(sort, 7, &all, wanted, &format!("{filter:?}")).await;
             }
         }
     }

@@ -5,7 +5,7 @@ use std::future::Future;
 use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{Listed, PageRequest, Position};
+use candor_domain::page::{Listed, PageRequest};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
 use candor_domain::time::Timestamp;
@@ -35,9 +35,9 @@ where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
 {
     let whole = u16::try_from(all.iter().filter(|it| wanted(it)).count()).unwrap();
-    for (_, sort) in T::SORTS {
+    for (_, sort) in T::sorts() {
         for limit in [3, 10, whole] {
-            list.must_show(*sort, limit.max(1), all, &wanted, what).await;
+            list.must_show(sort, limit.max(1), all, &wanted, what).await;
         }
     }
 }
@@ -55,7 +55,7 @@ async fn every_order_of_people_is_walked(world: World) {
     let list = |status| lists::employees(&world, people::Filter { status, ..Default::default() });
     every_order(&list(StatusFilter::All), &all.people, |_| true, "all").await;
     for status in [Status::Active, Status::Deactivated, Status::PendingInvite] {
-        every_order(&list(StatusFilter::Only(status)), &all.people, |it| it.status == status, "one status").await;
+        every_order(&list(status.into()), &all.people, |it| it.status == status, "one status").await;
     }
 }
 
@@ -97,13 +97,13 @@ where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
     F: Future<Output = ()>,
 {
-    for (_, sort) in T::SORTS {
-        let before = list.walk(*sort, 100).await;
+    for (_, sort) in T::sorts() {
+        let before = list.walk(sort, 100).await;
         let ids: Vec<_> = before.iter().map(|it| (list.id)(it)).collect();
         let (mut found, mut after, mut more) = (Vec::new(), None, true);
         while more {
-            let page = list.page(*sort, PageRequest { limit: 5, after: after.clone() }).await;
-            after = page.items.last().map(|it| Position { key: it.key(sort.by), id: (list.id)(it) });
+            let page = list.page(sort, PageRequest { limit: 5, after: after.clone() }).await;
+            after = page.items.last().map(|it| crate::place(it, sort, (list.id)(it)));
             found.extend(page.items);
             more = page.more && found.len() < 4 * before.len();
             insert().await;
@@ -175,32 +175,32 @@ async fn insert_attribute(world: &World) {
 async fn a_position_need_not_exist_any_more(world: World) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
-    for (_, sort) in Observation::SORTS {
-        let ordered = crate::sorted(all.observations.clone(), *sort, list.id);
+    for (_, sort) in Observation::sorts() {
+        let ordered = crate::sorted(all.observations.clone(), sort, list.id);
         let gone = &ordered[30];
         // One bit beside an existing id: nobody has it.
         let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
-        let at = Position { key: gone.key(sort.by), id };
+        let at = crate::place(gone, sort, id);
         let behind = |it: &&Observation| {
-            let (here, there) = ((it.key(sort.by), it.id.to_bytes()), (at.key.clone(), at.id));
+            let (here, there) = ((it.key(sort.by), it.id.to_bytes()), (Some(at.key.clone()), at.id));
             if sort.descending { here < there } else { here > there }
         };
         let wanted: Vec<_> = ordered.iter().filter(behind).take(7).cloned().collect();
-        let page = list.page(*sort, PageRequest { limit: 7, after: Some(at.clone()) }).await;
+        let page = list.page(sort, PageRequest { limit: 7, after: Some(at.clone()) }).await;
         assert_eq!(page.items, wanted, "{sort:?}");
     }
 }
 
 async fn an_empty_list_is_one_empty_page(world: World) {
     let page = PageRequest { limit: 10, after: None };
-    for (_, sort) in Observation::SORTS {
+    for (_, sort) in Observation::sorts() {
         let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
-        let empty = list.page(*sort, page.clone()).await;
+        let empty = list.page(sort, page.clone()).await;
         assert_eq!((empty.items, empty.more), (vec![], false));
     }
-    for (_, sort) in Employee::SORTS {
+    for (_, sort) in Employee::sorts() {
         let list = lists::employees(&world, people::Filter { status: StatusFilter::All, ..Default::default() });
-        let empty = list.page(*sort, page.clone()).await;
+        let empty = list.page(sort, page.clone()).await;
         assert_eq!((empty.items, empty.more), (vec![], false));
     }
 }

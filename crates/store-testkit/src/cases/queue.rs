@@ -57,7 +57,7 @@ async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: W
         it.save(several.iter().map(|it| Write::Webhook(Row::new(it.clone()))).collect()).await;
         subscriptions.push(several);
     }
-    let kinds: Vec<_> = EventType::WORDS.iter().map(|(_, it)| *it).collect();
+    let kinds: Vec<_> = EventType::ALL.to_vec();
     let mut wanted = vec![];
     for (it, subscriptions) in worlds.iter().zip(&subscriptions) {
         let events = it.happened(&kinds).await;
@@ -260,7 +260,7 @@ async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
     let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
     let soon = world.now().plus_seconds(60);
     let mut jobs = vec![];
-    for (number, (_, origin)) in (1_u16..).zip(Origin::WORDS) {
+    for (number, origin) in (1_u16..).zip(Origin::ALL) {
         let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(soon, &paused) };
         jobs.extend([job, world.delivery_at(soon, &paused).promised(world.make.id())]);
     }

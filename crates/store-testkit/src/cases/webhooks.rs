@@ -39,7 +39,7 @@ fn variants(world: &World) -> Vec<Subscription> {
     let make = &world.make;
     let secret = |sealed: Vec<u8>, ends_at| SealedSecret { sealed, ends_at };
     let end = Some(make.tick().plus_seconds(86_400));
-    let every_kind = EventType::WORDS.iter().map(|(_, kind)| Topic::Of(*kind));
+    let every_kind = EventType::ALL.iter().copied().map(Topic::Of);
     vec![
         make.subscription(),
         Subscription { event_types: Topics::new(every_kind.clone()), ..make.subscription() },
@@ -153,7 +153,8 @@ async fn subscriptions_are_listed(world: World) {
         let bound = |it: Timestamp| world.random.chance(50).then_some(it);
         let updated_at = Bounds { gte: bound(a.min(b)), lte: bound(a.max(b)) };
         let list = lists::webhooks(&world, webhook::Filter { updated_at });
-        let (_, sort) = Subscription::SORTS[number % Subscription::SORTS.len()];
+        let sorts: Vec<_> = Subscription::sorts().collect();
+        let (_, sort) = sorts[number % sorts.len()];
         let limit = *world.random.pick(&[1, 7, 100]);
         let shows = |it: &Subscription| {
             updated_at.gte.is_none_or(|gte| it.updated_at >= gte)

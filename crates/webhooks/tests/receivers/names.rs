@@ -84,7 +84,7 @@ fn answer(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8
         .filter_map(|it| match it {
             IpAddr::V4(it) if kind == A => Some(it.octets().to_vec()),
             IpAddr::V6(it) if kind == AAAA => Some(it.octets().to_vec()),
-            _ => None,
+            IpAddr::V4(_) | IpAddr::V6(_) => None,
         })
         .collect();
     let count = u8::try_from(data.len()).unwrap();

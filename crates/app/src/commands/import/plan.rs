@@ -38,10 +38,8 @@ fn change(column: &str, from: &Value, to: &Value) -> String {
 
 /// A value in one line.
 pub(super) fn cell(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        other => other.to_string(),
-    }
+    let Value::String(text) = value else { return value.to_string() };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

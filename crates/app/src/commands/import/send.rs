@@ -167,10 +167,8 @@ impl Connection {
             }
             200 => Came::Refused("it does not answer as this service does".to_owned()),
             _ => {
-                let details = match &answer["error"]["details"] {
-                    Value::Null => String::new(),
-                    details => format!(" {details}"),
-                };
+                let details = &answer["error"]["details"];
+                let details = if details.is_null() { String::new() } else { format!(" {details}") };
                 Came::Refused(format!("{status}: {message}{details}"))
             }
         }
@@ -180,19 +178,18 @@ impl Connection {
 /// Whether a request that failed may have come to the service.
 fn has_connected(error: &ureq::Error) -> bool {
     use ureq::{Error, Timeout};
-    match error {
-        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect) => false,
-        Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
-        _ => true,
+    if let Error::Io(error) = error {
+        return error.kind() != ErrorKind::ConnectionRefused;
     }
+    !matches!(
+        error,
+        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect)
+    )
 }
 
 /// Why a request failed, in few words.
 fn said(error: &ureq::Error) -> String {
-    match error {
-        ureq::Error::Io(error) => error.to_string(),
-        other => other.to_string(),
-    }
+    if let ureq::Error::Io(error) = error { error.to_string() } else { error.to_string() }
 }
 
 fn retry_after<T>(response: &Response<T>) -> Option<Duration> {

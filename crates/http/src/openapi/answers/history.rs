@@ -80,11 +80,11 @@ const fn family(event: EventType) -> Option<&'static Family> {
 /// The families in the order of the catalogue, each once, with the words of their types.
 fn families() -> Vec<(&'static Family, Vec<&'static str>)> {
     let mut families: Vec<(&Family, Vec<&str>)> = Vec::new();
-    for (word, event) in EventType::WORDS {
+    for event in EventType::ALL {
         let Some(family) = family(*event) else { continue };
         match families.iter_mut().find(|(it, _)| it.name == family.name) {
-            Some((_, words)) => words.push(word),
-            None => families.push((family, vec![word])),
+            Some((_, words)) => words.push(event.word()),
+            None => families.push((family, vec![event.word()])),
         }
     }
     families

@@ -56,7 +56,7 @@ async fn everybody(world: &World) -> BTreeMap<String, Employee> {
         let page = PageRequest { limit: 100, after };
         let page = world.store.employees(tenant, &filter, sort, &page).await.unwrap();
         let Some(last) = page.items.last() else { return all };
-        after = Some(Position { key: last.key(sort.by), id: last.id.to_bytes() });
+        after = Some(Position { key: last.key(sort.by).unwrap(), id: last.id.to_bytes() });
         all.extend(page.items.into_iter().map(|it| (folded(&it.email), it)));
         if !page.more {
             return all;

@@ -1,0 +1,130 @@
+//! Parameters as clients send them.
+
+use super::*;
+use crate::page::{Key, Order, Position, SortBy, cursor};
+
+/// Something with a time.
+struct Thing(Timestamp);
+
+impl Listed for Thing {
+    const ORDERS: &'static [Order<Self>] =
+        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.0), words: &["created_at", "-created_at"] }];
+}
+
+fn params(query: &[(&str, &str)]) -> Params {
+    Params::new(query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+}
+
+type Query<'a> = &'a [(&'a str, &'a str)];
+type Found = ListRequest<(Option<Archived>, Bounds<Date>), Archived>;
+
+fn list(query: Query<'_>) -> Result<Found, Vec<(String, Code)>> {
+    let mut params = params(query);
+    let filter = (params.one("filter[archived]", word), params.bounds("filter[day]", date));
+    let expand = params.expand();
+    let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
+    params.list::<Thing, _, _>("things", filter, expand).map_err(problems)
+}
+
+#[test]
+fn each_bad_parameter_is_named_with_its_code() {
+    let table: &[(Query<'_>, &str, Code)] = &[
+        (&[("limit", "0")], "limit", Code::OutOfRange),
+        (&[("limit", "101")], "limit", Code::OutOfRange),
+        (&[("limit", "-1")], "limit", Code::OutOfRange),
+        (&[("limit", "99999999999999999999")], "limit", Code::OutOfRange),
+        (&[("limit", "ten")], "limit", Code::InvalidFormat),
+        (&[("limit", "")], "limit", Code::InvalidFormat),
+        (&[("limit", "1.0")], "limit", Code::InvalidFormat),
+        (&[("cursor", "nonsense")], "cursor", Code::InvalidFormat),
+        (&[("sort", "age")], "sort", Code::InvalidEnum),
+        (&[("expand", "true,age")], "expand", Code::InvalidEnum),
+        (&[("expand", "")], "expand", Code::InvalidEnum),
+        (&[("expand", "true,")], "expand", Code::InvalidEnum),
+        (&[("filter[archived]", "maybe")], "filter[archived]", Code::InvalidEnum),
+        (&[("filter[archived]", "all"), ("filter[archived]", "all")], "filter[archived]", Code::InvalidFormat),
+        (&[("filter[age]", "3")], "filter[age]", Code::UnknownField),
+        (&[("filter[day][gt]", "2026-01-01")], "filter[day][gt]", Code::UnknownField),
+        (&[("filter[day][gte]", "2026-02-30")], "filter[day][gte]", Code::InvalidFormat),
+        (
+            &[("filter[day][gte]", "2026-01-02"), ("filter[day][lte]", "2026-01-01")],
+            "filter[day][gte]",
+            Code::OutOfRange,
+        ),
+    ];
+    for (query, field, code) in table {
+        assert_eq!(list(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
+    }
+}
+
+#[test]
+fn edges_are_inside() {
+    for limit in ["1", "100"] {
+        assert_eq!(list(&[("limit", limit)]).unwrap().page.limit.to_string(), limit);
+    }
+    assert_eq!(list(&[]).unwrap().page.limit, DEFAULT_LIMIT);
+    assert!(list(&[("filter[day][gte]", "2026-01-01"), ("filter[day][lte]", "2026-01-01")]).is_ok());
+    assert!(list(&[("colour", "red")]).is_ok(), "other unknown parameters are ignored");
+}
+
+#[test]
+fn expand_is_the_union_of_its_repeats_and_commas() {
+    let expand = |query: Query<'_>| list(query).map(|it| it.expand);
+    let both = Ok(vec![Archived::Yes, Archived::All]);
+    assert_eq!(expand(&[("expand", "true,all")]), both);
+    assert_eq!(expand(&[("expand", "true"), ("expand", "all")]), both);
+    assert_eq!(expand(&[("expand", "true,all"), ("expand", "true"), ("expand", "all,true")]), both);
+    let refused = Err(vec![("expand".to_owned(), Code::InvalidEnum)]);
+    assert_eq!(expand(&[("expand", "true"), ("expand", "age")]), refused);
+    assert_eq!(expand(&[("expand", "true"), ("expand", "")]), refused);
+}
+
+#[test]
+fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
+    let position = Position { key: Key::Time(Timestamp::from_millis(1)), id: [7; 16] };
+    let text = cursor(list(&[]).unwrap().digest, &position);
+    let with = |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|it| it.page.after);
+    assert_eq!(with(&[]), Ok(Some(position.clone())));
+    assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
+    assert!(with(&[("sort", "-created_at")]).is_err());
+    assert!(with(&[("filter[archived]", "all")]).is_err());
+}
+
+#[test]
+fn a_keyed_filter_given_twice_is_one_problem() {
+    let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
+    assert_eq!(params.keyed("custom_fields", |_| Ok(())), []);
+    let problems = params.finish().unwrap_err();
+    let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
+}
+
+#[test]
+fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
+    let query: Vec<_> = (0..=MAX_REPEATS).map(|it| format!("filter[custom_fields.k{it}]")).collect();
+    let keyed = |count: usize| {
+        let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
+        let mut params = params(&query);
+        (params.keyed("custom_fields", |_| Ok(())).len(), params.finish().err().map(|it| it.as_slice().len()))
+    };
+    assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
+    assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
+}
+
+#[test]
+fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
+    let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
+    let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
+    assert_eq!(params.keyed("custom_fields", is_key), [("x".to_owned(), "y".to_owned())]);
+    let problems = params.finish().unwrap_err();
+    let named: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
+}
+
+#[test]
+fn keyed_filters_carry_their_key() {
+    let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
+    let keyed = params.keyed("custom_fields", |_| Ok(()));
+    assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
+    assert_eq!(params.finish(), Ok(()));
+}
