@@ -3,6 +3,9 @@
 //! While a write waits for the client nothing is read from it, and one that waits too long is given up: what a client
 //! asks for takes memory for as long as its connection is open. What it sends ahead is given to the protocol layer one head
 //! at a time.
+//!
+//! Small answers wait in the client's own system, and from here they look like answers that were read. So a client that
+//! has sent ahead, and then sends nothing more, is given up as soon as one whose answers cannot be written.
 
 use std::future::Future;
 use std::io;
@@ -13,7 +16,7 @@ use std::time::Duration;
 use actix_web::rt::net::TcpStream;
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::blank_line::BlankLine;
 use crate::read_gate::{Allowance, PIECE_BYTES, ReadGate};
@@ -24,7 +27,7 @@ use crate::record;
 pub(crate) struct Times {
     /// For the rest of a head that has begun.
     pub(crate) head: Duration,
-    /// For a write.
+    /// For a write, and for the next request of a client that has sent ahead.
     pub(crate) write: Duration,
 }
 
@@ -42,12 +45,27 @@ pub(crate) struct PacedStream {
     head: Option<Pin<Box<Sleep>>>,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Whether a request was there before the one before it was answered.
+    sent_ahead: bool,
+    /// Runs while nothing comes from a client that has sent ahead.
+    silent: Option<Pin<Box<Sleep>>>,
 }
 
 impl PacedStream {
     pub(crate) fn new(stream: TcpStream, times: Times) -> Self {
         let (gate, blank_line) = (ReadGate::default(), BlankLine::default());
-        Self { stream, gate, times, ahead: BytesMut::new(), blank_line, unseen: 0, head: None, waiting: None }
+        Self {
+            stream,
+            gate,
+            times,
+            ahead: BytesMut::new(),
+            blank_line,
+            unseen: 0,
+            head: None,
+            waiting: None,
+            sent_ahead: false,
+            silent: None,
+        }
     }
 
     /// What tells this connection when to read.
@@ -95,13 +113,16 @@ impl PacedStream {
             let mut piece = [0; PIECE_BYTES];
             let mut piece = ReadBuf::new(&mut piece);
             let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(cx, &mut piece) else {
-                return self.poll_head_time(cx);
+                return self.poll_late(cx);
             };
             read?;
+            self.silent = None;
             if piece.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
             self.ahead.extend_from_slice(piece.filled());
+        } else if self.gate.is_between_requests() {
+            self.sent_ahead = true;
         }
         let room = PIECE_BYTES.saturating_sub(unseen).min(buffer.remaining());
         if room == 0 {
@@ -117,14 +138,19 @@ impl PacedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Ends the wait for the rest of a head that has begun.
-    fn poll_head_time(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.gate.has_head_begun() {
-            return Poll::Pending;
+    /// Ends the wait for the rest of a head that has begun, and for the next request of a client that has sent ahead.
+    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Times { head, write } = self.times;
+        if self.gate.has_head_begun() {
+            ready!(self.head.get_or_insert_with(|| Box::pin(sleep(head))).as_mut().poll(cx));
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the head of a request takes too long")));
         }
-        let time = self.times.head;
-        ready!(self.head.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the head of a request takes too long")))
+        if self.sent_ahead && self.gate.is_between_requests() {
+            ready!(self.silent.get_or_insert_with(|| Box::pin(sleep(write))).as_mut().poll(cx));
+            // As if the client had ended what it sends: the connection is closed in good order.
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Pending
     }
 }
 
@@ -157,6 +183,10 @@ impl AsyncWrite for PacedStream {
         if let Poll::Ready(written) = Pin::new(&mut self.stream).poll_write(cx, bytes) {
             if self.waiting.take().is_some() {
                 self.gate.wake();
+            }
+            let until = Instant::now() + self.times.write;
+            if let Some(silent) = &mut self.silent {
+                silent.as_mut().reset(until);
             }
             return Poll::Ready(written);
         }
@@ -238,6 +268,32 @@ mod tests {
         fill(&mut server).await;
         let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_has_sent_ahead_is_given_up_when_nothing_more_comes_and_any_other_is_not() {
+        const ASK: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+        let mut bytes = [0; 64];
+        let (mut server, mut client) = pair(Duration::from_millis(50)).await;
+        client.write_all(&ASK.repeat(2)).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
+            drop(server.gate().answering());
+        }
+        let ended = tokio::time::timeout(EVER, server.read(&mut bytes)).await.expect("the connection stays open");
+        assert_eq!(ended.unwrap(), 0);
+
+        let (mut server, mut client) = pair(Duration::ZERO).await;
+        for _ in 0..2 {
+            client.write_all(ASK).await.unwrap();
+            assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
+            drop(server.gate().answering());
+            let next = poll_fn(|cx| {
+                let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
+                Poll::Ready(read.is_pending())
+            });
+            assert!(next.await, "it waits for the next request");
+        }
     }
 
     #[tokio::test]

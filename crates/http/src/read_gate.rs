@@ -84,6 +84,11 @@ impl ReadGate {
         self.0.has_begun.get()
     }
 
+    /// Whether nothing of the next request was read yet.
+    pub(crate) fn is_between_requests(&self) -> bool {
+        matches!(self.0.phase.get(), Phase::Idle) && !self.0.has_begun.get()
+    }
+
     /// Wakes this reader when it may go on.
     pub(crate) fn wait(&self, reader: &Waker) {
         self.0.reader.replace(Some(reader.clone()));
