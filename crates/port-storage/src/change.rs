@@ -166,12 +166,13 @@ pub struct Lines {
     pub seen: Option<Version>,
 }
 
-/// What must hold at the moment of the commit; checked inside the transaction by a lock or an index.
+/// What must hold at the moment of the commit; checked inside the transaction, by a lock or an index where it has to stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Require {
     /// The department is there and not archived, and stays so until the commit.
     DepartmentOpen(DepartmentId),
-    /// The attribute is there and not archived, and stays so until the commit.
+    /// The attribute is there and was not archived when the commit looked. Whoever archives it at that moment stops no
+    /// commit that is under way, because an archived attribute stays where it is used.
     AttributeOpen(candor_domain::id::AttributeId),
     /// Nobody who has not left belongs to the department, and nobody joins it until the commit.
     DepartmentVacant(DepartmentId),

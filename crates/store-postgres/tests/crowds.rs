@@ -9,7 +9,6 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::EmployeeId;
-use candor_domain::library::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::Row;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
@@ -20,6 +19,7 @@ use candor_store_testkit::fixtures::joins;
 use candor_test_postgres::TestDatabase;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_postgres::Transaction;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 /// More than there are lanes for those who share.
@@ -31,7 +31,8 @@ struct Scene {
     fixtures: Fixtures,
     tenant: Tenant,
     person: EmployeeId,
-    attributes: Vec<Attribute>,
+    /// Those whose rows somebody else may hold.
+    others: Vec<EmployeeId>,
 }
 
 impl Scene {
@@ -39,24 +40,27 @@ impl Scene {
         let database = support::database()?;
         let (store, fixtures) = (support::store(&database, None).await, Fixtures::new(seed));
         let (tenant, person) = (fixtures.tenant(), fixtures.employee());
-        let attributes: Vec<_> = (0..HELD_UP).map(|_| fixtures.attribute()).collect();
-        let mut writes = vec![joins(person.clone())];
-        writes.extend(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))));
+        let others: Vec<_> = (0..HELD_UP).map(|_| fixtures.employee()).collect();
+        let writes = std::iter::once(&person).chain(&others).map(|it| joins(it.clone())).collect();
         store.commit(tenant, fixtures.change(writes)).await.unwrap();
-        Some(Self { database, store, fixtures, tenant, person: person.id, attributes })
+        let others = others.iter().map(|it| it.id).collect();
+        Some(Self { database, store, fixtures, tenant, person: person.id, others })
     }
 
-    fn observing(&self, key: &str, attribute: Option<&Attribute>) -> ChangeSet {
-        let attribute_ids: Vec<_> = attribute.map(|it| it.id).into_iter().collect();
+    fn observing(&self, key: &str, person: EmployeeId) -> ChangeSet {
         ChangeSet {
-            requires: attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
             events: vec![self.fixtures.event(EventType::ObservationCreated)],
             replay: Some(self.fixtures.replay(key)),
-            ..self.fixtures.change(vec![Write::Observation(Row::new(Observation {
-                attribute_ids,
-                ..self.fixtures.observation(self.person)
-            }))])
+            ..self.fixtures.change(vec![Write::Observation(Row::new(self.fixtures.observation(person)))])
         }
+    }
+
+    /// Locks the rows of the others.
+    async fn hold_others(&self, held: &Transaction<'_>) {
+        let ids: Vec<_> =
+            self.others.iter().map(|it| format!("'{:032x}'", u128::from_be_bytes(it.to_bytes()))).collect();
+        let lock = format!("SELECT * FROM employees WHERE id IN ({}) FOR UPDATE", ids.join(", "));
+        held.batch_execute(&lock).await.unwrap();
     }
 
     /// Commits all of them at once.
@@ -79,16 +83,40 @@ async fn who_waits_for_a_lock_keeps_nobody_else() {
     let Some(scene) = Scene::set(1).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
-    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
+    scene.hold_others(&held).await;
 
-    let others = |from: u32| (from..from + 30).map(|it| scene.observing(&format!("other-{it}"), None)).collect();
-    let waiting = scene.attributes.iter().map(|it| scene.observing(&it.name.replace(' ', "-"), Some(it))).collect();
+    let others =
+        |from: u32| (from..from + 30).map(|it| scene.observing(&format!("other-{it}"), scene.person)).collect();
+    let waiting = scene.others.iter().map(|it| scene.observing(&it.to_string(), *it)).collect();
     let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
     for running in [before, behind] {
         assert!(done(running).await.iter().all(Result::is_ok), "done while others wait");
     }
     held.commit().await.unwrap();
     assert!(done(waiting).await.iter().all(Result::is_ok));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
+    let Some(scene) = Scene::set(4).await else { return };
+    let attribute = scene.fixtures.attribute();
+    let write = Write::Attribute(Row::new(attribute.clone()));
+    scene.store.commit(scene.tenant, scene.fixtures.change(vec![write])).await.unwrap();
+    let mut other = support::client(scene.database.url()).await;
+    let held = other.transaction().await.unwrap();
+    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
+    let tagged = |number: u32| {
+        let tagged = Observation { attribute_ids: vec![attribute.id], ..scene.fixtures.observation(scene.person) };
+        ChangeSet {
+            requires: vec![Require::AttributeOpen(attribute.id)],
+            replay: Some(scene.fixtures.replay(&format!("tagged-{number}"))),
+            events: vec![scene.fixtures.event(EventType::ObservationCreated)],
+            ..scene.fixtures.change(vec![Write::Observation(Row::new(tagged))])
+        }
+    };
+    let running = scene.commit((0..30).map(tagged).collect());
+    assert!(done(running).await.iter().all(Result::is_ok), "done while the attribute is held");
+    held.commit().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,8 +130,8 @@ async fn who_waits_for_a_twin_keeps_nobody_else() {
     let insert = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
     held.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
 
-    let twins = (0..HELD_UP).map(|it| scene.observing(&format!("twin-{it}"), None)).collect();
-    let others = (0..60).map(|it| scene.observing(&format!("other-{it}"), None)).collect();
+    let twins = (0..HELD_UP).map(|it| scene.observing(&format!("twin-{it}"), scene.person)).collect();
+    let others = (0..60).map(|it| scene.observing(&format!("other-{it}"), scene.person)).collect();
     let (twins, others) = (scene.commit(twins), scene.commit(others));
     assert!(done(others).await.iter().all(Result::is_ok), "done while others wait");
     held.commit().await.unwrap();
@@ -116,9 +144,9 @@ async fn what_nobody_waits_for_any_more_is_carried_out() {
     let Some(scene) = Scene::set(3).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
-    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
-    let attribute = &scene.attributes[0];
-    let mut running = scene.commit((0..40).map(|it| scene.observing(&format!("{it}"), Some(attribute))).collect());
+    scene.hold_others(&held).await;
+    let person = scene.others[0];
+    let mut running = scene.commit((0..40).map(|it| scene.observing(&format!("{it}"), person)).collect());
     assert!(timeout(Duration::from_millis(50), running.join_next()).await.is_err(), "they wait for the lock");
     running.shutdown().await;
     held.commit().await.unwrap();

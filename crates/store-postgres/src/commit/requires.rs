@@ -1,4 +1,5 @@
-//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does.
+//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does. Attributes are
+//! only looked at: an archive does not ask who uses them, and the same few are used by everybody at once.
 
 use candor_domain::id::DepartmentId;
 use candor_port_storage::Version;
@@ -26,12 +27,13 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
         }
     }
-    check_rows(statement, "departments", "0::bigint", "AND NOT archived", &departments);
+    check_rows(statement, "departments", "0::bigint", "AND NOT archived FOR SHARE OF t", &departments);
     check_rows(statement, "attributes", "0::bigint", "AND NOT archived", &attributes);
-    check_rows(statement, "employees", "version", "", &people);
+    check_rows(statement, "employees", "version", "FOR SHARE OF t", &people);
 }
 
-/// Checks that rows are there with a certain number. A row that somebody is changing is waited for and judged anew.
+/// Checks that rows are there with a certain number. Where they are locked, a row that somebody is changing is waited for
+/// and judged anew.
 fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, wanted: &[(usize, [u8; 16], i64)]) {
     if wanted.is_empty() {
         return;
@@ -43,9 +45,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("{table} AS t")));
     let found = statement.part(
         "MATERIALIZED ",
-        &format!(
-            "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and} FOR SHARE OF t"
-        ),
+        &format!("SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"),
     );
     statement.checked(format!(
         "COALESCE((SELECT '{MARK}{WORD}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \

@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(there_is_room_for_subscriptions_below_the_limit),
         Case::new(of_many_who_make_the_last_subscription_one_wins),
         Case::new(nobody_joins_a_department_while_it_is_archived),
-        Case::new(no_attribute_is_used_anew_while_it_is_archived),
+        Case::new(no_attribute_is_used_anew_once_it_is_archived),
         Case::new(no_decision_stands_on_a_person_who_changes_meanwhile),
         Case::new(a_broken_requirement_leaves_nothing),
     ]
@@ -263,7 +263,7 @@ async fn nobody_joins_a_department_while_it_is_archived(world: World) {
     }
 }
 
-async fn no_attribute_is_used_anew_while_it_is_archived(world: World) {
+async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
     let World { make, store, tenant, .. } = &world;
     let subject = world.hired().await;
     for round in 0..ROUNDS {
@@ -279,7 +279,7 @@ async fn no_attribute_is_used_anew_while_it_is_archived(world: World) {
             },
         ];
         commits(&world, changes).await;
-        // Both may get through, the observation first; then it was open at the moment of the commit.
+        // Both may get through: then it was open when the observation's commit looked.
         let now = store.attribute(*tenant, attribute.id).await.unwrap().unwrap();
         assert!(now.value.archived_at.is_some(), "round {round}: nothing stands against archiving");
         let late = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
