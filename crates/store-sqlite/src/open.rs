@@ -28,6 +28,9 @@ pub(crate) const MAPPED_BYTES: i64 = 64 << 30;
 /// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
 /// long as there is always somebody reading. Large enough that fewer than one change in a hundred meets such a moment.
 pub(crate) const LARGE_LOG_BYTES: i64 = 256 * 1024 * 1024;
+/// A log that was longer than this is cut when it is begun anew. The next change waits some 100 ms for that, so it does
+/// not happen to a log that has only grown on while it was moved.
+const CUT_LOG_BYTES: i64 = 4 * LARGE_LOG_BYTES;
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,8 +121,7 @@ impl Source {
         } else {
             "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0;"
         };
-        // A log that was once long is cut when it is begun anew.
-        self.connect(&format!("{own} PRAGMA journal_size_limit = {LARGE_LOG_BYTES};"))
+        self.connect(&format!("{own} PRAGMA journal_size_limit = {CUT_LOG_BYTES};"))
     }
 
     /// A connection that only reads.

@@ -26,6 +26,9 @@ use crate::{SqliteStore, writer};
 /// The key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
+/// More than this are recorded in a transaction of their own, so that nobody waits for two batches.
+const FEW: usize = 32;
+
 /// What nobody has at a time. The condition has no index: what it passes over is in memory somewhere.
 const UNLEASED: &str = "(leased_until IS NULL OR leased_until <= ?)";
 
@@ -40,11 +43,14 @@ const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
 impl Queue for SqliteStore {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let claim = claim.clone();
-        writer::ask(&self.tasks, move |db| self::claim(db, lease, now, &claim)).await
+        // Where many lanes have something, it takes hundreds.
+        let is_long = !matches!(claim, Claim::Oldest { .. });
+        writer::ask_for(&self.tasks, is_long, move |db| self::claim(db, lease, now, &claim)).await
     }
 
     async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
-        writer::ask(&self.tasks, move |db| self::record(db, worker, &fates, &pulses)).await
+        let is_long = fates.len() > FEW;
+        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &fates, &pulses)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
