@@ -1,6 +1,7 @@
 //! Requests on many connections for a few seconds, and how long each took.
 
 use crate::Outcome;
+use crate::cost::{Cost, Spent};
 use crate::http::Connection;
 use crate::random::Random;
 use std::net::SocketAddr;
@@ -21,13 +22,19 @@ type Write = dyn Fn(&mut Random, &mut Vec<u8>);
 
 /// What is sent, and what must come back.
 pub(crate) struct Traffic {
-    status: u16,
+    /// Absent if any will do.
+    status: Option<u16>,
     write: Box<Write>,
 }
 
 impl Traffic {
     pub(crate) fn new(status: u16, write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
-        Self { status, write: Box::new(write) }
+        Self { status: Some(status), write: Box::new(write) }
+    }
+
+    /// Requests that are answered or refused.
+    pub(crate) fn of_any_status(write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
+        Self { status: None, write: Box::new(write) }
     }
 
     /// Appends one whole request.
@@ -65,11 +72,18 @@ pub(crate) struct Sample {
     pub(crate) rate: f64,
     /// From request to response, ascending, in microseconds; none where only the rate is known.
     pub(crate) micros: Vec<u32>,
+    /// What each request cost those who answered, if that was looked at.
+    pub(crate) cost: Option<Cost>,
 }
 
 impl Sample {
     pub(crate) const fn of_rate(rate: f64) -> Self {
-        Self { rate, micros: vec![] }
+        Self { rate, micros: vec![], cost: None }
+    }
+
+    /// The same with what all its requests took.
+    pub(crate) fn at_the_cost_of(self, spent: Spent, requests: f64) -> Self {
+        Self { cost: Some(spent.by_each(requests)), ..self }
     }
 
     /// The time within which this part of the requests was answered, in milliseconds.
@@ -111,7 +125,7 @@ async fn all(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcom
     }
     let rate = micros.len() as f64 / begun.elapsed().as_secs_f64();
     micros.sort_unstable();
-    Ok(Sample { rate, micros })
+    Ok(Sample { rate, micros, cost: None })
 }
 
 /// Sends requests one after the other for as long as some other work goes on, and answers what came of both.
@@ -131,7 +145,8 @@ pub(crate) fn beside<T: Send>(
         let done = worker.join().map_err(|_| "the work beside the requests broke off")??;
         let mut micros = sent?;
         micros.sort_unstable();
-        Ok((done, Sample { rate: micros.len() as f64 / begun.elapsed().as_secs_f64(), micros }))
+        let rate = micros.len() as f64 / begun.elapsed().as_secs_f64();
+        Ok((done, Sample { rate, micros, cost: None }))
     })
 }
 
@@ -150,11 +165,11 @@ async fn one(
         request.clear();
         traffic.write(&mut random, &mut request);
         let (status, body) = connection.exchange(&request).await.map_err(|it| it.to_string())?;
-        if status != traffic.status {
+        if let Some(wanted) = traffic.status.filter(|it| *it != status) {
             let line = request.split(|it| *it == b'\r').next().unwrap_or_default();
             let (line, body) = (String::from_utf8_lossy(line), String::from_utf8_lossy(body));
             let shown: String = body.chars().take(SHOWN).collect();
-            return Err(format!("{line} answered {status} instead of {}: {shown}", traffic.status));
+            return Err(format!("{line} answered {status} instead of {wanted}: {shown}"));
         }
         let answered = Instant::now();
         micros.push(u32::try_from((answered - now).as_micros()).unwrap_or(u32::MAX));
@@ -209,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_requests_was_answered_within_a_time() {
-        let sample = Sample { rate: 1.0, micros: (0..=100).map(|it| it * 1000).collect() };
+        let sample = Sample { micros: (0..=100).map(|it| it * 1000).collect(), ..Sample::of_rate(1.0) };
         assert_eq!((sample.within(0.5), sample.within(0.99), sample.within(1.0)), (50.0, 99.0, 100.0));
         assert!(Sample::of_rate(1.0).within(0.5).is_nan());
     }

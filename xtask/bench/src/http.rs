@@ -1,12 +1,19 @@
 //! The least of HTTP/1.1 that sending requests over and over takes.
 
+use crate::Outcome;
+use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::time::timeout;
 
 /// Room for the head of a response, and for most bodies.
 const BUFFER: usize = 64 * 1024;
+/// For one request by itself.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A connection that is kept alive.
 #[derive(Debug)]
@@ -66,6 +73,38 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
         bytes: end + 4,
         body_bytes: length(text).ok_or_else(|| unknown("length"))?,
     }))
+}
+
+/// Sends a request on a connection of its own; the seconds from its first byte to the last of the answer.
+pub(crate) fn post(
+    address: SocketAddr,
+    path: &str,
+    key: &str,
+    kind: &str,
+    body: &str,
+    wanted: u16,
+) -> Outcome<(f64, Value)> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: {kind}\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let request = [head.as_bytes(), body.as_bytes()].concat();
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let exchanged = async {
+        let mut connection = Connection::open(address).await?;
+        let begun = Instant::now();
+        let (status, answer) = connection.exchange(&request).await?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let text = String::from_utf8_lossy(answer);
+        if status == wanted {
+            Ok((seconds, serde_json::from_str(&text)?))
+        } else {
+            Err(format!("{path}: {text}").into())
+        }
+    };
+    let limited = async { timeout(PATIENCE, exchanged).await };
+    runtime.block_on(limited).map_err(|_| format!("{path} was not answered in time"))?
 }
 
 /// What a head says of the length of its body.

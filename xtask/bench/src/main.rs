@@ -6,6 +6,7 @@
 
 mod admin;
 mod burst;
+mod cost;
 mod data;
 mod database;
 mod document;

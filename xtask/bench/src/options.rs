@@ -8,13 +8,17 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 17] = [
+pub(crate) const MEASURES: [&str; 22] = [
     "footprint",
     "get",
     "list",
     "depth",
     "expand",
     "create",
+    "create-tagged",
+    "create-fifty",
+    "create-retry",
+    "create-organizations",
     "move",
     "objectives",
     "sweep",
@@ -23,6 +27,7 @@ pub(crate) const MEASURES: [&str; 17] = [
     "webhooks-latency",
     "webhooks-hanging",
     "webhooks-creates",
+    "slow-questions",
     "manager",
     "csv",
     "subscribed-csv",

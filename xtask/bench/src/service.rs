@@ -1,6 +1,7 @@
 //! The built binary: its commands, and the service itself as a process.
 
 use crate::Outcome;
+use crate::cost::Processes;
 use crate::scratch::Guard;
 use candor_domain::id::EmployeeId;
 use std::env;
@@ -69,6 +70,11 @@ impl Candor {
     /// Migrates the database and makes an organization in it.
     pub(crate) fn account(&self) -> Outcome<Account> {
         self.ask(&["migrate"])?;
+        self.another_account()
+    }
+
+    /// Makes an organization in a database that has been migrated.
+    pub(crate) fn another_account(&self) -> Outcome<Account> {
         let organization = self.member(&["org", "create", "--name", "Bench"], "organization_id")?;
         let create = ["key", "create", "--org", &organization, "--name", "bench", "--scopes", "*", "--admin"];
         let limits = ["--reads-per-minute", UNLIMITED, "--writes-per-minute", UNLIMITED];
@@ -167,8 +173,7 @@ impl Service {
 
     /// The time that the process has spent on the processors so far.
     pub(crate) fn processor_time(&self) -> Outcome<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process))?;
-        Ok(spent(&stat).ok_or("no times in the state of the process")?)
+        Ok(Processes { service: Some(self.process), server: None }.spent()?.processor)
     }
 
     /// The most that the process has in memory of its own while something is done, in bytes. Pages of a mapped database
@@ -238,14 +243,6 @@ fn bytes(status: &str, name: &str) -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
-/// The kernel counts in hundredths of a second, whatever its own clock does; fields are counted behind the name.
-fn spent(stat: &str) -> Option<Duration> {
-    const TICK_MILLIS: u64 = 10;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(Duration::from_millis((user + system) * TICK_MILLIS))
-}
-
 fn is_ready(address: SocketAddr) -> bool {
     let ask = || {
         let mut stream = TcpStream::connect(address)?;
@@ -269,12 +266,5 @@ mod tests {
     fn a_size_is_read_in_bytes() {
         assert_eq!(bytes("VmPeak:\t 9 kB\nVmRSS:\t    1234 kB\nThreads:\t3\n", "VmRSS:"), Some(1234 * 1024));
         assert_eq!(bytes("VmPeak:\t 9 kB\n", "VmRSS:"), None);
-    }
-
-    #[test]
-    fn the_time_on_the_processors_is_that_of_the_program_and_of_the_kernel() {
-        let stat = "7 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 150 25 0 0 20 0 4 0 9";
-        assert_eq!(spent(stat), Some(Duration::from_millis(1_750)));
-        assert_eq!(spent("7 (a) S 1"), None);
     }
 }

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::admin::Admin;
 use crate::burst::{Sample, Shape, Traffic, burst};
+use crate::cost::{self, Processes};
 use crate::data::{self, Dialect, Size};
 use crate::database::Database;
 use crate::options::{Options, Store};
@@ -80,6 +81,7 @@ pub(crate) struct Side {
     candor: Candor,
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
+    processes: Processes,
     /// Memory after a start and a few requests, in bytes.
     pub(crate) idle_bytes: u64,
     /// The median of some starts, in seconds.
@@ -91,6 +93,7 @@ pub(crate) struct Side {
 pub(crate) struct Reference {
     pub(crate) admin: Admin,
     pub(crate) pgbench: PgBench,
+    processes: Processes,
 }
 
 /// A loaded data set.
@@ -119,7 +122,9 @@ impl Stage {
             let load = |tenant| data::into_postgres(&Admin::connect(&url)?, tenant, size);
             stage.sides.push(Side::start(Store::Postgres, &candor, size, load)?);
             let pgbench = PgBench::new(postgres.pgbench.clone(), url.clone(), scratch.path());
-            stage.reference = Some(Reference { admin: Admin::connect(&url)?, pgbench });
+            let admin = Admin::connect(&url)?;
+            let processes = Processes { service: None, server: Some(cost::server(&admin)?) };
+            stage.reference = Some(Reference { admin, pgbench, processes });
         }
         if options.measures(Store::Sqlite) {
             let folder = scratch.path().join(format!("{name}-sqlite"));
@@ -187,12 +192,29 @@ impl Side {
         let idle_bytes = service.resident_bytes()?;
         let (key, database, ready_seconds) = (account.key, candor.database().to_owned(), median(times));
         let (organization, candor) = (account.organization, candor.clone());
-        Ok(Self { store, key, tenant, database, organization, candor, attributes, service, idle_bytes, ready_seconds })
+        let server = match store {
+            Store::Postgres => Some(cost::server(&Admin::connect(&database)?)?),
+            Store::Sqlite => None,
+        };
+        let processes = Processes { service: Some(service.process), server };
+        Ok(Self {
+            store,
+            key,
+            tenant,
+            database,
+            organization,
+            candor,
+            attributes,
+            service,
+            processes,
+            idle_bytes,
+            ready_seconds,
+        })
     }
 
     /// Another organization on the same service, and a key of it.
     pub(crate) fn another_account(&self) -> Outcome<Account> {
-        self.candor.account()
+        self.candor.another_account()
     }
 
     /// A key that does what a person may.
@@ -233,7 +255,18 @@ impl Side {
 
     /// This traffic as a contender.
     pub(crate) fn contender<'a>(&'a self, traffic: Rc<Traffic>, connections: usize) -> Contender<'a> {
-        Box::new(move |time, seed| burst(self.service.address, &traffic, Shape::of_time(connections, time, seed)))
+        self.contender_from(traffic, connections, 0)
+    }
+
+    /// The same with seeds of its own, so that no request is a retry of another contender's.
+    pub(crate) fn contender_from<'a>(&'a self, traffic: Rc<Traffic>, connections: usize, first: u64) -> Contender<'a> {
+        Box::new(move |time, round| {
+            let seed = first + round;
+            let before = self.processes.spent()?;
+            let sample = burst(self.service.address, &traffic, Shape::of_time(connections, time, seed))?;
+            let (spent, requests) = (self.processes.spent()? - before, sample.micros.len());
+            Ok(sample.at_the_cost_of(spent, requests as f64))
+        })
     }
 
     /// The database itself, beside the service.
@@ -253,6 +286,11 @@ impl Side {
 impl Reference {
     /// A script as a contender.
     pub(crate) fn contender<'a>(&'a self, script: &'a Path) -> Contender<'a> {
-        Box::new(move |time, _| Ok(Sample::of_rate(self.pgbench.rate(script, CLIENTS, time)?)))
+        Box::new(move |time, _| {
+            let before = self.processes.spent()?;
+            let rate = self.pgbench.rate(script, CLIENTS, time)?;
+            let spent = self.processes.spent()? - before;
+            Ok(Sample::of_rate(rate).at_the_cost_of(spent, rate * time.as_secs_f64()))
+        })
     }
 }

@@ -7,6 +7,7 @@ use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
+use std::cell::Cell;
 use std::io::Write;
 use std::rc::Rc;
 
@@ -17,10 +18,13 @@ const TEXT_CHARS: usize = 400;
 fn get(key: &str, path: impl Fn(&mut Random) -> String + 'static) -> Rc<Traffic> {
     let key = key.to_owned();
     Rc::new(Traffic::new(200, move |random, out| {
-        let path = path(random);
-        // Writing to a vector cannot fail.
-        let _ = write!(out, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
+        write_get(out, &path(random), &key);
     }))
+}
+
+fn write_get(out: &mut Vec<u8>, path: &str, key: &str) {
+    // Writing to a vector cannot fail.
+    let _ = write!(out, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
 }
 
 fn with_body(
@@ -49,6 +53,29 @@ pub(crate) fn one_observation(key: &str, size: Size) -> Rc<Traffic> {
 pub(crate) fn first_page(key: &str, more: &str) -> Rc<Traffic> {
     let path = format!("/v1/observations?limit=50{more}");
     get(key, move |_| path.clone())
+}
+
+/// One person.
+pub(crate) fn one_employee(key: &str, person: &str) -> Rc<Traffic> {
+    let path = format!("/v1/employees/{person}");
+    get(key, move |_| path.clone())
+}
+
+/// Filters that nothing meets and no index knows of, each in its turn.
+const SLOW_QUESTIONS: [&str; 4] = [
+    "/v1/observations?sort=created_at&filter%5Bupdated_at%5D%5Bgte%5D=2090-01-01T00:00:00Z",
+    "/v1/employees?sort=email&filter%5Bupdated_at%5D%5Bgte%5D=2090-01-01T00:00:00Z",
+    "/v1/audit-log?filter%5Baction%5D=employee.created&filter%5Bactor_id%5D=nobody",
+    "/v1/events?filter%5Bevent%5D=employee.rehired",
+];
+
+/// What takes long to answer, and may be refused.
+pub(crate) fn slow_questions(key: &str) -> Rc<Traffic> {
+    let key = key.to_owned();
+    Rc::new(Traffic::of_any_status(move |random, out| {
+        let path = SLOW_QUESTIONS[random.between(0, SLOW_QUESTIONS.len() as u32) as usize];
+        write_get(out, path, &key);
+    }))
 }
 
 /// The first page of 50 objectives.
@@ -87,16 +114,56 @@ pub(crate) fn page_of_reports(key: &str, managers: Vec<EmployeeId>) -> Rc<Traffi
 
 /// A new observation, with an idempotency key of its own.
 pub(crate) fn create(key: &str, size: Size, attributes: Vec<AttributeId>) -> Rc<Traffic> {
+    creates(key, size.people, attributes, 2)
+}
+
+/// New observations about so many people, each with so many attributes that are neighbours in the list of all.
+pub(crate) fn creates(key: &str, people: u32, attributes: Vec<AttributeId>, tags: usize) -> Rc<Traffic> {
     let line = |_: &mut Random| "POST /v1/observations".to_owned();
     with_body(key, 201, line, move |random| {
-        let person = data::person(random.between(0, size.people));
-        let tags = data::attributes_from(&attributes, random.between(0, 20) as usize, 2);
-        let text = "Kept everybody informed. ".repeat(TEXT_CHARS / 25);
-        let body = serde_json::json!({
-            "employee_id": person, "type": "strength", "observation": text, "attribute_ids": tags,
-        });
-        body.to_string()
+        let person = data::person(random.between(0, people));
+        let first = random.between(0, 20) as usize;
+        observation_about(person, &data::attributes_from(&attributes, first, tags))
     })
+}
+
+/// New observations, each in one of these organizations, about the person who is known there.
+pub(crate) fn creates_of(organizations: Vec<(String, EmployeeId)>) -> Rc<Traffic> {
+    let count = u32::try_from(organizations.len()).unwrap_or(u32::MAX);
+    let line = |_: &mut Random| "POST /v1/observations".to_owned();
+    let all = organizations
+        .into_iter()
+        .map(|(key, person)| with_body(&key, 201, line, move |_| observation_about(person, &[])));
+    let all: Vec<_> = all.collect();
+    Rc::new(Traffic::new(201, move |random, out| all[random.between(0, count) as usize].write(random, out)))
+}
+
+fn observation_about(person: EmployeeId, tags: &[AttributeId]) -> String {
+    let text = "Kept everybody informed. ".repeat(TEXT_CHARS / 25);
+    let body = serde_json::json!({
+        "employee_id": person, "type": "strength", "observation": text, "attribute_ids": tags,
+    });
+    body.to_string()
+}
+
+/// The first so many requests of one kind, one after the other.
+pub(crate) fn each_once(traffic: &Rc<Traffic>, count: u32) -> Rc<Traffic> {
+    let (traffic, next) = (Rc::clone(traffic), Cell::new(0));
+    Rc::new(Traffic::new(201, move |_, out| {
+        traffic.write(&mut numbered(next.get()), out);
+        next.set((next.get() + 1) % count);
+    }))
+}
+
+/// The same requests, any of them.
+pub(crate) fn any_of(traffic: &Rc<Traffic>, count: u32) -> Rc<Traffic> {
+    let traffic = Rc::clone(traffic);
+    Rc::new(Traffic::new(201, move |random, out| traffic.write(&mut numbered(random.between(0, count)), out)))
+}
+
+/// What leads to the request with a number, which no turn sends.
+fn numbered(number: u32) -> Random {
+    Random::seeded(u64::MAX / 3 + u64::from(number))
 }
 
 /// A change of somebody's first name, who has no reports.
@@ -135,6 +202,21 @@ mod tests {
         let list = observation::Filter::parse(Params::new(pairs)).unwrap();
         let after = Position { key: Key::Date(SIZE.date(7)), id: data::observation(7).to_bytes() };
         assert_eq!(list.page, PageRequest { limit: 50, after: Some(after) });
+    }
+
+    #[test]
+    fn a_retry_is_the_same_request_to_the_byte() {
+        let creates = create("key", SIZE, vec![]);
+        let written = |traffic: &Rc<Traffic>, random: &mut Random| {
+            let mut out = vec![];
+            traffic.write(random, &mut out);
+            out
+        };
+        let (once, again) = (each_once(&creates, 3), any_of(&creates, 3));
+        let mut random = Random::seeded(1);
+        let all: Vec<_> = (0..3).map(|_| written(&once, &mut random)).collect();
+        assert_ne!(all[0], all[1]);
+        assert!((0..20).all(|_| all.contains(&written(&again, &mut random))));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! What is measured, one function each.
 
+mod creates;
 mod csv;
 mod footprint;
 mod manager;
 mod objectives;
 mod reads;
+mod slow_questions;
 mod webhooks;
 mod writes;
 
+pub(crate) use creates::RETRIED;
 pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
 
 use crate::Outcome;
@@ -18,13 +21,17 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 14] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 19] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
     ("depth", reads::depth),
     ("expand", reads::expand),
-    ("create", writes::create),
+    ("create", creates::usual),
+    ("create-tagged", creates::tagged),
+    ("create-fifty", creates::few_people),
+    ("create-retry", creates::retried),
+    ("create-organizations", creates::in_many_organizations),
     ("move", writes::new_manager),
     ("objectives", objectives::within_sight),
     ("sweep", objectives::sweep),
@@ -33,6 +40,7 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 14] = [
     ("webhooks-latency", webhooks::latency),
     ("webhooks-hanging", webhooks::hanging),
     ("webhooks-creates", webhooks::creates),
+    ("slow-questions", slow_questions::run),
 ];
 
 /// On the data set with many people.

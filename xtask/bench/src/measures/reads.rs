@@ -2,11 +2,12 @@
 
 use crate::Outcome;
 use crate::burst::{Sample, Shape, Traffic, burst};
+use crate::cost::Cost;
 use crate::data::{FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, OBSERVATIONS, Size};
 use crate::options::{Options, Store};
 use crate::pgbench::statement_of_the_store;
 use crate::report::{Limit, Line, grouped, per_second};
-use crate::rounds::{ratio, take_warm_turns, typical};
+use crate::rounds::{median, ratio, take_warm_turns, typical};
 use crate::stage::{CLIENTS, Reference, Side, Stage};
 use crate::traffic;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ fn compared(stage: &Stage, options: &Options, it: &Compared<'_>) -> Outcome<Vec<
             what: it.what.to_owned(),
             store: Some(side.store),
             measured: figures(ours),
-            against: theirs.map_or_else(String::new, |it| format!("pgbench {}", per_second(typical(it, |it| it.rate)))),
+            against: theirs.map_or_else(String::new, |it| figures_of_pgbench(it)),
             value: theirs.map_or(f64::NAN, |theirs| ratio(ours, theirs)),
             unit: "×",
             limit: theirs.map_or(Limit::None, |_| Limit::AtLeast((it.at_least)(side.store))),
@@ -117,10 +118,26 @@ impl Compared<'_> {
     }
 }
 
-/// Rate and latencies.
+/// Rate and latencies, and what one costs if that was looked at.
 pub(super) fn figures(samples: &[Sample]) -> String {
     let part = |part| typical(samples, |it| it.within(part));
-    format!("{}, p50 {:.2} ms, p99 {:.2} ms", per_second(typical(samples, |it| it.rate)), part(0.5), part(0.99))
+    let latencies = format!("p50 {:.2} ms, p99 {:.2} ms", part(0.5), part(0.99));
+    format!("{}, {latencies}{}", per_second(typical(samples, |it| it.rate)), costs(samples))
+}
+
+/// The figures of pgbench.
+pub(super) fn figures_of_pgbench(samples: &[Sample]) -> String {
+    format!("pgbench {}{}", per_second(typical(samples, |it| it.rate)), costs(samples))
+}
+
+/// Time on the processors of service and database, and bytes written by both, for each request.
+fn costs(samples: &[Sample]) -> String {
+    let all: Vec<Cost> = samples.iter().filter_map(|it| it.cost).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let typical = |property: fn(&Cost) -> f64| median(all.iter().map(property));
+    format!(", {:.0} µs and {:.1} kB each", typical(|it| it.micros), typical(|it| it.bytes / 1000.0))
 }
 
 pub(super) fn depth(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {

@@ -1,14 +1,11 @@
 //! The files, and how they are sent.
 
 use crate::Outcome;
-use crate::http::Connection;
+use crate::http::post;
 use crate::stage::Side;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
-use tokio::runtime::Builder;
-use tokio::time::timeout;
 
 /// As many as a file may have.
 pub(super) const PEOPLE: u32 = 10_000;
@@ -17,7 +14,6 @@ const DEPARTMENTS: u32 = 100;
 const REPORTS: u32 = 8;
 /// Without a divisor in common with the number of people, so that rows stand in no order.
 const STEP: u32 = 7_919;
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A file of so many people whose addresses and departments begin with a name.
 pub(super) fn file(name: &str, first_name: &str, people: u32) -> String {
@@ -64,38 +60,6 @@ impl Uploads {
         }
         Ok(seconds)
     }
-}
-
-/// Sends a request on a connection of its own; the seconds from its first byte to the last of the answer.
-pub(super) fn post(
-    address: SocketAddr,
-    path: &str,
-    key: &str,
-    kind: &str,
-    body: &str,
-    wanted: u16,
-) -> Outcome<(f64, Value)> {
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: {kind}\r\n\
-         Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    let request = [head.as_bytes(), body.as_bytes()].concat();
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let exchanged = async {
-        let mut connection = Connection::open(address).await?;
-        let begun = Instant::now();
-        let (status, answer) = connection.exchange(&request).await?;
-        let seconds = begun.elapsed().as_secs_f64();
-        let text = String::from_utf8_lossy(answer);
-        if status == wanted {
-            Ok((seconds, serde_json::from_str(&text)?))
-        } else {
-            Err(format!("{path}: {text}").into())
-        }
-    };
-    let limited = async { timeout(PATIENCE, exchanged).await };
-    runtime.block_on(limited).map_err(|_| format!("{path} was not answered in time"))?
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 
 use serde_json::json;
 
-use super::people::{Uploads, file, post};
+use super::people::{Uploads, file};
 use super::{MOST_WAIT_MILLIS, USUAL};
 use crate::Outcome;
 use crate::burst::{Sample, beside};
+use crate::http::post;
 use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::report::{Limit, Line};

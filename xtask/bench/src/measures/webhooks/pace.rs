@@ -93,7 +93,7 @@ pub(super) fn delays(answered: &[Arrival], arrived: &[Arrival], pace: Pace) -> S
     let mut micros: Vec<u32> =
         arrived.iter().filter_map(delay).map(|it| u32::try_from(it).unwrap_or(u32::MAX)).collect();
     micros.sort_unstable();
-    Sample { rate: micros.len() as f64 / pace.time.as_secs_f64(), micros }
+    Sample { rate: micros.len() as f64 / pace.time.as_secs_f64(), micros, cost: None }
 }
 
 #[cfg(test)]
@@ -118,6 +118,6 @@ mod tests {
         let pace = Pace { per_second: 1, time: Duration::from_secs(2), seed: 0 };
         let answered = [(name("a"), at), (name("b"), later), (name("c"), at)];
         let arrived = [(name("a"), later), (name("b"), at), (name("x"), at)];
-        assert_eq!(delays(&answered, &arrived, pace), Sample { rate: 1.0, micros: vec![0, 3_000] });
+        assert_eq!(delays(&answered, &arrived, pace), Sample { micros: vec![0, 3_000], ..Sample::of_rate(1.0) });
     }
 }
