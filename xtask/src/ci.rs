@@ -1,16 +1,18 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program, succeeds};
-use crate::{clients, openapi, reference, schemathesis, signatures, test, tidy};
+use crate::{clients, openapi, public_api, reference, schemathesis, signatures, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 12] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
     ("OpenAPI document", openapi::check),
+    ("public API of the domain", public_api::check),
+    ("documentation of the code", docs),
     ("tests", || test::run(&[])),
     ("licences and bans", deny),
     ("signatures of webhooks", signatures::run),
@@ -33,6 +35,12 @@ pub(crate) fn run() -> Outcome {
 
 fn lints() -> Outcome {
     run_program(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// A link that leads nowhere, or a private item that a public one refers to, is an error.
+fn docs() -> Outcome {
+    let mut command = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
+    run_program(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Without the advisories, which change without a change of ours: those are for `cargo deny check advisories`.

@@ -9,11 +9,13 @@ mod openapi;
 mod packages;
 mod postgres;
 mod process;
+mod public_api;
 mod reference;
 mod schemathesis;
 mod service;
 mod signatures;
 mod test;
+mod text;
 mod tidy;
 mod workspace;
 
@@ -27,7 +29,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 10] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -45,6 +47,12 @@ const COMMANDS: [Command; 9] = [
         arguments: "[--check]",
         does: "write docs/openapi.json from the code, or check that it is current",
         run: openapi::run,
+    },
+    Command {
+        name: "public-api",
+        arguments: "[--check]",
+        does: "write what the domain offers to crates/domain/public-api.txt, or check that it is current",
+        run: public_api::run,
     },
     Command {
         name: "schemathesis",

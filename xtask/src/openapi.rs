@@ -1,6 +1,7 @@
 //! `cargo xtask openapi`: keeps `docs/openapi.json` equal to what the code describes.
 
 use crate::process::{Outcome, cargo, output, program, root, run as run_program};
+use crate::text::first_difference;
 use crate::workspace::Workspace;
 use std::fs;
 
@@ -39,25 +40,4 @@ fn document() -> Outcome<String> {
     let example = Workspace::load()?.target_directory.join("debug/examples/openapi");
     let text = output(&mut program(example, &[]))?;
     Ok(format!("{}\n", text.trim_end()))
-}
-
-/// The number of the first line that is not the same in both.
-fn first_difference(one: &str, other: &str) -> Option<usize> {
-    if one == other {
-        return None;
-    }
-    Some(1 + one.lines().zip(other.lines()).take_while(|(one, other)| one == other).count())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_difference;
-
-    #[test]
-    fn the_first_line_that_differs_is_named() {
-        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
-        assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(2));
-        assert_eq!(first_difference("a\n", "a\nb\n"), Some(2));
-        assert_eq!(first_difference("", "a\n"), Some(1));
-    }
 }

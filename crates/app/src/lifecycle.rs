@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_http::{
-    Api, MetricsText, Readiness, ServerOptions, Settings, Watched, admin_server, refuse_connections, server,
+    Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
 };
 use candor_service::delivery::{self, Engine};
 use candor_service::{Shell, start, sweep};
@@ -119,11 +119,11 @@ impl Running {
     }
 
     fn serve_api(&mut self, config: &Config, listener: TcpListener, metrics: Option<MetricsText>) -> Result<(), Error> {
-        let settings = Settings {
+        let settings = HttpSettings {
             cors_origins: config.cors_origins.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
             metrics,
-            ..Settings::default()
+            ..HttpSettings::default()
         };
         let api = Arc::new(Api::new(Arc::clone(&self.shell), settings, self.readiness.clone()));
         let options = ServerOptions {

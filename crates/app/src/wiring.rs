@@ -47,7 +47,8 @@ pub(crate) async fn shell_with_any_key(config: &Config, public_url: String) -> R
 /// Those of [`shell`]; a system without name servers.
 pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Result<(Arc<Shell>, Sender), Error> {
     let trusted = config.webhooks_trusted_targets.clone();
-    let sender = Sender::new(candor_webhooks::Settings { trusted, ..candor_webhooks::Settings::default() })?;
+    let sender =
+        Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
     let parts = Parts::of(config).await?;
     for folder in open_folders(config) {
         tracing::warn!(

@@ -17,7 +17,7 @@ use candor_service::Shell;
 
 use crate::answer::Answer;
 use crate::docs::{READ_METHODS, TEXT};
-use crate::fault::Fault;
+use crate::error_response::ErrorResponse;
 use crate::health::{Readiness, status};
 use crate::server::{WRITE_TIME, end_when_not_taken};
 use crate::settings::MetricsText;
@@ -56,12 +56,12 @@ pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Serve
 
 async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
     let shell = &watched.shell;
-    let answer = page(&request, &watched).await.unwrap_or_else(|fault| {
+    let answer = page(&request, &watched).await.unwrap_or_else(|error| {
         let id: RequestId = shell.id(shell.clock.now());
-        if let Some(cause) = &fault.cause {
+        if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "not ready");
         }
-        Answer::refusing(id, fault)
+        Answer::refusing(id, error)
     });
     let mut response = HttpResponse::build(answer.status);
     response.insert_header((CACHE_CONTROL, "no-store"));
@@ -71,15 +71,15 @@ async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
     response.body(answer.body)
 }
 
-async fn page(request: &HttpRequest, watched: &Watched) -> Result<Answer, Fault> {
+async fn page(request: &HttpRequest, watched: &Watched) -> Result<Answer, ErrorResponse> {
     let path = request.path();
     if !["/metrics", "/livez", "/readyz"].contains(&path) {
-        return Err(Fault::not_found());
+        return Err(ErrorResponse::not_found());
     }
     match *request.method() {
         Method::OPTIONS => return Ok(Answer::options(&READ_METHODS)),
         Method::GET | Method::HEAD => {}
-        _ => return Err(Fault::wrong_method(&READ_METHODS)),
+        _ => return Err(ErrorResponse::wrong_method(&READ_METHODS)),
     }
     match path {
         "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((watched.metrics)()))),

@@ -12,8 +12,8 @@ use candor_domain::window::Standing;
 use candor_service::{Outcome, Reply};
 
 use crate::api::Api;
+use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
-use crate::fault::Fault;
 use crate::{body, compress, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -86,24 +86,24 @@ impl Answer {
     }
 
     /// A request that did not succeed.
-    pub(crate) fn of_fault(exchange: &Exchange<'_>, fault: Fault) -> Self {
-        if let Some(cause) = &fault.cause {
+    pub(crate) fn of_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
+        if let Some(cause) = &error.cause {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
         }
-        Self::refusing(exchange.id, fault)
+        Self::refusing(exchange.id, error)
     }
 
     /// The same, of a request that is known by this id only.
-    pub(crate) fn refusing(request: RequestId, fault: Fault) -> Self {
-        let mut answer = Self::with_body(JSON, fault.envelope(request));
-        answer.status = fault.status;
-        if let Some(seconds) = fault.retry_after_seconds {
+    pub(crate) fn refusing(request: RequestId, error: ErrorResponse) -> Self {
+        let mut answer = Self::with_body(JSON, error.envelope(request));
+        answer.status = error.status;
+        if let Some(seconds) = error.retry_after_seconds {
             answer.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
         }
-        if let Some(allow) = fault.allow {
+        if let Some(allow) = error.allow {
             answer.headers.push((ALLOW, allow));
         }
-        if fault.status == StatusCode::UNAUTHORIZED {
+        if error.status == StatusCode::UNAUTHORIZED {
             answer.headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         }
         answer

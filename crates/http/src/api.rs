@@ -9,13 +9,13 @@ use candor_service::Shell;
 use crate::cors::Cors;
 use crate::health::Readiness;
 use crate::router::Router;
-use crate::settings::Settings;
+use crate::settings::HttpSettings;
 use crate::table::{BASE, ROUTES};
 
 /// Answers requests. Share one between all workers.
 pub struct Api {
     pub(crate) shell: Arc<Shell>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: HttpSettings,
     pub(crate) readiness: Readiness,
     pub(crate) router: Router,
     pub(crate) cors: Cors,
@@ -26,7 +26,7 @@ pub struct Api {
 impl Api {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(shell: Arc<Shell>, settings: Settings, readiness: Readiness) -> Self {
+    pub fn new(shell: Arc<Shell>, settings: HttpSettings, readiness: Readiness) -> Self {
         let base_url = format!("{}{BASE}", shell.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
         Self { shell, settings, readiness, router: Router::new(ROUTES), cors, base_url }

@@ -21,10 +21,10 @@ impl Connections {
     }
 
     /// Counts a connection until its place is dropped; `None` if its client has too many.
-    pub(crate) fn admit(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<Place> {
-        let Some(peer) = peer.map(|it| it.to_canonical()) else { return Some(Place(None)) };
+    pub(crate) fn admit(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionPermit> {
+        let Some(peer) = peer.map(|it| it.to_canonical()) else { return Some(ConnectionPermit(None)) };
         if self.exempt.iter().any(|it| it.contains(peer)) {
-            return Some(Place(None));
+            return Some(ConnectionPermit(None));
         }
         let bucket = address::bucket(peer);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ impl Connections {
             return None;
         }
         *count += 1;
-        Some(Place(Some((Arc::clone(self), bucket))))
+        Some(ConnectionPermit(Some((Arc::clone(self), bucket))))
     }
 
     fn leave(&self, bucket: [u8; 16]) {
@@ -49,9 +49,9 @@ impl Connections {
 
 /// The place of one connection.
 #[derive(Debug)]
-pub(crate) struct Place(Option<(Arc<Connections>, [u8; 16])>);
+pub(crate) struct ConnectionPermit(Option<(Arc<Connections>, [u8; 16])>);
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         if let Some((connections, bucket)) = self.0.take() {
             connections.leave(bucket);

@@ -21,8 +21,8 @@ use futures_util::FutureExt;
 use crate::address;
 use crate::answer::Answer;
 use crate::api::Api;
-use crate::exchange::{Asked, Exchange, Visit};
-use crate::fault::Fault;
+use crate::error_response::ErrorResponse;
+use crate::exchange::{AnonymousRequest, AuthenticatedRequest, Exchange};
 use crate::read_gate::ReadGate;
 use crate::record::{self, Record};
 use crate::router::{self, Captures};
@@ -59,8 +59,8 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind();
     let done = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
-        Ok(Err(panic)) => Err(Fault::defect(format!("panicked: {}", panic_text(&*panic)))),
-        Err(_) => Err(Fault::too_slow()),
+        Ok(Err(panic)) => Err(ErrorResponse::defect(format!("panicked: {}", panic_text(&*panic)))),
+        Err(_) => Err(ErrorResponse::too_slow()),
     };
     if let Some(payload) = payload {
         framing::pass_over(&request, payload).await;
@@ -68,7 +68,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     if exchange.standing.is_none() && request.path().starts_with(BASE) {
         exchange.standing = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
     }
-    let answer = done.unwrap_or_else(|fault| Answer::of_fault(&exchange, fault));
+    let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let (status, bytes) = (answer.status, answer.body.len());
     let response = answer.into_response(&api, &exchange);
@@ -82,7 +82,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
 }
 
 impl Api {
-    async fn work(&self, exchange: &mut Exchange<'_>, payload: &mut Option<Payload>) -> Result<Answer, Fault> {
+    async fn work(&self, exchange: &mut Exchange<'_>, payload: &mut Option<Payload>) -> Result<Answer, ErrorResponse> {
         let request = exchange.request;
         framing::head(request.uri(), request.headers())?;
         if let Some((pattern, page)) = docs::page(request.path()) {
@@ -91,8 +91,8 @@ impl Api {
         }
         let path = router::plain(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
-            self.astray(exchange).await?;
-            return Err(Fault::not_found());
+            self.no_route(exchange).await?;
+            return Err(ErrorResponse::not_found());
         };
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {
@@ -102,8 +102,8 @@ impl Api {
             return Ok(page(request));
         }
         let Some(route) = resource.route(request.method()) else {
-            self.astray(exchange).await?;
-            return Err(Fault::wrong_method(&resource.allow));
+            self.no_route(exchange).await?;
+            return Err(ErrorResponse::wrong_method(&resource.allow));
         };
         exchange.route = Some(route);
         let reply = match route.handler {
@@ -123,19 +123,19 @@ impl Api {
     }
 
     /// Whose key it is; `None` for no good one.
-    async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, Fault> {
+    async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let found = self.shell.auth.authenticate(key).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
-        exchange.caller = found.map_err(|it| Fault::from(candor_service::Error::from(it)))?;
+        exchange.caller = found.map_err(|it| ErrorResponse::from(candor_service::Error::from(it)))?;
         Ok(exchange.caller.clone())
     }
 
     /// 401, 429, 403: who asks, how often, and whether they may.
-    async fn admit(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<Arc<Caller>, Fault> {
+    async fn admit(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<Arc<Caller>, ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else {
             self.count_failure(exchange)?;
-            return Err(Fault::no_good_key());
+            return Err(ErrorResponse::no_good_key());
         };
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
@@ -143,7 +143,7 @@ impl Api {
         exchange.standing = Some(standing);
         if !standing.admitted {
             record::refused(route.quota.word());
-            return Err(Fault::too_many(route.quota.word(), &standing));
+            return Err(ErrorResponse::too_many(route.quota.word(), &standing));
         }
         if route.live_only {
             caller.require_live()?;
@@ -158,7 +158,7 @@ impl Api {
         Ok(caller)
     }
 
-    fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), Fault> {
+    fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
         let bucket = address::bucket(exchange.client);
@@ -172,26 +172,26 @@ impl Api {
             return Ok(());
         }
         record::refused(INVITATION_ACCEPT);
-        Err(Fault::too_many(INVITATION_ACCEPT, &standing))
+        Err(ErrorResponse::too_many(INVITATION_ACCEPT, &standing))
     }
 
     /// Counts a request that no route takes: against its key if it has a good one, which is never refused here, or
     /// against its address.
-    async fn astray(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
         exchange.standing = Some(self.shell.limits.admit(&caller, class, exchange.at));
         Ok(())
     }
 
-    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let standing = self.shell.limits.admit_failure(address::bucket(exchange.client), exchange.at);
         exchange.standing = Some(standing);
         if standing.admitted {
             return Ok(());
         }
         record::refused(WITHOUT_KEY);
-        Err(Fault::too_many(WITHOUT_KEY, &standing))
+        Err(ErrorResponse::too_many(WITHOUT_KEY, &standing))
     }
 
     async fn asked<'a>(
@@ -201,7 +201,7 @@ impl Api {
         captures: Captures<'a>,
         caller: Arc<Caller>,
         payload: &mut Option<Payload>,
-    ) -> Result<Asked<'a>, Fault> {
+    ) -> Result<AuthenticatedRequest<'a>, ErrorResponse> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
         let call = Call {
@@ -213,7 +213,7 @@ impl Api {
             surplus: None,
         };
         if route.method == crate::table::Method::Get {
-            return Ok(Asked { call, captures, params, body: Object::new(), csv: Bytes::new() });
+            return Ok(AuthenticatedRequest { call, captures, params, body: Object::new(), csv: Bytes::new() });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let (body, csv) = match route.body {
@@ -237,7 +237,7 @@ impl Api {
         let body = members(body)?;
         let surplus = if route.body == Body::None { Fields::new(body.clone()).finish(Some(())).err() } else { None };
         let call = Call { origin: exchange.origin(), idempotency, precondition, surplus, ..call };
-        Ok(Asked { call, captures, params, body, csv })
+        Ok(AuthenticatedRequest { call, captures, params, body, csv })
     }
 
     async fn visit(
@@ -245,7 +245,7 @@ impl Api {
         exchange: &Exchange<'_>,
         route: &Route,
         payload: &mut Option<Payload>,
-    ) -> Result<Visit, Fault> {
+    ) -> Result<AnonymousRequest, ErrorResponse> {
         let body = if route.method == crate::table::Method::Get {
             None
         } else if exchange.is_form() {
@@ -254,15 +254,20 @@ impl Api {
         } else {
             self.body(exchange.request, route, taken(payload)?).await?
         };
-        Ok(Visit { request: exchange.id, origin: exchange.origin(), body: members(body)? })
+        Ok(AnonymousRequest { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
     /// The body as the route wants it. Where it takes none, an empty object is none too.
-    async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Option<Value>, Fault> {
+    async fn body(
+        &self,
+        request: &HttpRequest,
+        route: &Route,
+        payload: Payload,
+    ) -> Result<Option<Value>, ErrorResponse> {
         let bytes = framing::body(request, payload, self.settings.body_time).await?;
         if bytes.is_empty() {
             return match route.body {
-                Body::Required(_) => Err(Fault::malformed("The body is missing; it must be a JSON object.")),
+                Body::Required(_) => Err(ErrorResponse::malformed("The body is missing; it must be a JSON object.")),
                 Body::None | Body::Optional(_) | Body::Csv => Ok(None),
             };
         }
@@ -272,17 +277,17 @@ impl Api {
 }
 
 /// The body of a request, which is read once.
-fn taken(payload: &mut Option<Payload>) -> Result<Payload, Fault> {
-    payload.take().ok_or_else(|| Fault::defect("the body is read twice".to_owned()))
+fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
+    payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }
 
-fn members(body: Option<Value>) -> Result<Object, Fault> {
+fn members(body: Option<Value>) -> Result<Object, ErrorResponse> {
     match body {
         None => Ok(Object::new()),
         Some(Value::Object(members)) => Ok(members),
         Some(other) => {
             let message = format!("The body must be a JSON object, not {}.", other.kind());
-            Err(Fault::malformed_as(StatusCode::BAD_REQUEST, message))
+            Err(ErrorResponse::malformed_as(StatusCode::BAD_REQUEST, message))
         }
     }
 }

@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::answer::{Answer, JSON};
 use crate::api::Api;
 use crate::asset::Asset;
+use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
-use crate::fault::Fault;
 use crate::health::status;
 use crate::reference;
 use crate::table::BASE;
@@ -50,13 +50,13 @@ pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
 }
 
 /// Answers a page.
-pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Answer, Fault> {
+pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Answer, ErrorResponse> {
     let method = exchange.request.method();
     if *method == Method::OPTIONS {
         return Ok(Answer::options(&READ_METHODS));
     }
     if *method != Method::GET && *method != Method::HEAD {
-        return Err(Fault::wrong_method(&READ_METHODS));
+        return Err(ErrorResponse::wrong_method(&READ_METHODS));
     }
     match page {
         Page::Root => Ok(root(api)),
@@ -80,16 +80,16 @@ fn root(api: &Api) -> Answer {
 }
 
 /// The metrics, for peers on this machine; a proxy on this machine does not count as one.
-fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, Fault> {
+fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, ErrorResponse> {
     let is_local = exchange.client.is_loopback() && !exchange.request.headers().contains_key("x-forwarded-for");
-    let render = api.settings.metrics.as_ref().filter(|_| is_local).ok_or_else(Fault::not_found)?;
+    let render = api.settings.metrics.as_ref().filter(|_| is_local).ok_or_else(ErrorResponse::not_found)?;
     Ok(Answer::with_body(TEXT, Bytes::from(render())))
 }
 
 /// The files that were asked for. There are as many as the program has, because no others are found.
 static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
-fn docs(file: &str, request: &HeaderMap) -> Result<Answer, Fault> {
+fn docs(file: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
     let mut answer = found(file)?.answer(request);
     for (name, value) in
         [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
@@ -99,12 +99,12 @@ fn docs(file: &str, request: &HeaderMap) -> Result<Answer, Fault> {
     Ok(answer)
 }
 
-fn found(name: &str) -> Result<Arc<Asset>, Fault> {
+fn found(name: &str) -> Result<Arc<Asset>, ErrorResponse> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(it) = files.get(name) {
         return Ok(Arc::clone(it));
     }
-    let asset = Arc::new(reference::file(name).ok_or_else(Fault::not_found)?);
+    let asset = Arc::new(reference::file(name).ok_or_else(ErrorResponse::not_found)?);
     files.insert(name.to_owned(), Arc::clone(&asset));
     Ok(asset)
 }

@@ -56,7 +56,7 @@ impl Exchange<'_> {
 }
 
 /// A request of a caller with a key.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AuthenticatedRequest<'a> {
     /// Who asks, under which conditions.
     pub(crate) call: Call,
     /// What stood in the path.
@@ -69,7 +69,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) csv: Bytes,
 }
 
-impl Asked<'_> {
+impl AuthenticatedRequest<'_> {
     /// The identifier in the path. What is none names nothing (decision A4).
     pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
         self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
@@ -82,7 +82,7 @@ impl Asked<'_> {
 }
 
 /// A request of somebody without a key.
-pub(crate) struct Visit {
+pub(crate) struct AnonymousRequest {
     /// The request's id.
     pub(crate) request: RequestId,
     /// Where it came from.

@@ -15,7 +15,7 @@ use candor_domain::refusal::Refusal;
 use candor_domain::replay::{IdempotencyKey, MAX_KEY_CHARS};
 use futures_util::StreamExt;
 
-use crate::fault::Fault;
+use crate::error_response::ErrorResponse;
 use crate::read_gate::ReadGate;
 
 /// The largest JSON body, in bytes (decision A15).
@@ -32,22 +32,22 @@ const CSV: &str = "text/csv";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Bounds the head of a request.
-pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<(), ErrorResponse> {
     let target = uri.path().len() + uri.query().map_or(0, str::len);
     let size = headers.iter().fold(target, |sum, (name, value)| sum + name.as_str().len() + value.len() + 4);
     if size <= MAX_HEAD_BYTES {
         return Ok(());
     }
     let message = format!("The request line and the headers must have at most {MAX_HEAD_BYTES} bytes together.");
-    Err(Fault::malformed_as(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message))
+    Err(ErrorResponse::malformed_as(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message))
 }
 
 /// Decodes a query: pairs as HTML forms send them, so `+` is a blank.
-pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, Fault> {
+pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> {
     let mut pairs = Vec::new();
     for pair in text.split('&').filter(|it| !it.is_empty()) {
         if pairs.len() == MAX_PARAMETERS {
-            return Err(Fault::malformed(format!("The query must have at most {MAX_PARAMETERS} parameters.")));
+            return Err(ErrorResponse::malformed(format!("The query must have at most {MAX_PARAMETERS} parameters.")));
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         pairs.push((decoded(name)?.into_owned(), decoded(value)?.into_owned()));
@@ -55,7 +55,7 @@ pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, Fault> {
     Ok(pairs)
 }
 
-fn decoded(text: &str) -> Result<Cow<'_, str>, Fault> {
+fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
     if !text.bytes().any(|it| matches!(it, b'%' | b'+')) {
         return Ok(Cow::Borrowed(text));
     }
@@ -67,45 +67,49 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, Fault> {
             b'%' => {
                 let digits = [bytes.next(), bytes.next()].map(|it| it.and_then(|it| char::from(it).to_digit(16)));
                 let [Some(high), Some(low)] = digits else {
-                    return Err(Fault::malformed("The query has a % that two hexadecimal digits do not follow."));
+                    return Err(ErrorResponse::malformed(
+                        "The query has a % that two hexadecimal digits do not follow.",
+                    ));
                 };
                 u8::try_from(high * 16 + low).unwrap_or_default()
             }
             other => other,
         });
     }
-    let text = String::from_utf8(out).map_err(|_| Fault::malformed("The query is not UTF-8."))?;
+    let text = String::from_utf8(out).map_err(|_| ErrorResponse::malformed("The query is not UTF-8."))?;
     Ok(Cow::Owned(text))
 }
 
 /// Reads the header `Idempotency-Key`.
-pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Fault> {
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ErrorResponse> {
     let mut lines = headers.get_all(IDEMPOTENCY_KEY);
     let Some(line) = lines.next() else { return Ok(None) };
     let key = line.to_str().ok().and_then(|it| IdempotencyKey::parse(it).ok());
     if let (Some(key), None) = (key, lines.next()) {
         return Ok(Some(key));
     }
-    Err(Fault::malformed(format!("The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters.")))
+    Err(ErrorResponse::malformed(format!(
+        "The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters."
+    )))
 }
 
 /// Reads a JSON body to its end.
-pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
-    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.fault(too_large))
+pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
+    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.error(too_large))
 }
 
 /// Reads a CSV file to its end. One that is too large is a matter of the file, not of the protocol (decision E8).
-pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, Fault> {
+pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
     let headers = request.headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
     if length.is_some_and(|it| it != "0") || headers.contains_key(TRANSFER_ENCODING) {
         is_type(headers, CSV)?;
     }
-    let too_large = || Fault::from(Refusal::invalid("body", csv::too_many_bytes()));
+    let too_large = || ErrorResponse::from(Refusal::invalid("body", csv::too_many_bytes()));
     // A large file on a slow line takes its time.
-    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.fault(too_large))?;
+    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.error(too_large))?;
     if bytes.is_empty() {
-        return Err(Fault::malformed("The body is missing; it must be a CSV file."));
+        return Err(ErrorResponse::malformed("The body is missing; it must be a CSV file."));
     }
     is_type(headers, CSV)?;
     Ok(bytes)
@@ -119,11 +123,11 @@ enum Cut {
 }
 
 impl Cut {
-    fn fault(self, too_large: impl FnOnce() -> Fault) -> Fault {
+    fn error(self, too_large: impl FnOnce() -> ErrorResponse) -> ErrorResponse {
         match self {
             Self::TooLarge => too_large(),
-            Self::Broken => Fault::malformed("The body is not complete."),
-            Self::Slow => Fault::slow_client(),
+            Self::Broken => ErrorResponse::malformed("The body is not complete."),
+            Self::Slow => ErrorResponse::slow_client(),
         }
     }
 }
@@ -172,24 +176,24 @@ async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, Cut> {
     if size > most { Err(Cut::TooLarge) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
 }
 
-fn too_large() -> Fault {
+fn too_large() -> ErrorResponse {
     let message = format!("The body must have at most {MAX_BODY_BYTES} bytes.");
-    Fault::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
+    ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
 /// Requires the media type of JSON for a body that is there.
-pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
     is_type(headers, JSON)
 }
 
 /// Requires a media type, in UTF-8.
-pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), Fault> {
-    let unsupported = |message: String| Err(Fault::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
+    let unsupported = |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return unsupported("The body must be sent without a content encoding.".to_owned());
     }
     let Some(line) = headers.get(CONTENT_TYPE) else {
-        return Err(Fault::malformed(format!("The header Content-Type is missing; it must be {wanted}.")));
+        return Err(ErrorResponse::malformed(format!("The header Content-Type is missing; it must be {wanted}.")));
     };
     let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
     let utf8 = |it: &str| match it.split_once('=') {
@@ -205,8 +209,9 @@ pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), Fault> {
 }
 
 /// Reads a body as JSON.
-pub(crate) fn json(body: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(body).map_err(|error| Fault::malformed(format!("The body is not valid JSON: {error}.")))
+pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
+    serde_json::from_slice(body)
+        .map_err(|error| ErrorResponse::malformed(format!("The body is not valid JSON: {error}.")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::answer::{Answer, JSON};
-use crate::fault::Fault;
+use crate::error_response::ErrorResponse;
 
 const STARTING: u8 = 0;
 const READY: u8 = 1;
@@ -69,14 +69,15 @@ impl Readiness {
     }
 
     /// Ready, and the database takes writes.
-    pub(crate) async fn check(&self, shell: &Shell) -> Result<(), Fault> {
+    pub(crate) async fn check(&self, shell: &Shell) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
-                let failed = |it| Fault::unavailable("The database does not answer or takes no writes.", Some(it));
+                let failed =
+                    |it| ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(it));
                 self.probe(shell).await.map_err(failed)
             }
-            STARTING => Err(Fault::unavailable("The service is starting.", None)),
-            _ => Err(Fault::unavailable("The service is stopping.", None)),
+            STARTING => Err(ErrorResponse::unavailable("The service is starting.", None)),
+            _ => Err(ErrorResponse::unavailable("The service is stopping.", None)),
         }
     }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use candor_domain::json::{Object, Value};
 
 use crate::answer::Answer;
-use crate::fault::Fault;
+use crate::error_response::ErrorResponse;
 use crate::framing;
 
 /// What browsers send a form as.
@@ -38,13 +38,13 @@ pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
 }
 
 /// The fields of the form.
-pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, Fault> {
+pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorResponse> {
     framing::is_type(headers, FORM)?;
-    let text = std::str::from_utf8(body).map_err(|_| Fault::malformed("The form is not UTF-8."))?;
+    let text = std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed("The form is not UTF-8."))?;
     let mut fields = Object::new();
     for (name, value) in framing::query(text)? {
         if fields.iter().any(|(it, _)| *it == name) {
-            return Err(Fault::malformed("A field of the form is given twice."));
+            return Err(ErrorResponse::malformed("A field of the form is given twice."));
         }
         // A pasted token often brings a blank along; no token has one.
         fields.push((name, Value::Text(value.trim().to_owned())));

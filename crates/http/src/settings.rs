@@ -16,7 +16,7 @@ pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// What an operator sets about HTTP.
 #[derive(Clone)]
-pub struct Settings {
+pub struct HttpSettings {
     /// Origins whose pages may call the API; `*` for any. None unless set.
     pub cors_origins: Vec<String>,
     /// Proxies that may say for whom they speak in `X-Forwarded-For`.
@@ -29,7 +29,7 @@ pub struct Settings {
     pub metrics: Option<MetricsText>,
 }
 
-impl Default for Settings {
+impl Default for HttpSettings {
     fn default() -> Self {
         Self {
             cors_origins: Vec::new(),
@@ -41,9 +41,9 @@ impl Default for Settings {
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for HttpSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("HttpSettings")
             .field("cors_origins", &self.cors_origins)
             .field("trusted_proxies", &self.trusted_proxies)
             .field("request_budget", &self.request_budget)

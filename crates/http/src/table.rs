@@ -13,7 +13,7 @@ use candor_service::{Error, Reply, Shell};
 
 use crate::answer::Answer;
 use crate::asset::Asset;
-use crate::exchange::{Asked, Visit};
+use crate::exchange::{AnonymousRequest, AuthenticatedRequest};
 use crate::openapi::Query;
 
 pub use rows::ROUTES;
@@ -83,9 +83,9 @@ pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + '
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// For callers with a key.
-    Keyed(for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>),
+    Keyed(for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>),
     /// For anybody.
-    Open(for<'a> fn(&'a Shell, Visit) -> Work<'a>),
+    Open(for<'a> fn(&'a Shell, AnonymousRequest) -> Work<'a>),
     /// A file, for anybody.
     File(fn() -> &'static Asset),
 }
@@ -143,23 +143,43 @@ impl Route {
         }
     }
 
-    const fn get(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+    const fn get(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
         Self::new(Method::Get, path, access, Handler::Keyed(handler))
     }
 
-    const fn post(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+    const fn post(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
         Self::new(Method::Post, path, access, Handler::Keyed(handler))
     }
 
-    const fn patch(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+    const fn patch(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
         Self::new(Method::Patch, path, access, Handler::Keyed(handler))
     }
 
-    const fn delete(path: &'static str, access: Access, handler: for<'a> fn(&'a Shell, Asked<'a>) -> Work<'a>) -> Self {
+    const fn delete(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
         Self { status: 204, ..Self::new(Method::Delete, path, access, Handler::Keyed(handler)) }
     }
 
-    const fn open(method: Method, path: &'static str, handler: for<'a> fn(&'a Shell, Visit) -> Work<'a>) -> Self {
+    const fn open(
+        method: Method,
+        path: &'static str,
+        handler: for<'a> fn(&'a Shell, AnonymousRequest) -> Work<'a>,
+    ) -> Self {
         Self::new(method, path, Access::Public, Handler::Open(handler))
     }
 

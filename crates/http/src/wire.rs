@@ -18,8 +18,8 @@ use candor_domain::id::RequestId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::api::Api;
-use crate::connections::Place;
-use crate::fault::Fault;
+use crate::connections::ConnectionPermit;
+use crate::error_response::ErrorResponse;
 use crate::paced::{PacedStream, Times};
 use crate::read_gate::ReadGate;
 use crate::{address, record};
@@ -40,10 +40,10 @@ pub(crate) struct Wire {
     api: Arc<Api>,
     instead: Option<Instead>,
     /// Given back when the connection ends.
-    _place: Place,
+    _permit: ConnectionPermit,
 }
 
-/// What is written in place of what was to be written.
+/// What is written in permit of what was to be written.
 struct Instead {
     bytes: Bytes,
     written: usize,
@@ -51,8 +51,14 @@ struct Instead {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream, peer: Option<IpAddr>, api: Arc<Api>, times: Times, place: Place) -> Self {
-        Self { stream: PacedStream::new(stream, times), peer, api, instead: None, _place: place }
+    pub(crate) fn new(
+        stream: TcpStream,
+        peer: Option<IpAddr>,
+        api: Arc<Api>,
+        times: Times,
+        permit: ConnectionPermit,
+    ) -> Self {
+        Self { stream: PacedStream::new(stream, times), peer, api, instead: None, _permit: permit }
     }
 
     /// What tells this connection when to read.
@@ -62,17 +68,17 @@ impl Wire {
 
     /// Tells a client that a head is late that is not the first of its connection; the protocol layer times only that.
     fn refuse_late_head(&self) {
-        let fault = Fault::slow_client();
-        self.stream.say(&whole(&self.api, self.peer, "408 Request Timeout\r\nconnection: close", fault));
+        let error = ErrorResponse::slow_client();
+        self.stream.say(&whole(&self.api, self.peer, "408 Request Timeout\r\nconnection: close", error));
     }
 
     fn completed(&self, buffer: &[u8]) -> Option<Instead> {
         let (before, status, head) = empty_refusal(buffer)?;
         let at = self.api.shell.clock.now();
         let id: RequestId = self.api.shell.id(at);
-        let fault = fault(status)?;
+        let error = error(status)?;
         tracing::info!(status = status.as_u16(), request_id = %id, "request");
-        let body = fault.envelope(id);
+        let body = error.envelope(id);
         let mut bytes = before.to_vec();
         for line in head.trim_end().split("\r\n").filter(|it| *it != NO_BODY) {
             bytes.extend(line.as_bytes());
@@ -99,18 +105,20 @@ fn headers_of(api: &Api, peer: Option<IpAddr>, id: RequestId, length: usize) -> 
 /// Tells a client that it has too many connections, as far as that can be done without waiting.
 pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
     record::turned_away();
-    let fault =
-        Fault::unavailable("This address has too many connections to the service; use those that are open.", None);
+    let error = ErrorResponse::unavailable(
+        "This address has too many connections to the service; use those that are open.",
+        None,
+    );
     let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1";
-    let bytes = whole(api, peer, start, fault);
+    let bytes = whole(api, peer, start, error);
     // Nobody knows yet whether the stream can be written to, so it is asked itself; it does not block.
     let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
 }
 
 /// An answer that begins with this status and these lines.
-fn whole(api: &Api, peer: Option<IpAddr>, start: &str, fault: Fault) -> Vec<u8> {
+fn whole(api: &Api, peer: Option<IpAddr>, start: &str, error: ErrorResponse) -> Vec<u8> {
     let id: RequestId = api.shell.id(api.shell.clock.now());
-    let body = fault.envelope(id);
+    let body = error.envelope(id);
     let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, id, body.len())).into_bytes();
     bytes.extend(&body);
     bytes
@@ -128,12 +136,12 @@ fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
     head.split("\r\n").any(|it| it == NO_BODY).then_some((&buffer[..start], status, head))
 }
 
-fn fault(status: StatusCode) -> Option<Fault> {
+fn error(status: StatusCode) -> Option<ErrorResponse> {
     match status {
-        StatusCode::BAD_REQUEST => Some(Fault::malformed("This cannot be read as an HTTP request.")),
-        StatusCode::REQUEST_TIMEOUT => Some(Fault::slow_client()),
+        StatusCode::BAD_REQUEST => Some(ErrorResponse::malformed("This cannot be read as an HTTP request.")),
+        StatusCode::REQUEST_TIMEOUT => Some(ErrorResponse::slow_client()),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-            Some(Fault::malformed_as(status, "The request line and the headers are too large."))
+            Some(ErrorResponse::malformed_as(status, "The request line and the headers are too large."))
         }
         _ => None,
     }

@@ -14,7 +14,7 @@ mod tls;
 mod wire;
 
 pub use resolve::Names;
-pub use send::{Sender, Settings, SetupError};
+pub use send::{Sender, SenderSettings, SetupError};
 
 /// Runs the Rust examples of the page for receivers.
 #[cfg(doctest)]

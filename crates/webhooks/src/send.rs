@@ -33,7 +33,7 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 
 /// How webhooks are sent.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct SenderSettings {
     /// Networks that may be private and plain http (`webhooks.trusted_targets`).
     pub trusted: Vec<IpNet>,
     /// Where names are looked up.
@@ -80,7 +80,7 @@ impl Sender {
     ///
     /// # Errors
     /// What of the system or the settings cannot be used.
-    pub fn new(settings: Settings) -> Result<Self, SetupError> {
+    pub fn new(settings: SenderSettings) -> Result<Self, SetupError> {
         let policy = Policy::trusting(settings.trusted);
         let beyond = policy.trusted().iter().filter(|it| !it.network().is_loopback()).collect::<Vec<_>>();
         if beyond.is_empty() {
@@ -318,7 +318,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let url = Url::parse(&format!("http://{address}/")).unwrap();
-        let sender = Sender::new(Settings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Settings::default() });
+        let sender =
+            Sender::new(SenderSettings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..SenderSettings::default() });
         let sender = sender.unwrap();
         let body = Bytes::from_static(b"{}");
         let connection = closed_unnoticed(address).await;

@@ -15,7 +15,7 @@ use candor_domain::signature::{sign, sign_standard, verify};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, headers, ping};
 use candor_port_events::{Request, WebhookTransport};
-use candor_webhooks::{Sender, Settings};
+use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PAGE: &str = include_str!("../../../docs/webhooks.md");
@@ -144,7 +144,7 @@ async fn the_examples_accept_a_live_delivery() {
     let headers = headers(&event, DeliveryId::from_bytes([3; 16]), &secrets, at, body.as_bytes(), false);
     let deadline = std::time::Duration::from_secs(20);
     let trusted = vec!["127.0.0.0/8".parse().unwrap()];
-    let sender = Sender::new(Settings { trusted, ..Settings::default() }).unwrap();
+    let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
     let attempt = sender.send(Request { url, headers: headers.clone(), body: body.clone().into(), deadline }).await;
     assert_eq!(attempt.response_status, 200);
     let (seen, bytes) = received.await.unwrap();

@@ -7,6 +7,7 @@ mod migrations;
 mod references;
 mod sizes;
 mod text;
+mod unused;
 
 use crate::process::{Outcome, output, program, root};
 use crate::workspace::Workspace;
@@ -47,6 +48,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(references::check(&files));
+    findings.extend(unused::check(&workspace, &files));
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());

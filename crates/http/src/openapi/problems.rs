@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::shapes::{Member, about, answer, array, count, field, id, named, plain};
 use super::vocabulary::{FIELD_CODES, SCOPES, open};
-use crate::fault::ErrorCode;
+use crate::error_response::ErrorCode;
 
 /// The schema of the body.
 pub(super) const BODY: &str = "ErrorResponse";

@@ -22,7 +22,7 @@ use candor_domain::webhook::{self, Delivery, Only, Subscription, Topic};
 use serde_json::{Value, json};
 
 use super::shapes::{Member, named};
-use crate::fault::ErrorCode;
+use crate::error_response::ErrorCode;
 
 /// The scopes of keys: the permissions of the domain and the word for all of them.
 pub(super) const SCOPES: &str = Scope::NAME;

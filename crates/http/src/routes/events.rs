@@ -2,17 +2,17 @@
 
 use candor_service::{Shell, audit_log as log, events};
 
-use crate::exchange::Asked;
+use crate::exchange::AuthenticatedRequest;
 use crate::table::Work;
 
-pub(crate) fn feed<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+pub(crate) fn feed<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { events::feed(shell, &it.call, it.params).await })
 }
 
-pub(crate) fn get<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+pub(crate) fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { events::get(shell, &it.call, it.id()?).await })
 }
 
-pub(crate) fn audit_log<'a>(shell: &'a Shell, it: Asked<'a>) -> Work<'a> {
+pub(crate) fn audit_log<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { log::list(shell, &it.call, it.params).await })
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_http::{Api, Readiness, ServerOptions, Settings, server};
+use candor_http::{Api, HttpSettings, Readiness, ServerOptions, server};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -21,7 +21,7 @@ struct Listening {
     key: String,
 }
 
-async fn listening(settings: Settings, options: ServerOptions) -> Listening {
+async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening {
     let world = World::new().await;
     let readiness = Readiness::starting();
     readiness.set_ready();
@@ -55,7 +55,7 @@ impl Listening {
 #[tokio::test]
 async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_served_meanwhile() {
     let options = ServerOptions { write_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listening(Settings::default(), options).await;
+    let it = listening(HttpSettings::default(), options).await;
     let mut idle = Vec::new();
     for path in ["/docs/scalar.js", "/v1/openapi.json", "/docs/reference.json"] {
         let mut stream = it.connect().await;
@@ -81,7 +81,7 @@ async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
     const ASKED: usize = 60;
     let write_time = Duration::from_millis(500);
     let options = ServerOptions { write_time, connections_per_client: 1, ..ServerOptions::default() };
-    let it = listening(Settings::default(), options).await;
+    let it = listening(HttpSettings::default(), options).await;
     let mut silent = it.connect().await;
     silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
@@ -99,7 +99,7 @@ async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
 async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
     const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listening(Settings::default(), options).await;
+    let it = listening(HttpSettings::default(), options).await;
     let mut waiting = TcpStream::connect(it.address).await.unwrap();
     waiting.write_all(ASK.as_bytes()).await.unwrap();
     waiting.readable().await.unwrap();
@@ -123,7 +123,7 @@ async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
 
 #[tokio::test]
 async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
     let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
     let csv = format!("POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n");
@@ -143,7 +143,7 @@ async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
 
 #[tokio::test]
 async fn a_connection_goes_on_behind_a_request_whose_body_nobody_asked_for() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let body = "x".repeat(60_000);
     let refused = |length: usize| {
         format!(
@@ -162,7 +162,7 @@ async fn a_connection_goes_on_behind_a_request_whose_body_nobody_asked_for() {
 
 #[tokio::test]
 async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let paths = ["/livez", "/v1/openapi.json", "/v1/nothing", "/docs"];
     let statuses = ["200", "200", "404", "200"];
     let (mut bytes, mut wanted) = (String::new(), Vec::new());
@@ -190,7 +190,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
 
 #[tokio::test]
 async fn a_large_body_and_a_large_answer_arrive_whole() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let rows: String = (0..5_000).map(|it| format!("person{it}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
     let file = format!("email,first_name,last_name\r\n{rows}");
     let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
@@ -210,7 +210,7 @@ async fn a_large_body_and_a_large_answer_arrive_whole() {
 #[tokio::test]
 async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
     let options = ServerOptions { connections_per_client: 2, ..ServerOptions::default() };
-    let it = listening(Settings::default(), options).await;
+    let it = listening(HttpSettings::default(), options).await;
     let ask = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let mut open = Vec::new();
     for _ in 0..2 {
@@ -241,7 +241,8 @@ async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
 #[tokio::test]
 async fn a_proxy_that_is_trusted_has_as_many_connections_as_it_likes() {
     let local: IpAddr = "127.0.0.1".parse().unwrap();
-    let settings = Settings { trusted_proxies: vec![local.to_string().parse().unwrap()], ..Settings::default() };
+    let settings =
+        HttpSettings { trusted_proxies: vec![local.to_string().parse().unwrap()], ..HttpSettings::default() };
     let it = listening(settings, ServerOptions { connections_per_client: 1, ..ServerOptions::default() }).await;
     let mut open = Vec::new();
     for _ in 0..5 {

@@ -1,12 +1,12 @@
 //! Pages of other origins may call the API only where the operator says so (decision A14).
 
-use candor_http::Settings;
+use candor_http::HttpSettings;
 
 use crate::support::World;
 
 async fn world(origins: &[&str]) -> World {
     let cors_origins = origins.iter().map(|it| (*it).to_owned()).collect();
-    World::with(Settings { cors_origins, ..Settings::default() }).await
+    World::with(HttpSettings { cors_origins, ..HttpSettings::default() }).await
 }
 
 #[tokio::test]

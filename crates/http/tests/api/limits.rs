@@ -133,7 +133,7 @@ async fn invitations_are_accepted_20_times_a_minute_per_address() {
 #[tokio::test]
 async fn a_trusted_proxy_speaks_for_its_clients() {
     let trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
-    let world = World::with(candor_http::Settings { trusted_proxies, ..Default::default() }).await;
+    let world = World::with(candor_http::HttpSettings { trusted_proxies, ..Default::default() }).await;
     let send = |client: &'static str| world.bare("GET", "/v1/me").header("x-forwarded-for", client).send();
     for _ in 0..60 {
         assert_eq!(send("203.0.113.1").await.status, 401);

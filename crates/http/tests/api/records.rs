@@ -97,7 +97,7 @@ async fn neither_people_nor_secrets_are_written_down() {
 #[tokio::test]
 async fn the_cause_of_a_failure_is_written_down_once_and_never_sent() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("the cause"));
-    let world = World::with(candor_http::Settings { metrics: Some(metrics), ..Default::default() }).await;
+    let world = World::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
     let lines = Lines::default();
     let _logged = logged(&lines);
     let answered = world.bare("GET", "/metrics").from("127.0.0.1").send().await;

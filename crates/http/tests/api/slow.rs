@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_http::Settings;
+use candor_http::HttpSettings;
 use candor_port_storage::SlowReads;
 use candor_store_sqlite::{Options, SqliteStore};
 
@@ -11,7 +11,7 @@ use crate::support::World;
 
 async fn with(slow_reads: SlowReads) -> World {
     let store = SqliteStore::open(&Options { slow_reads, ..Options::memory() }).unwrap();
-    World::on(Arc::new(store), Settings::default()).await
+    World::on(Arc::new(store), HttpSettings::default()).await
 }
 
 #[tokio::test]

@@ -4,11 +4,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
-use candor_http::Settings;
+use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::vault::{self, Vault};
-use candor_service::{Settings as ShellSettings, Shell};
+use candor_service::{HttpSettings as ShellSettings, Shell};
 use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
 use candor_store_sqlite::SqliteStore;
 use candor_test_postgres::TestDatabase;
@@ -25,7 +25,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     async fn on(name: &'static str, store: Arc<dyn Storage>, database: Option<TestDatabase>) -> Self {
-        let world = World::on(Arc::clone(&store), Settings::default()).await;
+        let world = World::on(Arc::clone(&store), HttpSettings::default()).await;
         Self { name, world, store, _database: database }
     }
 

@@ -15,12 +15,12 @@ use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Delivery;
-use candor_http::{Api, Readiness, Settings, configure};
+use candor_http::{Api, HttpSettings, Readiness, configure};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::{self, Vault};
-use candor_service::{Settings as ShellSettings, Shell};
+use candor_service::{HttpSettings as ShellSettings, Shell};
 use candor_store_sqlite::SqliteStore;
 use serde_json::Value;
 
@@ -57,15 +57,15 @@ pub(crate) struct Answered {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        Self::with(Settings::default()).await
+        Self::with(HttpSettings::default()).await
     }
 
-    pub(crate) async fn with(settings: Settings) -> Self {
+    pub(crate) async fn with(settings: HttpSettings) -> Self {
         let store: Arc<dyn Storage> = Arc::new(SqliteStore::in_memory().unwrap());
         Self::on(store, settings).await
     }
 
-    pub(crate) async fn on(store: Arc<dyn Storage>, settings: Settings) -> Self {
+    pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let public = ShellSettings::at(PUBLIC_URL.to_owned());

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_http::{Api, Readiness, ServerOptions, Settings, server};
+use candor_http::{Api, HttpSettings, Readiness, ServerOptions, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -19,7 +19,7 @@ struct Listening {
     ended: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
-async fn listening(settings: Settings, options: ServerOptions) -> Listening {
+async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening {
     let world = World::new().await;
     let readiness = Readiness::starting();
     readiness.set_ready();
@@ -54,7 +54,7 @@ fn envelope(answer: &str, status: u16, code: &str) {
 
 #[tokio::test]
 async fn what_is_no_request_gets_the_envelope_too() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     for bytes in [
         "nonsense\r\n\r\n".to_owned(),
         "GET /v1/me HTTP/1.1\r\n\r\n".to_owned(),
@@ -71,7 +71,7 @@ async fn what_is_no_request_gets_the_envelope_too() {
 
 #[tokio::test]
 async fn a_refusal_behind_an_answer_in_the_same_connection_is_complete_too() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let answer = talk(it.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let second = answer.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{answer}"));
@@ -82,7 +82,7 @@ async fn a_refusal_behind_an_answer_in_the_same_connection_is_complete_too() {
 #[tokio::test]
 async fn a_slow_head_and_a_slow_body_are_given_up_with_408() {
     let quick = Duration::from_millis(200);
-    let settings = Settings { body_time: quick, ..Settings::default() };
+    let settings = HttpSettings { body_time: quick, ..HttpSettings::default() };
     let it = listening(settings, ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
     envelope(&talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await, 408, "timeout");
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
@@ -94,7 +94,7 @@ async fn a_slow_head_and_a_slow_body_are_given_up_with_408() {
 
 #[tokio::test]
 async fn a_request_that_takes_too_long_is_given_up_with_504() {
-    let settings = Settings { request_budget: Duration::from_millis(200), ..Settings::default() };
+    let settings = HttpSettings { request_budget: Duration::from_millis(200), ..HttpSettings::default() };
     let it = listening(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
@@ -105,7 +105,7 @@ async fn a_request_that_takes_too_long_is_given_up_with_504() {
 
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let announced = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
     let answer = talk(it.address, announced.as_bytes()).await;
@@ -119,7 +119,7 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 
 #[tokio::test]
 async fn head_says_how_long_the_body_would_be_and_sends_none() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let get = talk(it.address, ask("GET").as_bytes()).await;
@@ -135,7 +135,7 @@ async fn head_says_how_long_the_body_would_be_and_sends_none() {
 
 #[tokio::test]
 async fn a_stop_lets_the_request_in_flight_finish() {
-    let it = listening(Settings::default(), ServerOptions::default()).await;
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);
     let begun = format!(

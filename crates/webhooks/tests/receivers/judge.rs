@@ -4,7 +4,7 @@ use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
 use candor_domain::webhook::Verdict::{self, Allowed, Private};
 use candor_domain::webhook::{Target, Verdict as V};
 use candor_port_events::WebhookTransport;
-use candor_webhooks::{Sender, Settings};
+use candor_webhooks::{Sender, SenderSettings};
 
 use crate::support::{AMPLE, OK, Receiver, failed, post, sender, told};
 
@@ -14,7 +14,7 @@ async fn judged(sender: &Sender, url: &str) -> Verdict {
 
 #[tokio::test]
 async fn every_spelling_of_a_forbidden_address_is_seen_through() {
-    let sender = Sender::new(Settings::default()).unwrap();
+    let sender = Sender::new(SenderSettings::default()).unwrap();
     for url in [
         "https://127.0.0.1/",
         "https://127.1/",
@@ -47,7 +47,7 @@ async fn every_spelling_of_a_forbidden_address_is_seen_through() {
 
 #[tokio::test]
 async fn public_addresses_may_be_called_over_https_only() {
-    let sender = Sender::new(Settings::default()).unwrap();
+    let sender = Sender::new(SenderSettings::default()).unwrap();
     for url in ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"] {
         assert_eq!(judged(&sender, url).await, Allowed, "{url}");
     }
@@ -73,7 +73,7 @@ async fn a_trusted_network_may_be_private_and_plain_and_no_other() {
     ] {
         assert_eq!(judged(&trusting, url).await, verdict, "{url}");
     }
-    let strict = Sender::new(Settings::default()).unwrap();
+    let strict = Sender::new(SenderSettings::default()).unwrap();
     assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
     assert_eq!(receiver.connections(), 0, "nothing was opened by judging or refusing");
 }

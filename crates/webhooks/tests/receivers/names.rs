@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use candor_domain::webhook::FailureReason::{Forbidden, NotHttps, Timeout, Unresolvable};
 use candor_domain::webhook::{Target, Verdict};
 use candor_port_events::WebhookTransport;
-use candor_webhooks::{Names, Sender, Settings};
+use candor_webhooks::{Names, Sender, SenderSettings};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -56,7 +56,8 @@ impl NameServer {
 
     fn sender_trusting(&self, network: &str) -> Sender {
         let trusted = vec![network.parse().unwrap()];
-        Sender::new(Settings { trusted, names: Names::Server(self.address), ..Settings::default() }).unwrap()
+        Sender::new(SenderSettings { trusted, names: Names::Server(self.address), ..SenderSettings::default() })
+            .unwrap()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use candor_domain::webhook::{FailureReason, Outcome};
 use candor_port_events::{Attempt, Request, WebhookTransport};
-use candor_webhooks::{Sender, Settings};
+use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -113,8 +113,8 @@ pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<Stri
     }
 }
 
-pub(crate) fn loopback() -> Settings {
-    Settings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Settings::default() }
+pub(crate) fn loopback() -> SenderSettings {
+    SenderSettings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..SenderSettings::default() }
 }
 
 pub(crate) fn sender() -> Sender {

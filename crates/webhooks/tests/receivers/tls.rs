@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candor_domain::webhook::FailureReason::{Timeout, Tls};
-use candor_webhooks::{Sender, Settings};
+use candor_webhooks::{Sender, SenderSettings};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -27,7 +27,7 @@ impl Authority {
     /// A sender that knows it.
     pub(crate) fn sender(&self) -> Sender {
         let authorities = vec![self.0.der().clone()];
-        Sender::new(Settings { authorities, ..loopback() }).unwrap()
+        Sender::new(SenderSettings { authorities, ..loopback() }).unwrap()
     }
 
     /// The server side with a certificate for this name.

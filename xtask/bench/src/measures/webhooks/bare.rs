@@ -12,7 +12,7 @@ use candor_domain::signature;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Outcome as Ended, headers};
 use candor_port_events::{Request, WebhookTransport};
-use candor_webhooks::{Sender, Settings};
+use candor_webhooks::{Sender, SenderSettings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Post {
     /// Must be called within a runtime.
     pub(super) fn new(receiver: &Receiver, data: String) -> Outcome<Self> {
         let trusted = vec!["127.0.0.0/8".parse()?];
-        let sender = Sender::new(Settings { trusted, ..Settings::default() })?;
+        let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() })?;
         Ok(Self { sender, url: receiver.url(), secrets: [signature::generate([7; 32])], data })
     }
 

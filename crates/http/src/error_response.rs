@@ -54,7 +54,7 @@ impl Word for ErrorCode {
 
 /// Everything that an answer without success says.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ErrorResponse {
     pub(crate) status: StatusCode,
     pub(crate) code: ErrorCode,
     pub(crate) message: Cow<'static, str>,
@@ -70,7 +70,7 @@ const BUSY_SECONDS: i64 = 1;
 /// The same for a list that no index answers: as long as one that came first may take.
 const SLOW_SECONDS: i64 = 2;
 
-impl Fault {
+impl ErrorResponse {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             status,
@@ -95,8 +95,8 @@ impl Fault {
     /// The path does not take the method.
     pub(crate) fn wrong_method(allow: &HeaderValue) -> Self {
         let message = "This address does not take this method; the header Allow names those that it takes.";
-        let fault = Self::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::BadRequest, message);
-        Self { allow: Some(allow.clone()), ..fault }
+        let error = Self::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::BadRequest, message);
+        Self { allow: Some(allow.clone()), ..error }
     }
 
     /// The key is missing, malformed, unknown, expired or revoked.
@@ -108,9 +108,9 @@ impl Fault {
     /// A quota is used up.
     pub(crate) fn too_many(quota: &str, standing: &Standing) -> Self {
         let message = "Too many requests; the header Retry-After says when to go on.";
-        let fault = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
         let used_up = UsedUp { quota, limit: standing.limit, window_seconds: WINDOW_SECONDS };
-        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..fault.with([used_up]) }
+        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..error.with([used_up]) }
     }
 
     /// The request is malformed.
@@ -137,21 +137,21 @@ impl Fault {
 
     /// Not available now; `cause` is for the log.
     pub(crate) fn unavailable(message: &'static str, cause: Option<String>) -> Self {
-        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
-        Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..fault }
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..error }
     }
 
     /// A list was given up; the message says what to narrow.
     fn given_up(message: String) -> Self {
-        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
-        Self { retry_after_seconds: Some(SLOW_SECONDS), ..fault }
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(SLOW_SECONDS), ..error }
     }
 
     /// A defect; `cause` is for the log.
     pub(crate) fn defect(cause: String) -> Self {
         let message = "Something went wrong here; it is safe to retry with backoff.";
-        let fault = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::ServerError, message);
-        Self { cause: Some(cause.into_boxed_str()), ..fault }
+        let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::ServerError, message);
+        Self { cause: Some(cause.into_boxed_str()), ..error }
     }
 
     /// The body that every answer without success has (§7).
@@ -184,19 +184,19 @@ struct Envelope<'a> {
     request_id: RequestId,
 }
 
-impl From<Denied> for Fault {
+impl From<Denied> for ErrorResponse {
     fn from(denied: Denied) -> Self {
-        let fault = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
+        let error = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
-            Denied::MissingScope(scope) => fault.with(json!([{"required_scope": scope.word()}])),
-            Denied::AdminRequired | Denied::ActsForPerson => fault.with(json!([{"required_access_level": "admin"}])),
-            Denied::TestKey => fault.with(json!([{"key_environment": "test"}])),
-            Denied::CannotGrant | Denied::OwnerNotAdmin => fault,
+            Denied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
+            Denied::AdminRequired | Denied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
+            Denied::TestKey => error.with(json!([{"key_environment": "test"}])),
+            Denied::CannotGrant | Denied::OwnerNotAdmin => error,
         }
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<Refusal> for ErrorResponse {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid(problems) => {
@@ -216,7 +216,7 @@ impl From<Refusal> for Fault {
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),

@@ -1,0 +1,62 @@
+//! Runs the lifecycle of an objective without a service: `cargo run --package candor-domain --example objective_lifecycle`.
+//!
+//! Every step is a function of values. What would be saved, what would be told to webhooks and who would be notified
+//! comes back as a `Decision`; a step that the lifecycle does not have comes back as a `Refusal`.
+
+#![expect(clippy::print_stdout, reason = "people read what an example prints")]
+
+use candor_domain::decision::Decision;
+use candor_domain::fields::Word;
+use candor_domain::id::Id;
+use candor_domain::json::{Object, Value};
+use candor_domain::objective::{Action, Draft, Family, Objective, OwnerFound};
+use candor_domain::organization::Review;
+use candor_domain::people::Role;
+use candor_domain::time::Timestamp;
+use ulid::Ulid;
+
+fn main() -> Result<(), String> {
+    let owner = Id::<candor_domain::id::EmployeeKind>::from_ulid(Ulid(1));
+    let body: Object = [
+        ("owner_id", owner.to_string()),
+        ("title", "Answer customers within a day".to_owned()),
+        ("period_start", "2026-01-01".to_owned()),
+        ("period_end", "2026-03-31".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), Value::Text(value)))
+    .into();
+
+    let draft = Draft::parse(Family::Employees, body).map_err(|problems| format!("{problems:?}"))?;
+    let found = OwnerFound { role: Role::Employee, in_reach: true };
+    let mut now: Timestamp = "2026-01-02T09:00:00Z".parse().map_err(|error| format!("{error}"))?;
+    let created = Objective::create(Id::from_ulid(Ulid(2)), draft, Some(found), now);
+    let mut objective = told(created.map_err(|refusal| format!("{refusal:?}"))?);
+
+    let actions = [
+        Action::Submit,
+        Action::Reject { reason: "Say which customers".to_owned() },
+        Action::Submit,
+        Action::Approve { comment: None },
+        Action::Complete { outcome: Some("0.8 days in the median".to_owned()) },
+        // A completed objective cannot be approved again.
+        Action::Approve { comment: None },
+    ];
+    for action in actions {
+        now = now.strictly_after(now);
+        match objective.apply(action, Review::Required, now) {
+            Ok(decision) => objective = told(decision),
+            Err(refusal) => println!("refused: {refusal:?}"),
+        }
+    }
+    Ok(())
+}
+
+/// Says what a decision implies, and goes on with the new state.
+fn told(decision: Decision<Objective>) -> Objective {
+    let events: Vec<_> = decision.events.iter().map(|it| it.word()).collect();
+    println!("{:<18} is {:<12} events: {}", decision.audit.action, decision.state.status.word(), events.join(", "));
+    for notice in &decision.notices {
+        println!("{:<18} {}", "", notice.title);
+    }
+    decision.state
+}

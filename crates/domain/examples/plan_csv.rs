@@ -1,0 +1,52 @@
+//! Plans an upload without a database: `cargo run --package candor-domain --example plan_csv`.
+//!
+//! A file is decided as a whole: managers come before their reports, whoever would close a circle is refused, and a file
+//! that was applied changes nothing the second time (§4.3).
+
+#![expect(clippy::print_stdout, reason = "people read what an example prints")]
+
+use std::collections::HashSet;
+
+use candor_domain::csv::{File, Known, Options, Outcome, Plan, plan};
+use candor_domain::time::Timestamp;
+use ulid::Ulid;
+
+const FILE: &str = "email,first_name,last_name,manager_email\n\
+                    ada@example.com,Ada,Moreau,grace@example.com\n\
+                    grace@example.com,Grace,Okafor,\n\
+                    alan@example.com,Alan,Lindqvist,edsger@example.com\n\
+                    edsger@example.com,Edsger,Haas,alan@example.com\n\
+                    ,No,Address,\n";
+
+fn main() -> Result<(), String> {
+    let file = File::read(FILE.as_bytes()).map_err(|error| format!("{error:?}"))?;
+    let at: Timestamp = "2026-03-01T08:15:30Z".parse().map_err(|error| format!("{error}"))?;
+    let options = Options { clear_empty: false, is_admin: true, acts_for: None, connector: None, at };
+    let mut number = 0;
+    let mut ids = || {
+        number += 1;
+        Ulid(number)
+    };
+
+    let mut known = Known::default();
+    let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
+    for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
+        match outcome {
+            Outcome::Reject(rejection) => println!("row {}: {:?}, {}", row.number, rejection.code, rejection.message),
+            other => println!("row {}: {other:?} {}", row.number, row.email),
+        }
+    }
+    let mut people = Vec::new();
+    for step in &first.steps {
+        for decision in Plan::decisions(&file, &known, &options, step) {
+            println!("{}: {} {}", decision.audit.action, decision.state.first_name, decision.state.last_name);
+            people.push(decision.state);
+        }
+    }
+
+    known.people = people;
+
+    let again = plan(&file, &known, &HashSet::new(), &options, &mut ids);
+    println!("the same file again: {} steps", again.steps.len());
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! What a receiver does with a delivery: `cargo run --package candor-domain --example verify_webhook`.
+//!
+//! The raw bytes of the body are checked against the header and the secret before anything reads them (§6.3).
+
+#![expect(clippy::print_stdout, reason = "people read what an example prints")]
+
+use candor_domain::secret::Secret;
+use candor_domain::signature::{sign, verify};
+use candor_domain::time::{NotATime, Timestamp};
+
+fn main() -> Result<(), NotATime> {
+    let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let body = br#"{"type":"observation.created"}"#;
+    let sent: Timestamp = "2026-03-01T08:15:30Z".parse()?;
+
+    // The sender, which signs with every secret that is still good while one is being replaced.
+    let header = sign(&[Secret::new(secret.to_owned())], sent, body);
+    println!("X-Service-Signature: {header}");
+
+    // The receiver.
+    let later: Timestamp = "2026-03-01T08:20:31Z".parse()?;
+    for (what, header, body, now) in [
+        ("as it was sent", header.as_str(), body.as_slice(), sent),
+        ("another body", header.as_str(), b"{}".as_slice(), sent),
+        ("five minutes later", header.as_str(), body.as_slice(), later),
+        ("no signature", "t=1,v2=00", body.as_slice(), sent),
+    ] {
+        match verify(secret, header, body, now) {
+            Ok(()) => println!("{what}: accepted"),
+            Err(why) => println!("{what}: refused, {why}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! What nothing uses: dependencies that no source names, and snapshots that no test asserts.
+
+use super::{Finding, SourceFile};
+use crate::process::root;
+use crate::workspace::{Package, Workspace};
+use std::path::Path;
+
+/// Dependencies that act by being linked or by their features, and are named in no source.
+const NAMELESS: [(&str, &str); 1] = [("candor-bench", "libsqlite3-sys")];
+
+pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding> {
+    let dependencies = workspace.packages.iter().flat_map(|package| dependencies(package, files));
+    dependencies.chain(snapshots(files)).collect()
+}
+
+/// The dependencies of a package whose crate's name stands in none of its sources.
+fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
+    let manifest = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest);
+    let folder = manifest.parent().unwrap_or_else(|| Path::new(""));
+    let sources: Vec<&SourceFile> =
+        files.iter().filter(|file| file.path.ends_with(".rs") && Path::new(&file.path).starts_with(folder)).collect();
+    let is_used = |name: &str| {
+        let word = name.replace('-', "_");
+        sources.iter().any(|file| has_word(&file.text, &word))
+    };
+    let unused = package
+        .dependencies
+        .iter()
+        .filter(|it| !NAMELESS.contains(&(package.name.as_str(), it.name.as_str())) && !is_used(&it.name));
+    let found = unused.map(|it| {
+        Finding::new(&manifest.to_string_lossy(), 1, format!("no source names the dependency {}, remove it", it.name))
+    });
+    found.collect()
+}
+
+/// Whether the word stands in the text with no letter, digit or underscore beside it.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(is_part)
+            && !text[at + word.len()..].chars().next().is_some_and(is_part)
+    })
+}
+
+/// The snapshots whose names no test beside them has.
+fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
+    let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
+        let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };
+        let Some(name) = file.strip_suffix(".snap").and_then(|it| it.rsplit("__").next()) else { return true };
+        let asserted = format!("\"{name}\"");
+        !files.iter().any(|it| it.path.ends_with(".rs") && it.path.starts_with(folder) && it.text.contains(&asserted))
+    });
+    orphans.map(|it| Finding::new(&it.path, 1, "no test asserts this snapshot, remove it")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+    use crate::workspace::{Dependency, Kind};
+
+    #[test]
+    fn a_dependency_that_no_source_of_its_package_names_is_found() {
+        let dependency = |name: &str| Dependency { name: name.to_owned(), kind: Kind::Normal };
+        let package = Package {
+            name: "a".to_owned(),
+            manifest: root().join("crates/a/Cargo.toml"),
+            has_library: true,
+            dependencies: vec![dependency("serde-json"), dependency("url"), dependency("ring")],
+        };
+        let sources = [
+            file("crates/a/src/lib.rs", "use serde_json::Value;\nfn curl() {}"),
+            file("crates/a/tests/it.rs", "ring::digest();"),
+            file("crates/ab/src/lib.rs", "use url::Url;"),
+        ];
+        let found = dependencies(&package, &sources);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].says.contains(" url,"), "{found:?}");
+    }
+
+    #[test]
+    fn a_snapshot_that_no_test_asserts_is_found() {
+        let sources = [
+            file("crates/a/tests/api/snapshots.rs", "assert_snapshot!(\"me\", it);"),
+            file("crates/a/tests/api/snapshots/api__snapshots__me.snap", ""),
+            file("crates/a/tests/api/snapshots/api__snapshots__gone.snap", ""),
+            file("crates/b/tests/api/main.rs", "\"gone\""),
+        ];
+        let found: Vec<_> = snapshots(&sources).into_iter().map(|it| it.path).collect();
+        assert_eq!(found, ["crates/a/tests/api/snapshots/api__snapshots__gone.snap"]);
+    }
+}
