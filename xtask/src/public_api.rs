@@ -57,7 +57,7 @@ fn module(name: &str, path: &Path, out: &mut String) -> Outcome {
     inside.sort();
     let items: Vec<Item> = file.items.into_iter().filter_map(offered).collect();
     if !items.is_empty() {
-        let text = prettyplease::unparse(&File { shebang: None, attrs: vec![], items });
+        let text = prettyplease::unparse(&File { shebang: None, frontmatter: None, attrs: vec![], items });
         out.push_str(&format!("// {name}\n{}\n", text.replace(" {}\n", ";\n")));
     }
     for it in inside {
@@ -199,7 +199,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let items = parse_str::<File>(text).unwrap().items.into_iter().filter_map(offered).collect();
-        prettyplease::unparse(&File { shebang: None, attrs: vec![], items })
+        prettyplease::unparse(&File { shebang: None, frontmatter: None, attrs: vec![], items })
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod private_file;
 mod serving_lock;
 mod store;
 mod telemetry;
+mod traces;
 mod wiring;
 
 use std::io::Write;
@@ -62,7 +63,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(Error::Configuration { problems, warnings, shown: false });
     }
-    telemetry::start_logs(&config)?;
+    let export = telemetry::start_logs(&config)?;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -70,6 +71,9 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
     let done = runtime.block_on(run(cli.command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
+    if let Some(export) = export {
+        export.stop();
+    }
     done
 }
 

@@ -5,10 +5,15 @@ use std::sync::Arc;
 
 use candor_http::MetricsText;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
+use crate::traces::{self, Export};
 
 /// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -88,7 +93,7 @@ const METRICS: [(Shape, &str, &str); 21] = [
 
 /// What others say about starting and stopping threads, and about clients that send nonsense, which has an event of its
 /// own; a filter that names them wins.
-const QUIET: &str = "actix_server=warn,actix_http=off";
+const QUIET: &str = "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -105,19 +110,43 @@ pub(crate) fn filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(&text).map(|_| text).map_err(|_| wanted())
 }
 
-/// Starts logging. Standard output belongs to the commands' answers.
+/// Starts logging, and exports traces where the environment wants that. Standard output belongs to the commands' answers.
 ///
 /// # Errors
-/// [`Error::Defect`] if it was started before.
-pub(crate) fn start_logs(config: &Config) -> Result<(), Error> {
+/// [`Error::Defect`] if it was started before, or if traces cannot be exported as they are wanted.
+pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
-    let filter = EnvFilter::try_new(format!("{QUIET},{}", config.log)).map_err(|it| defect(it.to_string()))?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter = EnvFilter::try_new(format!("{QUIET},{}=off,{}", traces::TARGET, config.log))
+        .map_err(|it| defect(it.to_string()))?;
+    let export = traces::export()?;
+    let started = match &export {
+        None => tracing_subscriber::registry().with(filter).with(lines(config)).try_init(),
+        Some(export) => with_traces(filter, config, export),
+    };
+    started.map_err(|it| defect(it.to_string()))?;
+    Ok(export)
+}
+
+#[cfg(feature = "otlp")]
+fn with_traces(filter: EnvFilter, config: &Config, export: &Export) -> Result<(), TryInitError> {
+    tracing_subscriber::registry().with(lines(config).with_filter(filter)).with(export.layer()).try_init()
+}
+
+#[cfg(not(feature = "otlp"))]
+fn with_traces(filter: EnvFilter, config: &Config, _: &Export) -> Result<(), TryInitError> {
+    tracing_subscriber::registry().with(filter).with(lines(config)).try_init()
+}
+
+/// Events as lines on standard error.
+fn lines<S>(config: &Config) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     match config.log_format {
-        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
     }
-    .map_err(|it| defect(it.to_string()))
 }
 
 /// Starts collecting metrics; the handle renders them.

@@ -11,7 +11,7 @@ use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, FailureReason, Outcome, Request, WebhookTransport};
 use candor_service::vault::{self, Vault};
-use candor_service::{Settings, Shell, master_key};
+use candor_service::{Shell, ShellSettings, master_key};
 use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl};
@@ -158,7 +158,7 @@ impl Parts {
     ) -> Result<Arc<Shell>, Error> {
         let Self { ids, vault } = self;
         let store = store::open(config).await?;
-        let settings = Settings { public_url, max_subscriptions: config.webhooks_max_subscriptions };
+        let settings = ShellSettings { public_url, max_subscriptions: config.webhooks_max_subscriptions };
         Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
     }
 }

@@ -17,6 +17,8 @@ use candor_domain::params::Params;
 use candor_domain::replay::Fingerprint;
 use candor_service::{Call, Idempotency};
 use futures_util::FutureExt;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::address;
 use crate::answer::Answer;
@@ -56,7 +58,8 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         caller: None,
     };
     let record = Record::begin(exchange.id);
-    let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind();
+    let span = span_of(&exchange);
+    let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind().instrument(span.clone());
     let done = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => Err(ErrorResponse::defect(format!("panicked: {}", panic_text(&*panic)))),
@@ -71,9 +74,29 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let (status, bytes) = (answer.status, answer.body.len());
+    span.record("otel.name", tracing::field::display(format_args!("{} {}", request.method(), exchange.pattern)));
+    span.record("http.route", exchange.pattern).record("http.response.status_code", status.as_u16());
     let response = answer.into_response(&api, &exchange);
     record.finish(&exchange, status, bytes);
     response
+}
+
+/// What a trace says of a request; the rest comes with its answer.
+fn span_of(exchange: &Exchange<'_>) -> Span {
+    tracing::info_span!(
+        target: "candor_spans",
+        "request",
+        otel.kind = "server",
+        otel.name = Empty,
+        request_id = %exchange.id,
+        http.request.method = %exchange.request.method(),
+        http.route = Empty,
+        http.response.status_code = Empty,
+    )
+}
+
+fn use_case(route: &Route) -> Span {
+    tracing::info_span!(target: "candor_spans", "use_case", otel.name = route.operation)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
@@ -110,12 +133,12 @@ impl Api {
             Handler::Keyed(handler) => {
                 let caller = self.admit(exchange, route).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
-                handler(&self.shell, asked).await?
+                handler(&self.shell, asked).instrument(use_case(route)).await?
             }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;
-                handler(&self.shell, visit).await?
+                handler(&self.shell, visit).instrument(use_case(route)).await?
             }
             Handler::File(file) => return Ok(file().answer(request.headers())),
         };

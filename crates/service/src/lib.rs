@@ -35,4 +35,4 @@ pub mod webhooks;
 pub use call::{Call, Idempotency, Precondition};
 pub use error::Error;
 pub use reply::{Outcome, Reply};
-pub use shell::{Settings, Shell};
+pub use shell::{Shell, ShellSettings};

@@ -18,6 +18,7 @@ use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
 
 use tokio::sync::{Mutex, MutexGuard};
+use tracing::Instrument;
 
 use crate::auth::Authenticator;
 use crate::delivery::{Deliveries, HandOver};
@@ -26,7 +27,7 @@ use crate::renderings::Renderings;
 use crate::reply::{Outcome, Reply};
 use crate::retention::Clocks;
 use crate::vault::{Place, Vault};
-use crate::{Call, Error};
+use crate::{Call, Error, Idempotency};
 
 /// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
 /// checks `If-Match` itself, each time against what it has just read.
@@ -34,14 +35,14 @@ const ATTEMPTS: usize = 8;
 
 /// What an operator sets and use cases need.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ShellSettings {
     /// The base of links, ending before `/v1`.
     pub public_url: String,
     /// The most subscriptions of a data set (decision F10).
     pub max_subscriptions: u32,
 }
 
-impl Settings {
+impl ShellSettings {
     /// The usual ones, with this base of links.
     #[must_use]
     pub const fn at(public_url: String) -> Self {
@@ -66,7 +67,7 @@ pub struct Shell {
     /// How often.
     pub limits: Limits,
     /// What the operator set.
-    pub settings: Settings,
+    pub settings: ShellSettings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
     /// People as observations show them.
@@ -104,7 +105,7 @@ impl Shell {
         ids: Arc<dyn Ids>,
         vault: Vault,
         receivers: Arc<dyn WebhookTransport>,
-        settings: Settings,
+        settings: ShellSettings,
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
@@ -179,7 +180,8 @@ impl Shell {
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
         let hand_over = HandOver::prepare(&self.deliveries, tenant, &mut change);
         let (rows, events) = (change.writes.len(), change.events.len());
-        let committed = self.store.commit(tenant, change).await;
+        let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
+        let committed = self.store.commit(tenant, change).instrument(span).await;
         let organization = tenant.organization;
         match &committed {
             Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
@@ -323,8 +325,6 @@ impl Shell {
         Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
     }
 }
-
-use crate::Idempotency;
 
 /// The purpose that kept answers are sealed for.
 const REPLAY: &str = "replay";

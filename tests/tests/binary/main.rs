@@ -33,4 +33,6 @@ mod stop;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod traces;
+#[cfg(test)]
 mod webhooks;

@@ -8,7 +8,7 @@ use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::vault::{self, Vault};
-use candor_service::{HttpSettings as ShellSettings, Shell};
+use candor_service::{Shell, ShellSettings};
 use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
 use candor_store_sqlite::SqliteStore;
 use candor_test_postgres::TestDatabase;

@@ -20,7 +20,7 @@ use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::{self, Vault};
-use candor_service::{HttpSettings as ShellSettings, Shell};
+use candor_service::{Shell, ShellSettings};
 use candor_store_sqlite::SqliteStore;
 use serde_json::Value;
 

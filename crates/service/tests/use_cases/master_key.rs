@@ -8,7 +8,7 @@ use candor_port_storage::upkeep::Upkeep;
 use candor_service::master_key::{WrongKey, confirm};
 use candor_service::vault::Vault;
 use candor_service::webhooks::{self, Rekeyed};
-use candor_service::{Error, Settings, Shell};
+use candor_service::{Error, Shell, ShellSettings};
 use serde_json::json;
 
 use crate::support::{World, body, member};
@@ -19,7 +19,7 @@ const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
 fn with_ring(world: &World, ring: &str) -> Shell {
-    let settings = Settings::at("http://localhost:8080".to_owned());
+    let settings = ShellSettings::at("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as Arc<dyn Clock>);
     let receivers = Arc::clone(&world.shell.receivers);
     Shell::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)

@@ -17,7 +17,7 @@ use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
 use candor_port_storage::store::People;
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::Vault;
-use candor_service::{Call, Error, Idempotency, Reply, Settings, Shell, employees};
+use candor_service::{Call, Error, Idempotency, Reply, Shell, ShellSettings, employees};
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::Faulty;
 use ulid::Ulid;
@@ -141,7 +141,7 @@ pub(crate) fn process(
     seed: u64,
 ) -> Arc<Shell> {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
-    let settings = Settings { max_subscriptions: 1_000, ..Settings::at("http://localhost:8080".to_owned()) };
+    let settings = ShellSettings { max_subscriptions: 1_000, ..ShellSettings::at("http://localhost:8080".to_owned()) };
     let (clock, store) = (Arc::clone(clock) as _, Arc::clone(store) as _);
     Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }

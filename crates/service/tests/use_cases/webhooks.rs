@@ -14,7 +14,7 @@ use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::ChangeSet;
 use candor_service::vault::{Place, Vault};
 use candor_service::webhooks::{self, Rekeyed, Unsealable};
-use candor_service::{Call, Error, Outcome, Settings, Shell, audit_log};
+use candor_service::{Call, Error, Outcome, Shell, ShellSettings, audit_log};
 use candor_store_testkit::{Call as StoreCall, Fault};
 use serde_json::json;
 use ulid::Ulid;
@@ -27,7 +27,7 @@ const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Another process on the world's store, with this ring of keys and this clock.
 fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Shell {
-    let settings = Settings { max_subscriptions: 1_000, ..Settings::at("http://localhost:8080".to_owned()) };
+    let settings = ShellSettings { max_subscriptions: 1_000, ..ShellSettings::at("http://localhost:8080".to_owned()) };
     let receivers = Arc::clone(&world.shell.receivers);
     let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
     Shell::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)

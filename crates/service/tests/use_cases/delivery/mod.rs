@@ -163,7 +163,7 @@ impl Desk {
     pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Shell> {
         let vault = Vault::parse(ring).unwrap();
         let (store, clock) = (Arc::clone(&self.world.store) as _, Arc::clone(&self.world.clock) as _);
-        let settings = candor_service::Settings::at("http://localhost:8080".to_owned());
+        let settings = candor_service::ShellSettings::at("http://localhost:8080".to_owned());
         let receivers = Arc::clone(&self.script) as _;
         Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
     }

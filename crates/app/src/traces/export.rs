@@ -1,0 +1,80 @@
+//! The exporter.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{SpanExporter, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Subscriber;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::registry::LookupSpan;
+use ureq::Agent;
+
+use super::TARGET;
+use crate::error::Error;
+
+/// What the service calls itself unless `OTEL_SERVICE_NAME` says otherwise.
+const SERVICE: &str = "candor";
+/// The longest that one post of spans takes.
+const POST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest that the end of the process waits for the last spans to be sent.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+/// So much of a collector's answer is read.
+const MAX_ANSWER_BYTES: u64 = 65_536;
+
+/// Sends spans in batches, on a thread of its own.
+pub(crate) struct Export(SdkTracerProvider);
+
+impl Export {
+    /// As the environment wants it: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`,
+    /// `OTEL_RESOURCE_ATTRIBUTES`.
+    pub(super) fn new() -> Result<Self, Error> {
+        let defect = |reason: String| Error::Defect { what: "export traces", reason };
+        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT)).build();
+        let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
+        let exporter = exporter.map_err(|it| defect(it.to_string()))?;
+        // What the environment says of it comes behind, and wins.
+        let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
+        let mut resource = Resource::builder();
+        if !named {
+            resource = resource.with_service_name(SERVICE);
+        }
+        let resource =
+            resource.with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+        let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build());
+        Ok(Self(provider.build()))
+    }
+
+    /// What takes the spans, and nothing else.
+    pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
+    where
+        S: Subscriber + Send + Sync + for<'a> LookupSpan<'a>,
+    {
+        let wanted = Targets::new().with_target(TARGET, LevelFilter::TRACE);
+        tracing_opentelemetry::layer().with_tracer(self.0.tracer(SERVICE)).with_location(false).with_filter(wanted)
+    }
+
+    /// Sends what waits. A collector that does not answer loses it.
+    pub(crate) fn stop(&self) {
+        drop(self.0.shutdown_with_timeout(STOP_TIMEOUT));
+    }
+}
+
+/// Posts batches. It blocks, on the exporter's own thread.
+#[derive(Debug)]
+struct Client(Agent);
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let answer = self.0.run(request.map(|it| it.to_vec()))?;
+        let (head, mut body) = answer.into_parts();
+        let bytes = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
+        Ok(Response::from_parts(head, bytes.into()))
+    }
+}
