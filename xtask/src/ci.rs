@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
-use crate::process::{Outcome, cargo, run as run_program, succeeds};
-use crate::{clients, openapi, public_api, reference, schemathesis, signatures, test, tidy};
+use crate::process::{Outcome, cargo, run as run_program};
+use crate::{clients, deny, openapi, public_api, reference, schemathesis, signatures, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
@@ -14,7 +14,7 @@ const STEPS: [Step; 12] = [
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
     ("tests", || test::run(&[])),
-    ("licences and bans", deny),
+    ("licences and bans", deny::run),
     ("signatures of webhooks", signatures::run),
     ("reference in a browser", reference::run),
     ("generated clients", clients::run),
@@ -41,13 +41,4 @@ fn lints() -> Outcome {
 fn docs() -> Outcome {
     let mut command = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
     run_program(command.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Without the advisories, which change without a change of ours: those are for `cargo deny check advisories`.
-fn deny() -> Outcome {
-    if !succeeds(&mut cargo(&["deny", "--version"])) {
-        println!("skipped: cargo-deny is not installed");
-        return Ok(());
-    }
-    run_program(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))
 }

@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod clients;
+mod deny;
 mod openapi;
 mod packages;
 mod postgres;

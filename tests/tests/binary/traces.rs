@@ -15,7 +15,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let place = Place::sqlite()
         .with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'))
         .with("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=staging");
-    let key = place.key("employees.write", &[]);
+    let key = place.key("employees:write", &[]);
     let service = Service::serve(&place);
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau"});
     let answer = service.client(&key.secret).post("/v1/employees", &body).unwrap();
