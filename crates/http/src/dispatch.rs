@@ -56,10 +56,10 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         route: None,
         standing: None,
         caller: None,
+        span: Span::none(),
     };
     let record = Record::begin(exchange.id);
-    let span = span_of(&exchange);
-    let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind().instrument(span.clone());
+    let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind();
     let done = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => Err(ErrorResponse::defect(format!("panicked: {}", panic_text(&*panic)))),
@@ -74,23 +74,23 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let (status, bytes) = (answer.status, answer.body.len());
-    span.record("otel.name", tracing::field::display(format_args!("{} {}", request.method(), exchange.pattern)));
-    span.record("http.route", exchange.pattern).record("http.response.status_code", status.as_u16());
+    exchange.span.record("http.response.status_code", status.as_u16());
     let response = answer.into_response(&api, &exchange);
     record.finish(&exchange, status, bytes);
     response
 }
 
-/// What a trace says of a request; the rest comes with its answer.
+/// What a trace says of a request; its status comes with its answer.
 fn span_of(exchange: &Exchange<'_>) -> Span {
+    let (method, route) = (exchange.request.method(), exchange.pattern);
     tracing::info_span!(
         target: "candor_spans",
         "request",
         otel.kind = "server",
-        otel.name = Empty,
+        otel.name = %format_args!("{method} {route}"),
         request_id = %exchange.id,
-        http.request.method = %exchange.request.method(),
-        http.route = Empty,
+        http.request.method = %method,
+        http.route = route,
         http.response.status_code = Empty,
     )
 }
@@ -129,6 +129,19 @@ impl Api {
             return Err(ErrorResponse::wrong_method(&resource.allow));
         };
         exchange.route = Some(route);
+        exchange.span = span_of(exchange);
+        let span = exchange.span.clone();
+        self.carry_out(exchange, route, captures, payload).instrument(span).await
+    }
+
+    /// Checks a request that a route takes, and carries it out.
+    async fn carry_out(
+        &self,
+        exchange: &mut Exchange<'_>,
+        route: &'static Route,
+        captures: Captures<'_>,
+        payload: &mut Option<Payload>,
+    ) -> Result<Answer, ErrorResponse> {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
                 let caller = self.admit(exchange, route).await?;
@@ -140,7 +153,7 @@ impl Api {
                 let visit = self.visit(exchange, route, payload).await?;
                 handler(&self.shell, visit).instrument(use_case(route)).await?
             }
-            Handler::File(file) => return Ok(file().answer(request.headers())),
+            Handler::File(file) => return Ok(file().answer(exchange.request.headers())),
         };
         Ok(Answer::of_reply(self, exchange, reply))
     }

@@ -33,6 +33,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) route: Option<&'static Route>,
     pub(crate) standing: Option<Standing>,
     pub(crate) caller: Option<Arc<Caller>>,
+    /// Its span, once a route is found.
+    pub(crate) span: tracing::Span,
 }
 
 impl Exchange<'_> {

@@ -24,7 +24,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     // A stop sends what waits.
     service.stop();
     let arrived = collector.at("/v1/traces");
-    let wanted = ["POST /v1/employees", "createEmployee", "commit", "candor", "staging", &id];
+    let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
     for text in wanted {
         assert!(arrived.iter().any(|it| has(&it.body, text)), "{text} in {} posts", arrived.len());
     }

@@ -56,7 +56,8 @@ impl Export {
         S: Subscriber + Send + Sync + for<'a> LookupSpan<'a>,
     {
         let wanted = Targets::new().with_target(TARGET, LevelFilter::TRACE);
-        tracing_opentelemetry::layer().with_tracer(self.0.tracer(SERVICE)).with_location(false).with_filter(wanted)
+        let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer(SERVICE));
+        layer.with_location(false).with_threads(false).with_target(false).with_filter(wanted)
     }
 
     /// Sends what waits. A collector that does not answer loses it.

@@ -9,6 +9,7 @@ use candor_domain::secret::Secret;
 use candor_domain::webhook::{self, Answered, FailureReason, Job, Origin, Outcome, Status};
 use candor_port_events::{Attempt, Request};
 use candor_port_storage::queue::Fate;
+use tracing::Instrument;
 
 use super::engine::{Engine, Phase, Waiting};
 use super::message::Message;
@@ -103,10 +104,19 @@ impl Engine {
             deadline: self.settings.timeout,
         };
         tracing::trace!(webhook = %job.webhook_id, event = %job.event_id, attempt = job.attempt, "a delivery begins");
+        let span = tracing::info_span!(
+            target: "candor_spans",
+            "attempt",
+            otel.kind = "client",
+            webhook_id = %job.webhook_id,
+            event_id = %job.event_id,
+            delivery_id = %id,
+            number = job.attempt,
+        );
         let mut phase = self.phase.subscribe();
         tokio::select! {
             biased;
-            attempt = self.shell.receivers.send(request) => Some(attempt),
+            attempt = self.shell.receivers.send(request).instrument(span) => Some(attempt),
             _ = phase.wait_for(|it| *it == Phase::Cut) => None,
         }
     }
