@@ -36,6 +36,7 @@ fn table() -> Vec<Row> {
             "ring",
             "serde",
             "serde_json",
+            "strum",
             "thiserror",
             "ulid",
             "url",
