@@ -25,7 +25,7 @@ impl AccessPath {
     /// The declared index that leaves the fewest conditions unanswered; the first of several.
     #[must_use]
     pub fn of(listing: &Listing) -> Self {
-        let along = listing.table.indexes.iter().filter_map(|it| along(listing, it));
+        let along = listing.table().indexes.iter().filter_map(|it| along(listing, it));
         along
             .min_by_key(|it| it.unanswered.len())
             .unwrap_or_else(|| Self { index: None, unanswered: asked(listing, |_| false) })
@@ -97,11 +97,11 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
     let listings: Vec<_> = listings.into_iter().collect();
     let unanswered = |it: &Listing| {
         let columns = AccessPath::of(it).unanswered;
-        columns.iter().map(|column| parameter(it.table, column.name)).collect::<Vec<_>>()
+        columns.iter().map(|column| parameter(it.table(), column.name)).collect::<Vec<_>>()
     };
     let mut names: Vec<String> = listings.iter().copied().flat_map(unanswered).collect();
     if names.is_empty() {
-        names = listings.iter().flat_map(|it| it.conditions.iter().filter_map(|c| elsewhere(it.table, c))).collect();
+        names = listings.iter().flat_map(|it| it.conditions.iter().filter_map(|c| elsewhere(it.table(), c))).collect();
     }
     names.sort();
     names.dedup();

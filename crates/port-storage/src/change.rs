@@ -1,21 +1,17 @@
 //! A decision on its way into the store: everything it implies, saved whole or not at all.
 
-use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
-use candor_domain::library::{Attribute, Department};
 use candor_domain::notification::Notification;
-use candor_domain::objective::Objective;
-use candor_domain::observation::Observation;
-use candor_domain::organization::Organization;
-use candor_domain::people::{Connector, Employee, Invitation};
+use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Subscription};
+use candor_domain::webhook::Job;
 
 use crate::Version;
+use crate::flat::Stored;
+use crate::put::AnyRow;
 use crate::queue::Lease;
 use crate::store::StorageError;
 
@@ -69,6 +65,13 @@ impl ChangeSet {
     pub fn audit_entries(&self) -> impl Iterator<Item = &AuditEntry> {
         std::iter::once(&self.audit).chain(&self.more_audit)
     }
+
+    /// The rows that are added with the writes: who is told, what fires, who did what.
+    #[must_use]
+    pub fn added(&self) -> Vec<AnyRow> {
+        let told = self.notices.iter().map(AnyRow::new);
+        told.chain(self.events.iter().map(AnyRow::new)).chain(self.audit_entries().map(AnyRow::new)).collect()
+    }
 }
 
 /// One row to write: the whole aggregate.
@@ -90,46 +93,25 @@ impl<T> Row<T> {
     pub const fn seen(value: T, version: Version) -> Self {
         Self { value, seen: Some(version) }
     }
-
-    /// The version it gets.
-    #[must_use]
-    pub const fn version(&self) -> Version {
-        match self.seen {
-            Some(version) => version.next(),
-            None => Version::FIRST,
-        }
-    }
 }
 
-/// A write of one aggregate.
+/// A write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
-    /// An observation.
-    Observation(Row<Observation>),
-    /// A person. Where `lines` is given, the reporting line changes with it, and the store brings the closure of the
-    /// reporting tree up to date in the same transaction.
-    Employee(Row<Employee>, Option<Lines>),
-    /// A department.
-    Department(Row<Department>),
-    /// An attribute.
-    Attribute(Row<Attribute>),
-    /// An organization's settings.
-    Organization(Row<Organization>),
-    /// An API key. Keys belong to the organization: they are kept under its live tenant.
-    ApiKey(Row<ApiKey>),
-    /// An invitation.
-    Invitation(Row<Invitation>),
-    /// A connector.
-    Connector(Row<Connector>),
-    /// An objective.
-    Objective(Row<Objective>),
-    /// A notification that was read.
-    Notification(Row<Notification>),
+    /// A whole aggregate, whatever it is. See [`Write::put`].
+    Put(AnyRow),
+    /// A person whose reporting line changes or begins with their row: the store brings the closure of the reporting tree
+    /// up to date in the same transaction. See [`Write::employee`].
+    PutReporting {
+        /// The person.
+        row: AnyRow,
+        /// Their manager from now on.
+        manager: Option<EmployeeId>,
+        /// What the change relies on.
+        lines: Lines,
+    },
     /// Everything that was sent to a person and not read becomes read at this time.
     NotificationsRead(EmployeeId, Timestamp),
-    /// A webhook subscription. What its deliveries say of it is not written: that is recorded apart, see
-    /// [`crate::queue::Queue::record`].
-    Webhook(Row<Subscription>),
     /// The failures of a subscription are forgotten.
     WebhookForgiven(WebhookId),
     /// A subscription that had this version goes for good; what is queued for it dies.
@@ -140,6 +122,23 @@ pub enum Write {
     /// Queued deliveries that nobody has and that are due later become due at this time. What a worker has stays due as
     /// it is, and what is parked stays parked. See [`Sooner`].
     BringForward(Vec<Sooner>, Timestamp),
+}
+
+impl Write {
+    /// A whole aggregate. What others record of it (see [`crate::flat::Table::recorded`]) is not written.
+    #[must_use]
+    pub fn put<T: Stored>(row: &Row<T>) -> Self {
+        Self::Put(AnyRow::of(row))
+    }
+
+    /// A person, and the change of their reporting line if there is one.
+    #[must_use]
+    pub fn employee(row: &Row<Employee>, lines: Option<Lines>) -> Self {
+        match lines {
+            None => Self::put(row),
+            Some(lines) => Self::PutReporting { row: AnyRow::of(row), manager: row.value.manager_id, lines },
+        }
+    }
 }
 
 /// A queued delivery that is wanted sooner.
@@ -223,10 +222,4 @@ pub enum CommitError {
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-}
-
-/// The tenant whose rows hold an organization's keys.
-#[must_use]
-pub const fn key_tenant(tenant: Tenant) -> Tenant {
-    Tenant::live(tenant.organization)
 }

@@ -3,9 +3,11 @@
 //! A store brings two things of its own: how a [`Cell`] is bound, and how a value is fetched ([`Fetch`]). Which columns
 //! a resource has, in which order, and what makes a stored value corrupt is said once, here and in [`crate::rows`].
 
+use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
+use serde::Serialize;
 
 use crate::store::StorageError;
 
@@ -53,7 +55,7 @@ impl Column {
 
 /// A table whose rows are values of one type. Every table starts with `tenant_id`, and its key is
 /// `(tenant_id, <first column>)`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
     /// Its name.
     pub name: &'static str,
@@ -70,6 +72,11 @@ pub struct Table {
     pub members: Option<MemberTable>,
     /// The indexes that lead to the rows of a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
+    /// Whether rows belong to the organization and not to one of its data sets: they stand under its live tenant.
+    pub of_organization: bool,
+    /// Whether a new row can be saved together with those of other change sets, because two rows of one tenant never
+    /// want the same value of anything but the id.
+    pub shares_commits: bool,
 }
 
 /// An index of a table. Every one of them begins with `tenant_id`, which is not said.
@@ -96,6 +103,28 @@ impl Index {
 }
 
 impl Table {
+    /// A table with nothing but a name, to begin its declaration with.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        Self {
+            name,
+            columns: &[],
+            derived: &[],
+            recorded: &[],
+            versioned: true,
+            members: None,
+            indexes: &[],
+            of_organization: false,
+            shares_commits: false,
+        }
+    }
+
+    /// The tenant that rows stand under which somebody of this tenant writes or reads.
+    #[must_use]
+    pub const fn tenant(&self, own: Tenant) -> Tenant {
+        if self.of_organization { Tenant::live(own.organization) } else { own }
+    }
+
     /// The columns that are read, in their order.
     pub fn read(&self) -> impl Iterator<Item = &'static Column> {
         self.columns.iter().chain(self.recorded)
@@ -154,14 +183,69 @@ impl Cell {
     }
 }
 
+impl<K: Kind> From<Id<K>> for Cell {
+    fn from(it: Id<K>) -> Self {
+        Self::Id(it.to_bytes())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(it: String) -> Self {
+        Self::Text(it)
+    }
+}
+
+impl From<[u8; 32]> for Cell {
+    fn from(it: [u8; 32]) -> Self {
+        Self::Bytes(it.to_vec())
+    }
+}
+
 /// The cells of a row, in the order of its columns.
 #[derive(Debug, Default)]
-pub struct Cells(pub Vec<Cell>);
+pub struct Cells {
+    cells: Vec<Cell>,
+    /// The first cell whose value has no form, by its number, and why.
+    unwritable: Option<(usize, String)>,
+}
+
+/// A value that has no form in its column, which is a defect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value of {table}.{column} cannot be written: {reason}")]
+pub struct Unwritable {
+    table: &'static str,
+    column: &'static str,
+    reason: String,
+}
+
+impl From<Unwritable> for StorageError {
+    fn from(it: Unwritable) -> Self {
+        Self::Failed(it.to_string())
+    }
+}
 
 impl Cells {
     /// Adds a cell.
     pub fn put(&mut self, cell: Cell) {
-        self.0.push(cell);
+        self.cells.push(cell);
+    }
+    /// Adds a value as JSON text. One that has no such form makes the whole row [`Unwritable`].
+    pub fn json<T: Serialize>(&mut self, it: &T) {
+        match serde_json::to_string(it) {
+            Ok(text) => self.text(text),
+            Err(error) => {
+                let at = self.cells.len();
+                self.unwritable.get_or_insert_with(|| (at, error.to_string()));
+                self.put(Cell::Null(Type::Text));
+            }
+        }
+    }
+    /// Adds a value as JSON text, or null.
+    pub fn opt_json<T: Serialize>(&mut self, it: Option<&T>) {
+        match it {
+            Some(it) => self.json(it),
+            None => self.put(Cell::Null(Type::Text)),
+        }
     }
     /// Adds an id.
     pub fn id<K: Kind>(&mut self, it: Id<K>) {
@@ -247,8 +331,14 @@ pub trait Fetch {
 
 /// A value with a table of its own.
 pub trait Stored: Sized + Send + Sync + 'static {
+    /// What its id names.
+    type Kind: Kind;
+
     /// Its table.
     const TABLE: &'static Table;
+
+    /// Its id.
+    fn key(&self) -> Id<Self::Kind>;
 
     /// Its cells: those of the columns, then those of the derived ones.
     fn write(&self, out: &mut Cells);
@@ -265,11 +355,16 @@ pub trait Stored: Sized + Send + Sync + 'static {
     }
 
     /// Its cells.
-    #[must_use]
-    fn cells(&self) -> Vec<Cell> {
-        let mut out = Cells(Vec::with_capacity(Self::TABLE.columns.len() + Self::TABLE.derived.len()));
+    ///
+    /// # Errors
+    /// [`Unwritable`] naming the column.
+    fn cells(&self) -> Result<Vec<Cell>, Unwritable> {
+        let columns = Self::TABLE.columns.len() + Self::TABLE.derived.len();
+        let mut out = Cells { cells: Vec::with_capacity(columns), unwritable: None };
         self.write(&mut out);
-        debug_assert_eq!(out.0.len(), Self::TABLE.columns.len() + Self::TABLE.derived.len(), "{}", Self::TABLE.name);
-        out.0
+        debug_assert_eq!(out.cells.len(), columns, "{}", Self::TABLE.name);
+        let Some((at, reason)) = out.unwritable else { return Ok(out.cells) };
+        let column = Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |it| it.name);
+        Err(Unwritable { table: Self::TABLE.name, column, reason })
     }
 }

@@ -8,7 +8,9 @@ pub mod change;
 pub mod flat;
 pub mod listing;
 pub mod places;
+pub mod put;
 pub mod queue;
+pub mod read;
 pub mod rows;
 pub mod store;
 pub mod upkeep;
@@ -17,6 +19,8 @@ use candor_domain::id::{Id, Kind};
 
 pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};
 pub use places::{Place, Places, SlowReads};
+pub use put::AnyRow;
+pub use read::StorageExt;
 pub use store::{SlowCause, Storage, StorageError, StoredReplay, TooSlow};
 
 /// How often a resource was written; every write counts one up.

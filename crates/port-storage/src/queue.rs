@@ -9,9 +9,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Settled, Streak, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, Pulse, Settled, Streak, Subscribers, Subscription};
 
 use crate::Versioned;
 use crate::store::Read;
@@ -136,31 +135,12 @@ pub struct Resend {
 /// Subscriptions, and the log of what was sent to them.
 #[async_trait]
 pub trait Webhooks {
-    /// One subscription.
-    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>>;
-    /// A page of them.
-    async fn webhooks(
-        &self,
-        tenant: Tenant,
-        filter: &webhook::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Subscription>>;
     /// All subscriptions of a tenant, as far as counting goes.
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers>;
     /// The subscriptions of all tenants behind this one, in the order of tenant and id.
     async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
     /// One attempt; the time inside its id says where to look.
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
-    /// A page of attempts.
-    async fn deliveries(
-        &self,
-        tenant: Tenant,
-        webhook: WebhookId,
-        filter: &DeliveryFilter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Delivery>>;
     /// Those of these events that are there, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
     /// The queued delivery of an event to a subscription.

@@ -1,28 +1,22 @@
-//! The port itself: typed reads shaped by need, one commit, and narrow calls for hot rows.
+//! The port itself: the reads of any table, others that are shaped by a need, one commit, and narrow calls for hot rows.
 
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
-use candor_domain::audit::{self, AuditEntry};
+use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
-use candor_domain::id::{
-    AttributeId, AttributeKind, ConnectorId, DepartmentId, EmployeeId, EmployeeKind, KeyId, NotificationId,
-    ObjectiveId, ObservationId, OrganizationId,
-};
-use candor_domain::library::{Attribute, Department, attribute, department};
-use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{self, Objective, Sight};
-use candor_domain::observation::{self, Observation};
+use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::library::Attribute;
+use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
-use candor_domain::page::{Page, PageRequest, Position, Sort};
-use candor_domain::params::Bounds;
-use candor_domain::people::{self, Connector, Employee, Invitation};
+use candor_domain::page::Position;
+use candor_domain::people::Employee;
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::queue::{Queue, Webhooks};
+use crate::read::Rows;
 use crate::upkeep::Upkeep;
 use crate::{Version, Versioned, Wanted};
 
@@ -125,19 +119,9 @@ pub struct Referred {
     pub attributes: Vec<Versioned<Attribute>>,
 }
 
-/// Observations.
+/// People and the lines between them.
 #[async_trait]
-pub trait Observations {
-    /// One observation.
-    async fn observation(&self, tenant: Tenant, id: ObservationId) -> Read<Option<Versioned<Observation>>>;
-    /// A page of them.
-    async fn observations(
-        &self,
-        tenant: Tenant,
-        filter: &observation::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Observation>>;
+pub trait People {
     /// What observations refer to, read together: those of these people and attributes that are there in another
     /// version than is known, in any order. Each is asked for once.
     async fn referred(
@@ -146,151 +130,24 @@ pub trait Observations {
         people: &[Wanted<EmployeeKind>],
         attributes: &[Wanted<AttributeKind>],
     ) -> Read<Referred>;
-}
-
-/// People and the lines between them.
-#[async_trait]
-pub trait People {
-    /// One person.
-    async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>>;
-    /// A page of them.
-    async fn employees(
-        &self,
-        tenant: Tenant,
-        filter: &people::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Employee>>;
-    /// Those of these people who are there, in any order.
-    async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>>;
-    /// The people with these addresses, folded, in any order.
-    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>>;
-    /// The people with these ids in another system, in any order.
-    async fn employees_by_external_id(&self, tenant: Tenant, external_ids: &[String])
-    -> Read<Vec<Versioned<Employee>>>;
     /// The reporting lines of these people and of everybody above them.
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
-    /// Who has this address, folded.
-    async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>>;
-    /// Who has this id in another system.
-    async fn employee_by_external_id(&self, tenant: Tenant, external_id: &str) -> Read<Option<EmployeeId>>;
     /// The direct reports of each of these people who have not left, by last name, first name and id; at most `most`
     /// for each.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
     /// What is to be known before `manager` becomes the manager of `employee`.
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
-    /// The person's newest invitation.
-    async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>>;
-    /// Every invitation of these people, in any order.
-    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>>;
-    /// The invitation with this token, and whose it is.
-    async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>>;
-    /// One connector.
-    async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>>;
-    /// A page of them.
-    async fn connectors(
-        &self,
-        tenant: Tenant,
-        changed: Bounds<Timestamp>,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Connector>>;
-    /// The people whom a connector manages, by id, after this one.
-    async fn managed_by(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        after: Option<EmployeeId>,
-        limit: u16,
-    ) -> Read<Vec<Versioned<Employee>>>;
 }
 
-/// What the organization has in common.
+/// What is read of all tenants at once.
 #[async_trait]
-pub trait Library {
-    /// The organization's settings.
-    async fn organization(&self, tenant: Tenant) -> Read<Option<Versioned<Organization>>>;
+pub trait Everyone {
     /// Organizations as their live data sets have them, by id, after this one, for the operator.
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
-    /// One department.
-    async fn department(&self, tenant: Tenant, id: DepartmentId) -> Read<Option<Versioned<Department>>>;
-    /// A page of them.
-    async fn departments(
-        &self,
-        tenant: Tenant,
-        filter: &department::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Department>>;
-    /// Those of these departments that are there, in any order.
-    async fn departments_by_id(&self, tenant: Tenant, ids: &[DepartmentId]) -> Read<Vec<Versioned<Department>>>;
-    /// The departments with these names, folded, in any order.
-    async fn departments_by_name(&self, tenant: Tenant, names: &[String]) -> Read<Vec<Versioned<Department>>>;
-    /// Which department has this name, folded.
-    async fn department_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<DepartmentId>>;
-    /// Whether anyone who has not left belongs to it.
-    async fn department_has_members(&self, tenant: Tenant, id: DepartmentId) -> Read<bool>;
-    /// One attribute.
-    async fn attribute(&self, tenant: Tenant, id: AttributeId) -> Read<Option<Versioned<Attribute>>>;
-    /// A page of them.
-    async fn attributes(
-        &self,
-        tenant: Tenant,
-        filter: &attribute::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Attribute>>;
-    /// Which attribute has this name, folded.
-    async fn attribute_by_name(&self, tenant: Tenant, name: &str) -> Read<Option<AttributeId>>;
-}
-
-/// Objectives, and who is told of them.
-#[async_trait]
-pub trait Objectives {
-    /// One objective.
-    async fn objective(&self, tenant: Tenant, id: ObjectiveId) -> Read<Option<Versioned<Objective>>>;
-    /// A page of those within sight.
-    async fn objectives(
-        &self,
-        tenant: Tenant,
-        filter: &objective::Filter,
-        sight: Sight,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Objective>>;
     /// Objectives of any tenant that start on this day or should have started before, the longest due first.
     async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>>;
-    /// The org admins who work there, by id, at most so many.
-    async fn org_admins(&self, tenant: Tenant, most: u16) -> Read<Vec<EmployeeId>>;
-    /// One notification.
-    async fn notification(&self, tenant: Tenant, id: NotificationId) -> Read<Option<Versioned<Notification>>>;
-    /// A page of them.
-    async fn notifications(
-        &self,
-        tenant: Tenant,
-        filter: &notification::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Notification>>;
-}
-
-/// API keys.
-#[async_trait]
-pub trait Keys {
     /// The key behind the hash of a secret, current or previous, with the person it acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
-    /// One key of an organization.
-    async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>>;
-    /// A page of them.
-    async fn api_keys(
-        &self,
-        organization: OrganizationId,
-        changed: Bounds<Timestamp>,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<ApiKey>>;
-    /// The organization that a key belongs to, for the operator.
-    async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>>;
     /// Notes when keys were last used. Their version stays.
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
 }
@@ -313,14 +170,6 @@ pub trait Trail {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage>;
-    /// A page of the audit log.
-    async fn audit_log(
-        &self,
-        tenant: Tenant,
-        filter: &audit::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<AuditEntry>>;
     /// Removes, of all tenants, at most `most` expired answers and as many events from before `events_before`; says how
     /// many went.
     async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64>;
@@ -328,9 +177,7 @@ pub trait Trail {
 
 /// A store.
 #[async_trait]
-pub trait Storage:
-    Observations + Objectives + People + Library + Keys + Trail + Webhooks + Queue + Upkeep + Send + Sync + 'static
-{
+pub trait Storage: Rows + People + Everyone + Trail + Webhooks + Queue + Upkeep + Send + Sync + 'static {
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;

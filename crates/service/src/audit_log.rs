@@ -2,6 +2,7 @@
 
 use candor_domain::audit::Filter;
 use candor_domain::params::{ListRequest, Params};
+use candor_port_storage::{StorageExt, rows};
 
 use crate::list;
 use crate::reply::Reply;
@@ -14,12 +15,14 @@ use crate::{Call, Error, Shell};
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     call.caller.require_admin()?;
-    let page = shell.store.audit_log(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page =
+        shell.store.page(call.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page)).await?;
     list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
 }
 
 /// A page of the history of a resource that the caller sees.
 pub(crate) async fn history(shell: &Shell, call: &Call, request: &ListRequest<Filter, ()>) -> Result<Reply, Error> {
-    let page = shell.store.audit_log(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page =
+        shell.store.page(call.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page)).await?;
     list::page_by(request, &page, |it| it.id.to_bytes(), |it| it.in_history())
 }

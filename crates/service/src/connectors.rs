@@ -11,7 +11,7 @@ use candor_domain::people::{Connector, Employee};
 use candor_domain::problem::Problems;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write, rows};
 
 use crate::fan_out::events_at_once;
 use crate::list;
@@ -29,7 +29,10 @@ const CHUNK: u16 = 200;
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = params.changed::<Connector>("connectors")?;
     call.caller.require_admin()?;
-    let page = shell.store.connectors(call.caller.tenant, request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::connectors::list(request.filter, request.sort, &request.page))
+        .await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -38,7 +41,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
-    let stored = found(shell.store.connector(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Connector>(call.caller.tenant, id).await?)?;
     call.caller.require_admin()?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
@@ -53,8 +56,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         call.caller.require_admin()?;
         let decision = Connector::create(shell.id(at), draft, at);
         let location = format!("/connectors/{}", decision.state.id);
-        let (change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Connector(Row::new(it))])?;
+        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
@@ -72,7 +74,7 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         return Ok(reply);
     }
     let tenant = call.caller.tenant;
-    let connector = found(shell.store.connector(tenant, id).await?)?;
+    let connector = found(shell.store.row::<Connector>(tenant, id).await?)?;
     call.check(connector.version)?;
     let named = parse_release(body)?;
     call.caller.require_admin()?;
@@ -112,7 +114,7 @@ async fn people(
 ) -> Result<Vec<Versioned<Employee>>, Error> {
     let Some(named) = named else {
         let most = u16::try_from(chunk).unwrap_or(CHUNK);
-        return Ok(shell.store.managed_by(call.caller.tenant, id, None, most).await?);
+        return Ok(shell.store.entries(call.caller.tenant, rows::employees::managed_by(id, None, most)).await?);
     };
     let mut people = named_people(shell, call, named).await?;
     people.retain(|it| it.value.connector_id == Some(id));
@@ -126,7 +128,7 @@ async fn named_people(
     named: &[Reference<EmployeeKind>],
 ) -> Result<Vec<Versioned<Employee>>, Error> {
     let ids: Vec<_> = named.iter().filter_map(|it| it.id).collect();
-    let people = shell.store.employees_by_id(call.caller.tenant, &ids).await?;
+    let people = shell.store.rows::<Employee>(call.caller.tenant, &ids).await?;
     let mut problems = Problems::none();
     for it in named {
         if people.iter().all(|person| Some(person.value.id) != it.id) {
@@ -153,7 +155,7 @@ fn giving_back(
         };
         change.events.extend(one.events);
         change.more_audit.push(one.audit);
-        change.writes.push(Write::Employee(Row::seen(state, person.version), None));
+        change.writes.push(Write::employee(&Row::seen(state, person.version), None));
     }
     let count = change.writes.len();
     Ok((change, count))

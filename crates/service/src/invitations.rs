@@ -8,7 +8,7 @@ use candor_domain::json::Object;
 use candor_domain::people::{Employee, Invitation, Status, invitation};
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
 use serde::Serialize;
 
 use crate::reply::Reply;
@@ -42,8 +42,10 @@ struct Accepted {
 /// Not found: the person, or an invitation of theirs; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
     let (tenant, at) = (call.caller.tenant, shell.clock.now());
-    let (stored, person) =
-        tokio::try_join!(shell.store.invitation(tenant, employee), shell.store.employee(tenant, employee))?;
+    let (stored, person) = tokio::try_join!(
+        shell.store.first(tenant, rows::invitations::newest(employee)),
+        shell.store.row::<Employee>(tenant, employee)
+    )?;
     let (stored, person) = (found(stored)?, found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
     Ok(Reply::done(body, Some(stored.version)).beside(stored.value.stands(person, at).mark()))
@@ -58,8 +60,10 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
 pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = call.caller.tenant;
-        let (person, before) =
-            tokio::try_join!(shell.store.employee(tenant, employee), shell.store.invitation(tenant, employee))?;
+        let (person, before) = tokio::try_join!(
+            shell.store.row::<Employee>(tenant, employee),
+            shell.store.first(tenant, rows::invitations::newest(employee))
+        )?;
         let person = found(person)?;
         call.check(person.version)?;
         let token = invitation::token(random32(&*shell.ids)?);
@@ -69,8 +73,8 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
             Sent { invitation: new.view(person.value.status, at), accept_url: call.caller.is_admin().then(link) };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft, at));
-        let revoked = before.map(|it| Write::Invitation(Row::seen(it.value.revoke(at), it.version)));
-        change.writes = revoked.into_iter().chain([Write::Invitation(Row::new(new))]).collect();
+        let revoked = before.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
+        change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
         Ok(Plan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
     };
@@ -87,9 +91,9 @@ pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Obj
     let hash = invitation::hash(&fields.finish(token)?);
     for _ in 0..ATTEMPTS {
         let at = shell.clock.now();
-        let (tenant, stored) = found(shell.store.invitation_by_token(hash).await?)?;
+        let (tenant, stored) = found(shell.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
-        let person = found(shell.store.employee(tenant, accepted.employee_id).await?)?;
+        let person = found(shell.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
         let (change, state) = accepting(shell, (request, origin.clone()), accepted, stored.version, &person, at)?;
         match shell.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),
@@ -125,10 +129,8 @@ fn accepting(
     });
     let event = |kind| candor_domain::event::Event { id: shell.id(at), kind, created_at: at, data: data.clone() };
     change.events = decision.events.into_iter().map(event).collect();
-    change.writes = vec![
-        Write::Invitation(Row::seen(accepted, seen)),
-        Write::Employee(Row::seen(state.clone(), person.version), None),
-    ];
+    change.writes =
+        vec![Write::put(&Row::seen(accepted, seen)), Write::employee(&Row::seen(state.clone(), person.version), None)];
     Ok((change, state))
 }
 

@@ -6,10 +6,11 @@ use candor_domain::fields::{Reference, Word};
 use candor_domain::id::{EmployeeKind, KeyId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
+use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{Row, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Versioned, Write, rows};
 use serde::Serialize;
 
 use crate::list;
@@ -37,7 +38,10 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     let request = params.changed::<ApiKey>("api-keys")?;
     call.caller.require_admin()?;
     let organization = call.caller.tenant.organization;
-    let page = shell.store.api_keys(organization, request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(Tenant::live(organization), rows::api_keys::list(request.filter, request.sort, &request.page))
+        .await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -46,7 +50,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+    let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
     call.caller.require_admin()?;
     shown(&stored)
 }
@@ -69,7 +73,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = ApiKey::create(shell.id(at), draft, &secret, Some(&call.caller), person_exists, at)?;
         let location = format!("/api-keys/{}", decision.state.id);
         let body = with_secret(&decision.state, &secret)?;
-        let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::ApiKey(Row::new(it))])?;
+        let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
     let reply = shell.change(call, plan).await;
@@ -85,7 +89,7 @@ pub(crate) async fn exists(
 ) -> Result<bool, Error> {
     match person.and_then(|it| it.id) {
         None => Ok(false),
-        Some(id) => Ok(shell.store.employee(tenant, id).await?.is_some()),
+        Some(id) => Ok(shell.store.row::<Employee>(tenant, id).await?.is_some()),
     }
 }
 
@@ -95,7 +99,7 @@ pub(crate) async fn exists(
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value, at)?;
         call.caller.require_admin()?;
@@ -103,7 +107,7 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
             return Ok(Plan::Unchanged(shown(&stored)?));
         };
         let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version)).beside(stored.value.use_mark())))
     };
     let reply = shell.change(call, plan).await;
@@ -117,7 +121,7 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let overlap = parse_rotation(body.clone())?;
         call.caller.require_admin()?;
@@ -125,7 +129,7 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
         let decision = stored.value.rotate(&secret, overlap, &call.caller, at)?;
         let body = with_secret(&decision.state, &secret)?;
         let (change, _, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     let reply = shell.change(call, plan).await;
@@ -140,12 +144,12 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// Not found, not an admin, revoked already; see [`Error`].
 pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.api_key(call.caller.tenant.organization, id).await?)?;
+        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = stored.value.revoke(at)?;
         let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::ApiKey(Row::seen(it, stored.version))])?;
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     let reply = shell.change(call, plan).await;

@@ -7,10 +7,10 @@ use candor_domain::json::Object;
 use candor_domain::notification::{Audience, Filter, Notice, Notification, may_read_all, parse_read_all};
 use candor_domain::page::Page;
 use candor_domain::params::Params;
-use candor_domain::people::Status;
+use candor_domain::people::{Employee, Status};
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, Row, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
@@ -27,7 +27,12 @@ const MAX_ADMINS: u16 = 100;
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     let page = match request.filter.clone().seen_by(call.caller.acts_for()) {
-        Some(filter) => shell.store.notifications(call.caller.tenant, &filter, request.sort, &request.page).await?,
+        Some(filter) => {
+            shell
+                .store
+                .page(call.caller.tenant, rows::notifications::list(&filter, request.sort, &request.page))
+                .await?
+        }
         None => Page { items: vec![], more: false },
     };
     list::page(&request, &page, |it| it)
@@ -39,7 +44,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; see [`Error`].
 pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = shell.store.notification(call.caller.tenant, id).await?;
+        let stored = shell.store.row::<Notification>(call.caller.tenant, id).await?;
         let stored = found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))?;
         call.check(stored.version)?;
         let Some(read) = stored.value.read(at) else {
@@ -47,7 +52,7 @@ pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Repl
         };
         let body = render(&read)?;
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read", "notification", id), at));
-        change.writes = vec![Write::Notification(Row::seen(read, stored.version))];
+        change.writes = vec![Write::put(&Row::seen(read, stored.version))];
         Ok(Plan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
     };
     shell.change(call, plan).await
@@ -63,7 +68,7 @@ pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply,
         may_read_all(&recipient, &call.caller)?;
         let person = match recipient.id {
             None => None,
-            Some(id) => shell.store.employee(call.caller.tenant, id).await?,
+            Some(id) => shell.store.row::<Employee>(call.caller.tenant, id).await?,
         };
         let Some(person) = person else {
             return Err(Refusal::unprocessable("recipient_id", recipient.not_found()).into());
@@ -94,7 +99,7 @@ pub(crate) async fn addressed(
         let people = match notice.to {
             Audience::Person(id) => vec![id],
             Audience::ManagerOf(id) => managers(shell, tenant, id).await?,
-            Audience::OrgAdmins => shell.store.org_admins(tenant, MAX_ADMINS).await?,
+            Audience::OrgAdmins => org_admins(shell, tenant).await?,
         };
         out.extend(people.into_iter().map(|person| notice.to(shell.id(at), person, at)));
     }
@@ -103,12 +108,17 @@ pub(crate) async fn addressed(
 
 /// A person's manager, or the org admins where there is none who works there.
 async fn managers(shell: &Shell, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
-    let manager = shell.store.employee(tenant, person).await?.and_then(|it| it.value.manager_id);
+    let manager = shell.store.row::<Employee>(tenant, person).await?.and_then(|it| it.value.manager_id);
     if let Some(manager) = manager
-        && let Some(it) = shell.store.employee(tenant, manager).await?
+        && let Some(it) = shell.store.row::<Employee>(tenant, manager).await?
         && it.value.status != Status::Deactivated
     {
         return Ok(vec![manager]);
     }
-    Ok(shell.store.org_admins(tenant, MAX_ADMINS).await?)
+    org_admins(shell, tenant).await
+}
+
+async fn org_admins(shell: &Shell, tenant: Tenant) -> Result<Vec<EmployeeId>, Error> {
+    let admins = shell.store.page(tenant, rows::employees::org_admins(MAX_ADMINS)).await?;
+    Ok(admins.items.into_iter().map(|it| it.id).collect())
 }

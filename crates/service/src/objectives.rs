@@ -8,11 +8,11 @@ use candor_domain::decision::Decision;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
 use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Sight, Verb};
-use candor_domain::organization::Review;
+use candor_domain::organization::{Organization, Review};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Versioned, Write, rows};
 use serde::Serialize;
 
 use crate::list::{self, may_expand};
@@ -44,7 +44,7 @@ impl Inlined {
             return Ok(Self { owners: None, summaries });
         }
         let ids: Vec<_> = items.iter().map(|it| it.owner_id).collect::<BTreeSet<_>>().into_iter().collect();
-        let owners = shell.store.employees_by_id(call.caller.tenant, &ids).await?;
+        let owners = shell.store.rows::<Employee>(call.caller.tenant, &ids).await?;
         Ok(Self { owners: Some(owners.into_iter().map(|it| (it.value.id, it.value)).collect()), summaries })
     }
 
@@ -70,7 +70,10 @@ pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) ->
     let request = Filter::parse(family, params)?;
     may_inline(call, &request.expand)?;
     let sight = Sight::of(&call.caller);
-    let page = shell.store.objectives(call.caller.tenant, &request.filter, sight, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::objectives::list(&request.filter, sight, request.sort, &request.page))
+        .await?;
     if request.expand.is_empty() {
         return list::page(&request, &page, |it| it);
     }
@@ -80,7 +83,7 @@ pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) ->
 
 /// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
 async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
-    let stored = found(shell.store.objective(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Objective>(call.caller.tenant, id).await?)?;
     let in_family = family.scopes().contains(&stored.value.scope);
     let sight = Sight::of(&call.caller);
     // Whether the owner reports to the caller is asked only where that decides.
@@ -149,7 +152,7 @@ pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) ->
         let owner = async {
             match draft.owner.id {
                 None => Ok(None),
-                Some(id) => shell.store.employee(call.caller.tenant, id).await,
+                Some(id) => shell.store.row::<Employee>(call.caller.tenant, id).await,
             }
         };
         let (review, owner) = tokio::try_join!(review(shell, call), async { owner.await.map_err(Error::from) })?;
@@ -164,8 +167,7 @@ pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) ->
         };
         let decision = Objective::create(shell.id(at), draft, owner, at)?;
         let location = format!("{}/{}", family.path(), decision.state.id);
-        let (change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Objective(Row::new(it))])?;
+        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
@@ -214,7 +216,9 @@ pub async fn act(
 
 /// How the organization reviews objectives (decision C10).
 async fn review(shell: &Shell, call: &Call) -> Result<Review, Error> {
-    Ok(found(shell.store.organization(call.caller.tenant).await?)?.value.objective_review)
+    Ok(found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?
+        .value
+        .objective_review)
 }
 
 /// Plans the commit of a change, with the people who are told of it.
@@ -226,8 +230,8 @@ async fn commit(
     at: Timestamp,
 ) -> Result<Plan, Error> {
     let notices = crate::notifications::addressed(shell, call.caller.tenant, &decision.notices, at).await?;
-    let (mut change, body, version) = shell
-        .plan(call, decision, Some(stored.version), at, |it| vec![Write::Objective(Row::seen(it, stored.version))])?;
+    let (mut change, body, version) =
+        shell.plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
     change.notices = notices;
     Ok(Plan::Commit(change, Reply::done(body, Some(version))))
 }

@@ -11,7 +11,7 @@ use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, Refe
 use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, Row, Wanted, Write};
+use candor_port_storage::{Require, Row, StorageExt, Wanted, Write, rows};
 use serde_json::value::RawValue;
 
 use crate::list::{self, Beside, may_expand};
@@ -68,7 +68,10 @@ impl Inlined {
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     may_expand(call, &request.expand, &Expand::Employee, Scope::EmployeesRead)?;
-    let page = shell.store.observations(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::observations::list(&request.filter, request.sort, &request.page))
+        .await?;
     if request.expand.is_empty() {
         return list::page(&request, &page, |it| it);
     }
@@ -82,7 +85,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Params) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
-    let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
     params.finish()?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
@@ -107,8 +110,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = Observation::create(shell.id(at), draft, &known, at)?;
         let requires = decision.state.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect();
         let location = format!("/observations/{}", decision.state.id);
-        let (mut change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Observation(Row::new(it))])?;
+        let (mut change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         change.requires = requires;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
@@ -121,7 +123,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, archived, references that do not hold; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
@@ -132,9 +134,8 @@ pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object)
         let before = &stored.value.attribute_ids;
         let new = decision.state.attribute_ids.iter().filter(|it| !before.contains(it));
         let requires = new.map(|it| Require::AttributeOpen(*it)).collect();
-        let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Observation(Row::seen(it, stored.version))]
-        })?;
+        let (mut change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         change.requires = requires;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
@@ -164,12 +165,11 @@ async fn act(
     decide: fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
 ) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.observation(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = decide(&stored.value, at)?;
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Observation(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await

@@ -15,7 +15,7 @@ use candor_domain::secret::Secret;
 use candor_domain::text::bounded;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write, rows};
 use serde::Serialize;
 
 use crate::{Error, Shell, keys};
@@ -67,10 +67,10 @@ pub async fn create_organization(shell: &Shell, name: &str) -> Result<Organizati
         let tenant = Tenant { organization: organization.id, environment };
         let draft = AuditDraft::of(&organization, "organization.create");
         let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, draft, at));
-        change.writes.push(Write::Organization(Row::new(organization.clone())));
+        change.writes.push(Write::put(&Row::new(organization.clone())));
         for draft in starter_set() {
             let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
-            change.writes.push(Write::Attribute(Row::new(attribute)));
+            change.writes.push(Write::put(&Row::new(attribute)));
         }
         commit(shell, tenant, change).await?;
     }
@@ -104,11 +104,15 @@ pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) 
     // The live data set comes last: once the new name is listed, nothing is left to be done.
     for environment in [Environment::Test, Environment::Live] {
         let tenant = Tenant { organization: id, environment };
-        let stored = shell.store.organization(tenant).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+        let stored = shell
+            .store
+            .row::<Organization>(tenant, tenant.organization)
+            .await?
+            .ok_or(Error::Refused(Refusal::NotFound))?;
         let at = shell.clock.now();
         let Some(decision) = stored.value.update(&patch, at) else { continue };
         let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
-        change.writes.push(Write::Organization(Row::seen(decision.state, stored.version)));
+        change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
         commit(shell, tenant, change).await?;
         changed = true;
     }
@@ -126,7 +130,7 @@ pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret
         is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;
     }
     let live = Tenant::live(order.organization);
-    shell.store.organization(live).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    shell.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(Refusal::NotFound))?;
     let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
     let person_exists = keys::exists(shell, tenant, employee.as_ref()).await?;
@@ -144,7 +148,7 @@ pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret
     let decision = ApiKey::create(shell.id(at), draft, &secret, None, person_exists, at)?;
     let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
     let id = decision.state.id;
-    change.writes.push(Write::ApiKey(Row::new(decision.state)));
+    change.writes.push(Write::put(&Row::new(decision.state)));
     commit(shell, live, change).await?;
     shell.auth.forget_unknown();
     Ok((id, secret))
@@ -169,7 +173,7 @@ pub struct OwnedKey {
 pub async fn list_keys(shell: &Shell, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
     let organizations = match organization {
         Some(id) => {
-            let stored = shell.store.organization(Tenant::live(id)).await?;
+            let stored = shell.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
             vec![stored.ok_or(Error::Refused(Refusal::NotFound))?.value]
         }
         None => list_organizations(shell).await?,
@@ -188,7 +192,10 @@ async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiK
     let (mut keys, mut after) = (vec![], None);
     loop {
         let request = PageRequest { limit: MAX_LIMIT, after };
-        let page = shell.store.api_keys(organization, Bounds::default(), sort, &request).await?;
+        let page = shell
+            .store
+            .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
+            .await?;
         after = page.items.last().map(|it| crate::list::place(it, sort, it.id().to_bytes())).transpose()?;
         keys.extend(page.items);
         if !page.more {
@@ -203,11 +210,10 @@ async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiK
 /// A key that is not there, or was revoked before; see [`Error`].
 pub async fn revoke_key(shell: &Shell, id: KeyId) -> Result<(), Error> {
     let missing = || Error::Refused(Refusal::NotFound);
-    let organization = shell.store.organization_of_key(id).await?.ok_or_else(missing)?;
-    let stored = shell.store.api_key(organization, id).await?.ok_or_else(missing)?;
+    let (owner, stored) = shell.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
     let at = shell.clock.now();
     let decision = stored.value.revoke(at)?;
     let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
-    change.writes.push(Write::ApiKey(Row::seen(decision.state, stored.version)));
-    commit(shell, Tenant::live(organization), change).await
+    change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
+    commit(shell, owner, change).await
 }

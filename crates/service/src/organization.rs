@@ -1,9 +1,9 @@
 //! The organization's settings (decision C10).
 
 use candor_domain::json::Object;
-use candor_domain::organization::Patch;
+use candor_domain::organization::{Organization, Patch};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{Row, StorageExt, Write};
 
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
@@ -14,7 +14,7 @@ use crate::{Call, Error, Shell};
 /// # Errors
 /// See [`Error`].
 pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
-    let stored = found(shell.store.organization(call.caller.tenant).await?)?;
+    let stored = found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
 
@@ -24,16 +24,16 @@ pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
 /// Invalid fields, not an admin; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.organization(call.caller.tenant).await?)?;
+        let stored =
+            found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         call.caller.require_admin()?;
         let Some(decision) = stored.value.update(&patch, at) else {
             return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Organization(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await

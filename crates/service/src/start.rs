@@ -101,6 +101,6 @@ fn add(
         created_at: at,
         data: data.clone(),
     }));
-    change.writes.push(Write::Objective(Row::seen(decision.state, seen)));
+    change.writes.push(Write::put(&Row::seen(decision.state, seen)));
     Ok(())
 }

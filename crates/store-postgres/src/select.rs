@@ -1,12 +1,13 @@
-//! Reads of single resources, written once for all of them.
+//! The reads of any table, and what others have in common.
 
-use std::collections::BTreeSet;
-
+use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Kind;
-use candor_port_storage::flat::{Cell, Fetch, Reader, Stored, Table, Type};
+use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Table, Type};
+use candor_port_storage::listing::Listing;
+use candor_port_storage::read::{self, Found, ID, RowKind, Rows};
 use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{Version, Versioned, Wanted};
+use candor_port_storage::{Versioned, Wanted};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
@@ -25,12 +26,14 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     names.map(|it| format!("{prefix}{it}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the [`columns`] of a resource. What is never changed has the first version.
+/// Reads the [`columns`] of a resource.
 pub(crate) fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Failure> {
-    let mut reader = Reader::new(row, T::TABLE);
-    let value = T::read(&mut reader)?;
-    let version = if T::TABLE.versioned { Version(reader.int()?) } else { Version::FIRST };
-    Ok(Versioned { value, version })
+    Ok(read::versioned(row)?)
+}
+
+/// Reads the tenant in front of a row that was found without one.
+pub(crate) fn owner(row: &mut dyn Fetch) -> Result<Tenant, Failure> {
+    Ok(Tenant::from_bytes(id(row)?))
 }
 
 /// Reads an id that must be there.
@@ -49,28 +52,6 @@ pub(crate) fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
 }
 
 impl PostgresStore {
-    /// The resource with this id.
-    pub(crate) async fn get<T: Stored>(&self, tenant: Tenant, id: [u8; 16]) -> Read<Option<Versioned<T>>> {
-        let mut sql = Sql::default();
-        let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(id));
-        let (columns, table) = (columns(T::TABLE, ""), T::TABLE.name);
-        sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND id = {id}"));
-        self.find(&sql, versioned).await
-    }
-
-    /// Those of the resources with these ids that are there.
-    pub(crate) async fn by_ids<T: Stored>(
-        &self,
-        tenant: Tenant,
-        ids: impl IntoIterator<Item = [u8; 16]>,
-    ) -> Read<Vec<Versioned<T>>> {
-        let mut sql = Sql::default();
-        let (tenant, ids) = (sql.id(tenant.to_bytes()), sql.ids(ids));
-        let (columns, table) = (columns(T::TABLE, ""), T::TABLE.name);
-        sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND id = ANY({ids})"));
-        self.read(&sql, versioned).await
-    }
-
     /// Those of the resources that are there in another version than is known.
     pub(crate) async fn wanted<T: Stored, K: Kind>(
         &self,
@@ -91,43 +72,57 @@ impl PostgresStore {
         ));
         self.read(&sql, versioned).await
     }
+}
 
-    /// The id of the row with this text in this column, which is unique.
-    pub(crate) async fn id_by_text(
-        &self,
-        tenant: Tenant,
-        table: &str,
-        column: &str,
-        text: &str,
-    ) -> Read<Option<[u8; 16]>> {
-        // The server refuses such a text, and no stored one has it.
-        if text.contains('\0') {
+/// The server refuses such a text, and no stored one has it.
+fn is_nowhere(value: &Cell) -> bool {
+    matches!(value, Cell::Text(text) if text.contains('\0'))
+}
+
+#[async_trait]
+impl Rows for PostgresStore {
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
+        if is_nowhere(&value) {
             return Ok(None);
         }
         let mut sql = Sql::default();
-        let (tenant, text) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(text.to_owned())));
-        sql.push(&format!("SELECT id FROM {table} WHERE tenant_id = {tenant} AND {column} = {text}"));
-        self.find(&sql, id).await
+        let (tenant, value) = (sql.id(tenant.to_bytes()), sql.bind(value));
+        let (columns, table) = (columns(kind.table(), ""), kind.table().name);
+        sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND {} = {value}", by.name));
+        self.find(&sql, |row| Ok(kind.read(row)?)).await
     }
 
-    /// The resources with one of these texts in a column, which is unique. There may be thousands of them: they are
-    /// read on a connection of their own.
-    pub(crate) async fn by_texts<T: Stored>(
-        &self,
-        tenant: Tenant,
-        column: &str,
-        texts: &[String],
-    ) -> Read<Vec<Versioned<T>>> {
-        // The server refuses such a text, and no stored one has it.
-        let texts: BTreeSet<_> = texts.iter().filter(|it| !it.contains('\0')).collect();
+    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, mut values: Vec<Cell>) -> Read<Vec<Found>> {
+        values.retain(|it| !is_nowhere(it));
         let mut sql = Sql::default();
-        let texts = texts.into_iter().map(|it| Cell::Text(it.clone()));
-        let (tenant, texts) = (sql.id(tenant.to_bytes()), sql.many(Type::Text, texts));
-        let (columns, table) = (columns(T::TABLE, "t."), T::TABLE.name);
+        let (tenant, values) = (sql.id(tenant.to_bytes()), sql.many(by.kind, values));
+        let (table, read) = (kind.table(), |row: &mut dyn Fetch| Ok(kind.read(row)?));
+        if by == ID {
+            let (columns, name) = (columns(table, ""), table.name);
+            sql.push(&format!("SELECT {columns} FROM {name} WHERE tenant_id = {tenant} AND id = ANY({values})"));
+            return self.read(&sql, read).await;
+        }
+        let (columns, name, by) = (columns(table, "t."), table.name, by.name);
         sql.push(&format!(
-            "SELECT {columns} FROM UNNEST({texts}) AS u (text) CROSS JOIN LATERAL \
-             (SELECT * FROM {table} WHERE tenant_id = {tenant} AND {column} = u.text OFFSET 0) AS t"
+            "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
+             (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
         ));
-        self.apart(&sql.planned_anew(), versioned).await
+        // There may be thousands of them.
+        self.apart(&sql.planned_anew(), read).await
+    }
+
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
+        self.rows_of(tenant, lists).await
+    }
+
+    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
+        if is_nowhere(&value) {
+            return Ok(None);
+        }
+        let mut sql = Sql::default();
+        let value = sql.bind(value);
+        let (columns, table) = (columns(kind.table(), ""), kind.table().name);
+        sql.push(&format!("SELECT tenant_id, {columns} FROM {table} WHERE {} = {value}", by.name));
+        self.find(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }
 }

@@ -51,7 +51,7 @@ impl Scene {
         ChangeSet {
             events: vec![self.fixtures.event(EventType::ObservationCreated)],
             replay: Some(self.fixtures.replay(key)),
-            ..self.fixtures.change(vec![Write::Observation(Row::new(self.fixtures.observation(person)))])
+            ..self.fixtures.change(vec![Write::put(&Row::new(self.fixtures.observation(person)))])
         }
     }
 
@@ -100,7 +100,7 @@ async fn who_waits_for_a_lock_keeps_nobody_else() {
 async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
     let Some(scene) = Scene::set(4).await else { return };
     let attribute = scene.fixtures.attribute();
-    let write = Write::Attribute(Row::new(attribute.clone()));
+    let write = Write::put(&Row::new(attribute.clone()));
     scene.store.commit(scene.tenant, scene.fixtures.change(vec![write])).await.unwrap();
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
@@ -111,7 +111,7 @@ async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
             requires: vec![Require::AttributeOpen(attribute.id)],
             replay: Some(scene.fixtures.replay(&format!("tagged-{number}"))),
             events: vec![scene.fixtures.event(EventType::ObservationCreated)],
-            ..scene.fixtures.change(vec![Write::Observation(Row::new(tagged))])
+            ..scene.fixtures.change(vec![Write::put(&Row::new(tagged))])
         }
     };
     let running = scene.commit((0..30).map(tagged).collect());

@@ -10,11 +10,12 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::observation;
 use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
+use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, CommitError, Write};
-use candor_port_storage::store::{FeedPage, Observations, People, SlowCause, Storage, StorageError, TooSlow, Trail};
+use candor_port_storage::store::{FeedPage, SlowCause, Storage, StorageError, TooSlow, Trail};
 use candor_port_storage::upkeep::Upkeep;
-use candor_port_storage::{Row, SlowReads, Version};
+use candor_port_storage::{Row, SlowReads, StorageExt, Version, rows};
 use candor_store_postgres::{ConnectError, Options, PostgresStore};
 use candor_store_testkit::Fixtures;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,7 +30,7 @@ async fn until(client: &Client, question: &str) {
 }
 
 fn with_event(fixtures: &Fixtures) -> ChangeSet {
-    let mut change = fixtures.change(vec![Write::Department(Row::new(fixtures.department()))]);
+    let mut change = fixtures.change(vec![Write::put(&Row::new(fixtures.department()))]);
     change.events.push(fixtures.event(EventType::ObservationCreated));
     change
 }
@@ -76,7 +77,7 @@ async fn a_store_whose_connections_were_all_cut_goes_on() {
                WHERE datname = current_database() AND application_name = 'candor'";
     assert!(other.query_one(cut, &[]).await.unwrap().get::<_, i64>(0) > 1);
 
-    assert_eq!(store.employee(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
+    assert_eq!(store.row::<Employee>(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
     // A change set is not: nobody knows whether it was saved. A closed connection is mostly seen before it is used.
     let saved = async {
         while let Err(error) = store.commit(tenant, with_event(&fixtures)).await {
@@ -100,7 +101,7 @@ async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open()
 
     person.first_name = "Waited".to_owned();
     let lines = candor_port_storage::Lines { seen: None };
-    let write = Write::Employee(Row::seen(person.clone(), Version::FIRST), Some(lines));
+    let write = Write::employee(&Row::seen(person.clone(), Version::FIRST), Some(lines));
     let commit = store.commit(tenant, fixtures.change(vec![write]));
     assert!(tokio::time::timeout(Duration::from_millis(50), commit).await.is_err(), "it waits for the lock");
     let watcher = support::client(database.url()).await;
@@ -144,7 +145,7 @@ async fn the_feed_waits_for_transactions_that_began_before() {
 async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let page = PageRequest { limit: 10, after: None };
-    store.observations(tenant, &filter, Sort::down(SortBy::CreatedAt), &page).await.map(drop)
+    store.page(tenant, rows::observations::list(&filter, Sort::down(SortBy::CreatedAt), &page)).await.map(drop)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,8 +17,8 @@ use candor_domain::page::{Listed, PageRequest};
 use candor_domain::params::{Archived, Params};
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
-use candor_port_storage::store::{Objectives, Observations, Storage};
-use candor_port_storage::{Lines, Row, Version, Write};
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Lines, Row, StorageExt, Version, Write, rows};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::fixtures::joins;
 use candor_store_testkit::{Fixtures, Random, sorted, walk};
@@ -116,7 +116,7 @@ impl Company {
             ..self.make.objective(*self.random.pick(&self.everybody))
         };
         let objectives: Vec<_> = (0..count).map(one).collect();
-        self.save(objectives.iter().map(|it| Write::Objective(Row::new(it.clone()))).collect()).await;
+        self.save(objectives.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
         objectives
     }
 
@@ -130,7 +130,7 @@ impl Company {
             }
         };
         let observations: Vec<_> = (0..count).map(one).collect();
-        self.save(observations.iter().map(|it| Write::Observation(Row::new(it.clone()))).collect()).await;
+        self.save(observations.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
         observations
     }
 
@@ -138,7 +138,11 @@ impl Company {
         let request = Filter::parse(family, Params::new(vec![])).unwrap();
         let page = PageRequest { limit: 50, after: None };
         let sight = Sight::Of(self.boss);
-        self.store.objectives(self.tenant, &request.filter, sight, request.sort, &page).await.unwrap().items
+        self.store
+            .page(self.tenant, rows::objectives::list(&request.filter, sight, request.sort, &page))
+            .await
+            .unwrap()
+            .items
     }
 }
 
@@ -175,7 +179,7 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
             let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
             let page = async |page: PageRequest| {
                 let sight = Sight::Of(company.boss);
-                company.store.objectives(company.tenant, &filter, sight, sort, &page).await
+                company.store.page(company.tenant, rows::objectives::list(&filter, sight, sort, &page)).await
             };
             assert_eq!(walk(sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
         }
@@ -198,8 +202,9 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
                     team.contains(&it.employee_id) && (archived == Archived::All || it.archived_at.is_none())
                 };
                 let wanted = sorted(observations.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
-                let page =
-                    async |page: PageRequest| company.store.observations(company.tenant, &filter, sort, &page).await;
+                let page = async |page: PageRequest| {
+                    company.store.page(company.tenant, rows::observations::list(&filter, sort, &page)).await
+                };
                 assert_eq!(walk(sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
             }
         }
@@ -219,19 +224,19 @@ async fn whoever_joins_or_leaves_a_team_that_is_remembered_is_seen_and_no_longer
     let first = async || company.first_page(Family::Employees).await.first().map(|it| it.id);
     let lead = &company.leads[0];
     let of_lead = latest(lead.id, 1);
-    company.save(vec![Write::Objective(Row::new(of_lead.clone()))]).await;
+    company.save(vec![Write::put(&Row::new(of_lead.clone()))]).await;
     assert_eq!(first().await, Some(of_lead.id));
 
     let hired = Employee { manager_id: Some(company.leads[1].id), ..company.make.employee() };
     let of_hired = latest(hired.id, 2);
-    company.save(vec![joins(hired), Write::Objective(Row::new(of_hired.clone()))]).await;
+    company.save(vec![joins(hired), Write::put(&Row::new(of_hired.clone()))]).await;
     assert_eq!(first().await, Some(of_hired.id));
 
     let of_other = latest(*company.everybody.last().unwrap(), 3);
-    company.save(vec![Write::Objective(Row::new(of_other.clone()))]).await;
+    company.save(vec![Write::put(&Row::new(of_other.clone()))]).await;
     assert_eq!(first().await, Some(of_hired.id), "somebody else's");
 
     let gone = Employee { manager_id: None, ..company.leads[1].clone() };
-    company.save(vec![Write::Employee(Row::seen(gone, Version::FIRST), Some(Lines { seen: None }))]).await;
+    company.save(vec![Write::employee(&Row::seen(gone, Version::FIRST), Some(Lines { seen: None }))]).await;
     assert_eq!(first().await, Some(of_lead.id), "the lead of the one who was hired has left the team");
 }

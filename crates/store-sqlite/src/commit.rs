@@ -5,13 +5,12 @@ use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::{Employee, Status};
 use candor_domain::replay::Replay;
-use candor_port_storage::change::key_tenant;
 use candor_port_storage::flat::Stored;
-use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Require, Row, StorageError, Version, Write};
+use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
 
 use crate::refusal::refused;
 use crate::sql::{Db, Sql};
-use crate::table::{append, has_version, write};
+use crate::table::{has_version, write};
 use crate::{deliveries, lines};
 
 /// An answer that has expired makes room for a new one.
@@ -36,21 +35,14 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     let (mut upkeep, mut committed) = (Upkeep::default(), Committed::default());
     for it in &change.writes {
         match it {
-            Write::Observation(row) => write(db, tenant, row)?,
-            Write::Employee(row, lines) => employee(db, tenant, row, *lines, &mut upkeep)?,
-            Write::Department(row) => write(db, tenant, row)?,
-            Write::Attribute(row) => write(db, tenant, row)?,
-            Write::Organization(row) => write(db, tenant, row)?,
-            Write::ApiKey(row) => write(db, key_tenant(tenant), row)?,
-            Write::Invitation(row) => write(db, tenant, row)?,
-            Write::Connector(row) => write(db, tenant, row)?,
-            Write::Objective(row) => write(db, tenant, row)?,
-            Write::Notification(row) => write(db, tenant, row)?,
+            Write::Put(row) => write(db, tenant, row)?,
+            Write::PutReporting { row, manager, lines } => {
+                reporting(db, tenant, row, *manager, *lines, &mut upkeep)?;
+            }
             Write::NotificationsRead(person, at) => {
                 let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
                 db.execute(&sql).map_err(|it| refused(&it))?;
             }
-            Write::Webhook(row) => write(db, tenant, row)?,
             Write::WebhookForgiven(id) => deliveries::forgive(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => deliveries::remove(db, tenant, *id, *seen)?,
             Write::Enqueue(jobs) => deliveries::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
@@ -58,14 +50,8 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
         }
     }
     upkeep.start(db, tenant)?;
-    for notice in &change.notices {
-        write(db, tenant, &Row::new(notice.clone()))?;
-    }
-    for event in &change.events {
-        append(db, tenant, event)?;
-    }
-    for entry in change.audit_entries() {
-        append(db, tenant, entry)?;
+    for row in &change.added() {
+        write(db, tenant, row)?;
     }
     deliveries::fan_out(db, tenant, &change.events, change.lease, &mut committed)?;
     Ok(committed)
@@ -114,7 +100,7 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
 }
 
 /// Whether anyone who has not left belongs to the department.
-pub(crate) fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
+fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
     let text = "SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status <> ? LIMIT 1";
     db.exists(Sql::new(text).bind(tenant).bind(department).bind(Status::Deactivated.word()))
 }
@@ -136,14 +122,14 @@ impl Upkeep {
     }
 }
 
-fn employee(
+fn reporting(
     db: &mut Db,
     tenant: Tenant,
-    row: &Row<Employee>,
-    lines: Option<Lines>,
+    row: &AnyRow,
+    manager: Option<EmployeeId>,
+    lines: Lines,
     upkeep: &mut Upkeep,
 ) -> Result<(), CommitError> {
-    let Some(lines) = lines else { return write(db, tenant, row) };
     if let Some(seen) = lines.seen {
         // All moves of a change set were decided on the same tree, which counts up once for all of them.
         let before = match upkeep.tree {
@@ -155,11 +141,11 @@ fn employee(
         }
     }
     write(db, tenant, row)?;
-    let Employee { id, manager_id, .. } = row.value;
-    if row.seen.is_none() {
-        upkeep.new.extend(manager_id.map(|it| (id, it)));
+    let id = EmployeeId::from_bytes(row.id());
+    if row.seen().is_none() {
+        upkeep.new.extend(manager.map(|it| (id, it)));
         return Ok(());
     }
     upkeep.start(db, tenant)?;
-    lines::change(db, tenant, id, manager_id)
+    lines::change(db, tenant, id, manager)
 }

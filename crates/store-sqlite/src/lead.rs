@@ -66,7 +66,7 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
         let (part, lead, question) = match condition {
             Condition::Within(column, manager) | Condition::Reach(column, manager) => {
                 let team = team::of(db, tenant, *manager)?;
-                let by_index = BY_PERSON == (listing.table.name, column.name, listing.sort.name);
+                let by_index = BY_PERSON == (listing.table().name, column.name, listing.sort.name);
                 let (part, lead) = among(&team, Below::of(condition, column.name, *manager), by_index);
                 let most = team.size().filter(|_| by_index).map_or(usize::MAX, |it| it * WALKED_FOR_ONE);
                 (part, lead, Some((team, most)))

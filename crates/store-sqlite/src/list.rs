@@ -1,22 +1,50 @@
 //! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
 
 use candor_domain::access::Tenant;
-use candor_domain::page::Page;
+use candor_domain::page::Key;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Cell, Fetch, Stored};
+use candor_port_storage::flat::{Cell, Column, Fetch, Type};
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::read::Found;
 
 use crate::lead::{self, Below, Lead};
 use crate::sql::{Db, Sql};
-use crate::table::value;
 use crate::text::Draft;
 
 /// The table and column of a person whose rows have an index in the order of one of several sorts.
 const OF_ONE: (&str, &str) = ("objectives", "owner_id");
 
-/// A page of a list.
-pub(crate) fn page<T: Stored>(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<Page<T>, StorageError> {
-    Ok(Page::of(rows(db, tenant, listing, value)?, listing.limit))
+/// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
+/// row in common.
+pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
+    if let [only] = listings {
+        return rows(db, tenant, only, |row| only.kind.read(row));
+    }
+    let mut all = vec![];
+    for it in listings {
+        all.extend(rows(db, tenant, it, |row| {
+            let found = it.kind.read(row)?;
+            Ok(((key(row, it)?, found.id), found))
+        })?);
+    }
+    let is_descending = listings.iter().any(|it| it.descending);
+    all.sort_by(|(a, _), (b, _)| if is_descending { b.cmp(a) } else { a.cmp(b) });
+    all.truncate(listings.first().map_or(0, |it| usize::from(it.limit) + 1));
+    Ok(all.into_iter().map(|(_, found)| found).collect())
+}
+
+/// Reads what a row is ordered by, which stands behind the columns of its table.
+fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
+    let Column { name, kind } = listing.sort;
+    let key = match kind {
+        Type::Time => row.time().map(|it| it.map(Key::Time)),
+        Type::Date => row.date().map(|it| it.map(Key::Date)),
+        Type::Text => row.text().map(|it| it.map(Key::Text)),
+        Type::Int => row.int().map(|it| it.map(Key::Rank)),
+        Type::Id | Type::Flag | Type::Ids | Type::Bytes => Err(format!("nothing is ordered by {kind:?}")),
+    };
+    let corrupt = |reason| StorageError::Corrupt { table: listing.table().name, column: name, reason };
+    key.and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt)
 }
 
 /// The rows of a page, and one more if there is one.
@@ -63,7 +91,7 @@ pub(crate) fn led<T>(
 
 /// The statement that reads them.
 pub(crate) fn statement(db: &mut Db, tenant: Tenant, listing: &Listing, lead: Lead<'_>) -> Sql {
-    let columns = db.statements(listing.table).columns.replace(", ", ", t.");
+    let columns = db.statements(listing.table()).columns.replace(", ", ", t.");
     List { tenant, listing, columns, lead }.statement().finish()
 }
 
@@ -99,7 +127,7 @@ impl List<'_> {
     }
 
     fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
-        let Listing { table, sort, .. } = self.listing;
+        let (table, sort) = (self.listing.table(), self.listing.sort);
         draft.add(&format!("SELECT t.{}, t.{} FROM ", self.columns, sort.name));
         match self.lead {
             Lead::Order | Lead::Crowd(_) => {
@@ -134,7 +162,7 @@ impl List<'_> {
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
     fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, below: Below<'_>) {
         let Below { column, .. } = below;
-        let (name, sort, way) = (self.listing.table.name, self.listing.sort.name, self.way());
+        let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
         draft.add(&format!("(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT t.{sort} FROM {name} t"));
         self.conditions(draft, run);
@@ -194,7 +222,8 @@ impl List<'_> {
     /// What the list is sorted by. The rows of one person are few and led to by an index; the plus keeps SQLite from
     /// walking through everybody's because another index has the order.
     fn place(&self) -> String {
-        let Listing { table, sort, conditions, .. } = self.listing;
+        let Listing { sort, conditions, .. } = self.listing;
+        let table = self.listing.table();
         let of_one = |it: &Condition| matches!(it, Condition::Is(column, _) if (table.name, column.name) == OF_ONE);
         let plus = if sort.name != "period_end" && conditions.iter().any(of_one) { "+" } else { "" };
         format!("{plus}t.{}", sort.name)

@@ -4,17 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use candor_domain::access::Tenant;
-use candor_domain::page::Page;
 use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
-use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
 use candor_port_storage::{Places, SlowReads};
 
+use crate::SqliteStore;
 use crate::limit::{self, Limit};
 use crate::readers::{self, Reads};
 use crate::sql::Db;
-use crate::{SqliteStore, list};
 
 /// A list on the threads that others wait for is given up after so many looks at its limit, some 50 ms, and begun anew
 /// apart from them: whether its people or tags have few rows shows only on the way.
@@ -34,19 +32,6 @@ impl Slow {
 }
 
 impl SqliteStore {
-    /// A page of a list.
-    pub(crate) async fn page<T: Stored + Send + 'static>(
-        &self,
-        tenant: Tenant,
-        listing: Listing,
-    ) -> Result<Page<T>, StorageError> {
-        self.list(tenant, vec![listing], move |db, listings| {
-            let [only] = listings else { return Ok(Page { items: vec![], more: false }) };
-            list::page(db, tenant, only)
-        })
-        .await
-    }
-
     /// Reads lists: where others wait if that has a bound, else apart from them.
     pub(crate) async fn list<T: Send + 'static>(
         &self,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::Kind;
-use candor_port_storage::flat::{Column, Fetch, MemberTable, Reader, Stored, Table};
-use candor_port_storage::{CommitError, Row, StorageError, Version, Versioned, Wanted};
+use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Stored, Table};
+use candor_port_storage::read::{Found, ID, RowKind, versioned};
+use candor_port_storage::{AnyRow, CommitError, StorageError, Version, Versioned, Wanted};
 
 use crate::refusal::refused;
-use crate::sql::{Db, Sql, Value};
+use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
 /// Values that are looked up by one statement; more take several.
@@ -57,57 +58,47 @@ pub(crate) fn value<T: Stored>(row: &mut dyn Fetch) -> Result<T, StorageError> {
     T::read(&mut Reader::new(row, T::TABLE))
 }
 
-/// Reads a row's value and its version behind it.
-pub(crate) fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, StorageError> {
-    let mut reader = Reader::new(row, T::TABLE);
-    let value = T::read(&mut reader)?;
-    Ok(Versioned { value, version: Version(reader.int()?) })
+/// The row that has a value in a column.
+pub(crate) fn get(
+    db: &mut Db,
+    tenant: Tenant,
+    kind: RowKind,
+    by: Column,
+    value: Cell,
+) -> Result<Option<Found>, StorageError> {
+    let statements = db.statements(kind.table());
+    let text = if by == ID {
+        Arc::clone(&statements.get)
+    } else {
+        format!("SELECT {} FROM {} WHERE tenant_id = ? AND {} = ?", statements.columns, kind.table().name, by.name)
+            .into()
+    };
+    db.first(Sql::new(text).bind(tenant).bind(value), |row| kind.read(row))
 }
 
-/// One row.
-pub(crate) fn get<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<Versioned<T>>, StorageError> {
-    let text = Arc::clone(&db.statements(T::TABLE).get);
-    db.first(Sql::new(text).bind(tenant).bind(id), versioned)
+/// The row that has a value in a column, whoever's it is.
+pub(crate) fn owned(
+    db: &mut Db,
+    kind: RowKind,
+    by: Column,
+    value: Cell,
+) -> Result<Option<(Tenant, Found)>, StorageError> {
+    let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
+    let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {} = ?", by.name);
+    db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
+}
+
+/// Reads the tenant in front of a row that was found without one.
+pub(crate) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tenant, StorageError> {
+    let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
+    let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
+    Ok(Tenant::from_bytes(bytes))
 }
 
 /// One row of a table whose rows do not change.
 pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<T>, StorageError> {
     let text = Arc::clone(&db.statements(T::TABLE).get);
     db.first(Sql::new(text).bind(tenant).bind(id), value)
-}
-
-/// The one row that a condition behind the tenant names.
-pub(crate) fn find<T: Stored>(
-    db: &mut Db,
-    tenant: Tenant,
-    condition: &str,
-    value: impl Into<Value>,
-) -> Result<Option<Versioned<T>>, StorageError> {
-    let columns = &db.statements(T::TABLE).columns;
-    let text = format!("SELECT {columns} FROM {} WHERE tenant_id = ? AND {condition}", T::TABLE.name);
-    db.first(Sql::new(text).bind(tenant).bind(value), versioned)
-}
-
-/// The id of the row in which a column has a value.
-pub(crate) fn id_by(
-    db: &mut Db,
-    tenant: Tenant,
-    table: &'static str,
-    column: &'static str,
-    value: &str,
-) -> Result<Option<[u8; 16]>, StorageError> {
-    let text = format!("SELECT id FROM {table} WHERE tenant_id = ? AND {column} = ?");
-    let corrupt = |reason| StorageError::Corrupt { table, column: "id", reason };
-    Ok(db.first(Sql::new(text).bind(tenant).bind(value), |row| row.id().map_err(corrupt))?.flatten())
-}
-
-/// Those of the rows that are there.
-pub(crate) fn by_ids<T: Stored>(
-    db: &mut Db,
-    tenant: Tenant,
-    ids: &[[u8; 16]],
-) -> Result<Vec<Versioned<T>>, StorageError> {
-    by_values(db, tenant, " AND id", ids.iter().copied())
 }
 
 /// Those of the rows that are there in another version than is known.
@@ -128,60 +119,55 @@ pub(crate) fn wanted<T: Stored, K: Kind>(
     Ok(found)
 }
 
-/// The rows with one of these values in a column; the condition leads to the column.
-pub(crate) fn by_values<T: Stored, V: Into<Value> + Ord>(
+/// The rows with one of these values in a column.
+pub(crate) fn by_values(
     db: &mut Db,
     tenant: Tenant,
-    condition: &str,
-    values: impl IntoIterator<Item = V>,
-) -> Result<Vec<Versioned<T>>, StorageError> {
-    let statements = db.statements(T::TABLE);
-    let mut wanted = values.into_iter().collect::<BTreeSet<_>>().into_iter().peekable();
+    kind: RowKind,
+    by: Column,
+    values: Vec<Cell>,
+) -> Result<Vec<Found>, StorageError> {
+    let (statements, name) = (db.statements(kind.table()), kind.table().name);
     // Most values are of one row each; growing bit by bit, a long list would be in memory twice.
-    let mut found = Vec::with_capacity(wanted.len());
-    while wanted.peek().is_some() {
+    let mut found = Vec::with_capacity(values.len());
+    let mut values = values.into_iter().peekable();
+    while values.peek().is_some() {
         let mut draft = Draft::default();
-        draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(T::TABLE.name);
-        draft.with(" WHERE tenant_id = ", tenant).any_of(condition, wanted.by_ref().take(AT_ONCE));
-        found.extend(db.rows(draft.finish(), versioned)?);
+        draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(name);
+        draft.with(" WHERE tenant_id = ", tenant).add(" AND ").any_of(by.name, values.by_ref().take(AT_ONCE));
+        found.extend(db.rows(draft.finish(), |row| kind.read(row))?);
     }
     Ok(found)
 }
 
-/// Adds a row of a table whose rows do not change.
-pub(crate) fn append<T: Stored>(db: &mut Db, tenant: Tenant, it: &T) -> Result<(), CommitError> {
-    let text = Arc::clone(&db.statements(T::TABLE).insert);
-    let sql = Sql::new(text).bind(tenant).bind_all(it.cells());
-    db.execute(&sql).map(drop).map_err(|it| refused(&it))
-}
-
 /// Writes a row, if it has the version that was seen.
-pub(crate) fn write<T: Stored>(db: &mut Db, tenant: Tenant, row: &Row<T>) -> Result<(), CommitError> {
-    let statements = db.statements(T::TABLE);
-    let mut cells = row.value.cells().into_iter().map(Value::from);
-    let id = cells.next().unwrap_or(Value::Null);
-    let next = row.version().0;
-    let stored = match row.seen {
+pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
+    let table = row.table();
+    let (statements, tenant) = (db.statements(table), table.tenant(tenant));
+    let cells = row.cells().map_err(StorageError::from)?;
+    let next = table.versioned.then_some(row.version().0);
+    let stored = match row.seen() {
         None => {
-            let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind(id.clone()).bind_all(cells).bind(next);
+            let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind_all(cells).bind_all(next);
             db.execute(&sql).map_err(|it| refused(&it))?;
             BTreeSet::new()
         }
         Some(seen) => {
-            let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells).bind(next);
-            let changed = db.execute(&sql.bind(tenant).bind(id.clone()).bind(seen.0)).map_err(|it| refused(&it))?;
+            // The id stays what it is.
+            let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
+            let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|it| refused(&it))?;
             if changed == 0 {
                 return Err(CommitError::Stale);
             }
-            T::TABLE.members.map(|side| members(db, tenant, side, id.clone())).transpose()?.unwrap_or_default()
+            table.members.map(|side| members(db, tenant, side, row.id())).transpose()?.unwrap_or_default()
         }
     };
-    let Some(side) = T::TABLE.members else { return Ok(()) };
-    let wanted = row.value.members().into_iter().collect();
-    write_members(db, tenant, side, &id, &stored, &wanted)
+    let Some(side) = table.members else { return Ok(()) };
+    let wanted = row.members().iter().copied().collect();
+    write_members(db, tenant, side, row.id(), &stored, &wanted)
 }
 
-fn members(db: &mut Db, tenant: Tenant, side: MemberTable, id: Value) -> Result<BTreeSet<[u8; 16]>, StorageError> {
+fn members(db: &mut Db, tenant: Tenant, side: MemberTable, id: [u8; 16]) -> Result<BTreeSet<[u8; 16]>, StorageError> {
     let MemberTable { name, owner, member } = side;
     let text = format!("SELECT {member} FROM {name} WHERE tenant_id = ? AND {owner} = ?");
     let corrupt = |reason| StorageError::Corrupt { table: name, column: member, reason };
@@ -194,7 +180,7 @@ fn write_members(
     db: &mut Db,
     tenant: Tenant,
     side: MemberTable,
-    id: &Value,
+    id: [u8; 16],
     stored: &BTreeSet<[u8; 16]>,
     wanted: &BTreeSet<[u8; 16]>,
 ) -> Result<(), CommitError> {
@@ -204,7 +190,7 @@ fn write_members(
     let gone = stored.difference(wanted).map(|it| (&delete, it));
     let added = wanted.difference(stored).map(|it| (&insert, it));
     for (text, tag) in gone.chain(added) {
-        let sql = Sql::new(text.as_str()).bind(tenant).bind(*tag).bind(id.clone());
+        let sql = Sql::new(text.as_str()).bind(tenant).bind(*tag).bind(id);
         db.execute(&sql).map_err(|it| refused(&it))?;
     }
     Ok(())

@@ -297,5 +297,5 @@ impl Fixtures {
 #[must_use]
 pub fn joins(employee: Employee) -> Write {
     let lines = employee.manager_id.map(|_| Lines { seen: None });
-    Write::Employee(Row::new(employee), lines)
+    Write::employee(&Row::new(employee), lines)
 }

@@ -121,7 +121,7 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
 impl World {
     /// This subscription, new.
     pub(crate) async fn subscribed(&self, it: Subscription) -> Subscription {
-        self.save(vec![Write::Webhook(Row::new(it.clone()))]).await;
+        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
         it
     }
 

@@ -11,7 +11,9 @@ use candor_domain::observation::Observation;
 use candor_domain::page::Position;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Row, Storage, Version, Versioned, Write};
+use candor_port_storage::{
+    ChangeSet, CommitError, Committed, Lines, Row, Storage, StorageExt, Version, Versioned, Write,
+};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -97,12 +99,12 @@ impl World {
     /// Something new about somebody.
     pub(crate) async fn observed(&self, about: EmployeeId) -> Observation {
         let it = self.make.observation(about);
-        self.save(vec![Write::Observation(Row::new(it.clone()))]).await;
+        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
         it
     }
 
     pub(crate) async fn employee(&self, id: EmployeeId) -> Versioned<Employee> {
-        self.store.employee(self.tenant, id).await.expect("an answer").expect("an employee")
+        self.store.row::<Employee>(self.tenant, id).await.expect("an answer").expect("an employee")
     }
 
     /// Gives somebody another manager, or none, as the service does: look, decide, commit, and again when another
@@ -120,7 +122,7 @@ impl World {
                 lines.seen = Some(looked.tree);
             }
             let state = Employee { manager_id: manager, updated_at: self.make.tick(), ..seen.value };
-            match self.try_save(Write::Employee(Row::seen(state, seen.version), Some(lines))).await {
+            match self.try_save(Write::employee(&Row::seen(state, seen.version), Some(lines))).await {
                 Ok(()) => return true,
                 Err(CommitError::Stale) => {}
                 Err(other) => panic!("{other}"),

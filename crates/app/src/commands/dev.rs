@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use candor_domain::access::{AccessLevel, Environment, Scopes};
 use candor_domain::id::OrganizationId;
+use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
+use candor_port_storage::StorageExt;
 use candor_service::Shell;
 use candor_service::operator::{self, KeyOrder};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -93,7 +95,13 @@ async fn key(config: &Config, shell: &Shell) -> Result<Secret, Error> {
 }
 
 async fn exists(shell: &Shell, organization: OrganizationId) -> Result<bool, Error> {
-    let found = shell.store.organization(candor_domain::access::Tenant::live(organization)).await;
+    let found = shell
+        .store
+        .row::<Organization>(
+            candor_domain::access::Tenant::live(organization),
+            candor_domain::access::Tenant::live(organization).organization,
+        )
+        .await;
     found.map(|it| it.is_some()).map_err(|it| Error::refused("read the organization")(it.into()))
 }
 

@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::webhook::{Answered, Delivery, Origin, Pulse, Schedule, Target, Verdict};
+use candor_domain::webhook::{Answered, Delivery, Origin, Pulse, Schedule, Subscription, Target, Verdict};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{Claim, Fate, Lease, WorkerId};
 use candor_service::Shell;
 
@@ -47,7 +48,7 @@ pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
     let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
     let (mut attempts, mut fates, mut pulses) = (vec![], vec![], vec![]);
     for job in jobs {
-        let stored = store.webhook(job.tenant, job.webhook_id).await.unwrap();
+        let stored = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
         let Some(url) = stored.map(|it| it.value.url) else {
             fates.push((job, Fate::Gone));
             continue;

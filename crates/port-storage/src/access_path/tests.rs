@@ -1,5 +1,5 @@
 use candor_domain::audit::{self, AuditEntry};
-use candor_domain::id::{AttributeId, EmployeeId, EventId, WebhookId};
+use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{Family, Objective, Sight};
@@ -11,6 +11,9 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
 use super::*;
+use crate::flat::Stored;
+use crate::listing::List;
+use crate::rows;
 
 const PAGE: PageRequest = PageRequest { limit: 50, after: None };
 const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(Timestamp::from_millis(1)), lte: None };
@@ -29,16 +32,20 @@ fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'stat
 }
 
 /// The orders in which the indexes do not answer a list, with what they leave unanswered.
-fn slow<T: Listed>(list: impl Fn(Sort) -> Listing) -> Vec<(&'static str, Vec<String>)> {
-    let lists = in_every_order::<T>(|sort| vec![list(sort)]);
+fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> List<T>) -> Vec<(&'static str, Vec<String>)> {
+    let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
     let slow = lists.into_iter().filter(|(_, it)| !it.iter().all(|it| AccessPath::of(it).is_answered()));
     slow.map(|(word, it)| (word, unanswered_parameters(&it))).collect()
+}
+
+fn is_answered<T: Stored>(list: &List<T>) -> bool {
+    list.parts().iter().all(|it| AccessPath::of(it).is_answered())
 }
 
 fn objectives(query: &[(&str, &str)], sight: Sight, sort: Sort) -> Vec<Listing> {
     let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let filter = objective_filter(pairs);
-    Listing::objectives(&filter, sight, sort, &PAGE)
+    rows::objectives::list(&filter, sight, sort, &PAGE).parts().to_vec()
 }
 
 fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::Filter {
@@ -48,19 +55,21 @@ fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::F
 #[test]
 fn every_list_without_a_filter_is_answered_in_every_order() {
     let none: [(&str, Vec<String>); 0] = [];
-    assert_eq!(slow::<Observation>(|it| Listing::observations(&observation::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Employee>(|it| Listing::employees(&people::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Department>(|it| Listing::departments(&department::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Attribute>(|it| Listing::attributes(&attribute::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Notification>(|it| Listing::notifications(&notification::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<AuditEntry>(|it| Listing::audit(&audit::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Subscription>(|it| Listing::webhooks(&webhook::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Delivery>(|it| Listing::deliveries(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Observation>(|it| rows::observations::list(&observation::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Employee>(|it| rows::employees::list(&people::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Department>(|it| rows::departments::list(&department::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Notification>(|it| rows::notifications::list(&notification::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<AuditEntry>(|it| rows::audit::list(&audit::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Subscription>(|it| rows::webhooks::list(&webhook::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Delivery>(|it| rows::deliveries::list(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
     for (word, lists) in in_every_order::<Objective>(|it| objectives(&[], Sight::All, it)) {
         assert!(lists.iter().all(|it| AccessPath::of(it).is_answered()), "{word}");
     }
-    assert!(AccessPath::of(&Listing::org_admins(100)).is_answered());
-    assert!(AccessPath::of(&Listing::managed_by(candor_domain::id::Id::from_bytes([3; 16]), None, 100)).is_answered());
+    assert!(is_answered(&rows::employees::org_admins(100)));
+    assert!(is_answered(&rows::employees::members_of(Id::from_bytes([4; 16]), 1)));
+    assert!(is_answered(&rows::invitations::newest(someone())));
+    assert!(is_answered(&rows::employees::managed_by(Id::from_bytes([3; 16]), None, 100)));
 }
 
 #[test]
@@ -68,18 +77,17 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
     let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
     let by = |name: &str| vec![name.to_owned()];
     assert_eq!(
-        slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE)),
+        slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE)),
         ["-created_at", "created_at", "-updated_at", "updated_at"].map(|it| (it, by("filter[employee_id]")))
     );
     let filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     assert_eq!(
-        slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE)),
+        slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE)),
         ["-observation_date", "observation_date", "-created_at", "created_at"].map(|it| (it, by("filter[updated_at]")))
     );
-    let filter =
-        people::Filter { department_id: Some(candor_domain::id::Id::from_bytes([4; 16])), ..Default::default() };
+    let filter = people::Filter { department_id: Some(Id::from_bytes([4; 16])), ..Default::default() };
     assert_eq!(
-        slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)),
+        slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)),
         ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
             .map(|it| (it, by("filter[department_id]")))
     );
@@ -88,11 +96,11 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
 #[test]
 fn what_no_index_has_is_never_answered_and_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
-    let named = slow::<Observation>(|it| Listing::observations(&filter, it, &PAGE));
+    let named = slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE));
     assert_eq!(named.len(), Observation::sorts().count());
     assert!(named.iter().all(|(_, it)| *it == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
-    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)).len(), Employee::sorts().count());
+    assert_eq!(slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)).len(), Employee::sorts().count());
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
     let lists = objectives(&query, Sight::All, Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
@@ -106,9 +114,9 @@ fn one_row_by_a_unique_value_is_answered_whatever_else_is_asked() {
         updated_at: CHANGED,
         ..Default::default()
     };
-    assert_eq!(slow::<Employee>(|it| Listing::employees(&filter, it, &PAGE)), []);
+    assert_eq!(slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)), []);
     let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
-    assert_eq!(slow::<Department>(|it| Listing::departments(&filter, it, &PAGE)), []);
+    assert_eq!(slow::<Department>(|it| rows::departments::list(&filter, it, &PAGE)), []);
 }
 
 #[test]
@@ -116,7 +124,7 @@ fn the_audit_log_is_answered_by_target_actor_or_action() {
     let words = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let some = |it: &str| Some(it.to_owned());
     let named = |filter: audit::Filter| {
-        let slow = slow::<AuditEntry>(|it| Listing::audit(&filter, it, &PAGE));
+        let slow = slow::<AuditEntry>(|it| rows::audit::list(&filter, it, &PAGE));
         slow.into_iter().map(|(_, it)| it).next().unwrap_or_default()
     };
     let none = audit::Filter::default();
@@ -132,8 +140,8 @@ fn the_audit_log_is_answered_by_target_actor_or_action() {
 #[test]
 fn a_value_that_is_given_twice_is_one_run() {
     let filter = audit::Filter { actions: vec!["a".to_owned(), "a".to_owned()], ..Default::default() };
-    let listing = Listing::audit(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
-    assert_eq!(listing.runs.map(|(_, values)| values.len()), Some(1));
+    let listing = rows::audit::list(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
+    assert_eq!(listing.parts()[0].runs.as_ref().map(|(_, values)| values.len()), Some(1));
 }
 
 #[test]
@@ -141,7 +149,7 @@ fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
     let (kind, event) = (candor_domain::event::EventType::TestPing, EventId::from_bytes([5; 16]));
     let slow = |event_type, event_id| {
         let filter = DeliveryFilter { event_type, event_id, status: None };
-        slow::<Delivery>(|it| Listing::deliveries(webhook(), &filter, it, &PAGE)).len()
+        slow::<Delivery>(|it| rows::deliveries::list(webhook(), &filter, it, &PAGE)).len()
     };
     assert_eq!((slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))), (0, 0, 2));
 }
@@ -149,13 +157,13 @@ fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
 #[test]
 fn what_other_tables_answer_is_named_only_where_nothing_else_is_to_blame() {
     let manager = observation::Filter { manager_id: Some(someone()), ..Default::default() };
-    let list = |filter: &observation::Filter| Listing::observations(filter, Sort::up(SortBy::CreatedAt), &PAGE);
-    assert!(AccessPath::of(&list(&manager)).is_answered());
-    assert_eq!(unanswered_parameters(&[list(&manager)]), ["filter[manager_id]"]);
+    let list = |filter: &observation::Filter| rows::observations::list(filter, Sort::up(SortBy::CreatedAt), &PAGE);
+    assert!(is_answered(&list(&manager)));
+    assert_eq!(unanswered_parameters(list(&manager).parts()), ["filter[manager_id]"]);
     let tagged = observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };
-    assert_eq!(unanswered_parameters(&[list(&tagged)]), ["filter[attribute_id]"]);
+    assert_eq!(unanswered_parameters(list(&tagged).parts()), ["filter[attribute_id]"]);
     let both = observation::Filter { updated_at: CHANGED, ..manager };
-    assert_eq!(unanswered_parameters(&[list(&both)]), ["filter[updated_at]"]);
+    assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
     let seen = objectives(&[("filter[scope]", "manager")], Sight::Of(someone()), Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&seen), [""; 0], "whose objectives somebody sees is no filter of theirs");
 }

@@ -1,16 +1,21 @@
-//! Each aggregate's columns, written and read back.
+//! Each aggregate's columns, written and read back, and its lists.
 
-mod keys;
-mod library;
-mod objectives;
-mod observations;
-mod people;
-mod trail;
-mod webhooks;
+pub mod api_keys;
+pub mod attributes;
+pub mod audit;
+pub mod connectors;
+pub mod deliveries;
+pub mod departments;
+pub mod employees;
+pub mod events;
+pub mod invitations;
+pub mod notifications;
+pub mod objectives;
+pub mod observations;
+pub mod organizations;
+pub mod webhooks;
 
-pub use objectives::{scope_status, shelf};
-pub use trail::EVENT_TABLE;
-pub use webhooks::{JOB_TABLE, read_job};
+pub use deliveries::{JOB_TABLE, read_job};
 
 use crate::change::Unique;
 use crate::flat::{Column, Type};

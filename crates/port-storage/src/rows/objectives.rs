@@ -1,16 +1,16 @@
-//! Objectives and notifications as rows.
+//! Objectives.
 
-use candor_domain::audit::Target;
 use candor_domain::fields::Word;
-use candor_domain::notification::Notification;
-use candor_domain::objective::{Objective, Scope, Status};
+use candor_domain::id::{Id, ObjectiveKind};
+use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
+use candor_domain::page::{PageRequest, Sort, SortBy};
 
 use super::column;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Column, Index, Reader, Stored, Table, Type};
+use crate::listing::{Condition, List, Listing, UPDATED_AT, sort_column};
 use crate::store::StorageError;
 
-const OBJECTIVES: Table = Table {
-    name: "objectives",
+const TABLE: Table = Table {
     columns: &[
         column("id", Type::Id),
         column("scope", Type::Text),
@@ -30,9 +30,6 @@ const OBJECTIVES: Table = Table {
         column("held_back", Type::Flag),
     ],
     derived: &[column("shelf", Type::Text), column("scope_status", Type::Text), column("due_on", Type::Date)],
-    recorded: &[],
-    versioned: true,
-    members: None,
     indexes: &[
         Index::on(&["shelf", "period_end", "id"]),
         Index::on(&["scope_status", "period_end", "id"]),
@@ -42,23 +39,29 @@ const OBJECTIVES: Table = Table {
         Index::on(&["scope_status", "updated_at", "id"]),
         Index::on(&["owner_id", "scope_status", "period_end", "id"]),
     ],
+    shares_commits: true,
+    ..Table::named("objectives")
 };
 
 /// The default list of a family, which is that of everything in it that is not archived, is one run of an index.
-#[must_use]
-pub fn shelf(scope: Scope, archived: bool) -> String {
+fn shelf(scope: Scope, archived: bool) -> String {
     let family = if scope == Scope::Employee { "employee" } else { "manager" };
     if archived { format!("{family}/archived") } else { family.to_owned() }
 }
 
 /// Every other list is a run per scope and status.
-#[must_use]
-pub fn scope_status(scope: Scope, status: Status) -> String {
+fn scope_status(scope: Scope, status: Status) -> String {
     format!("{}/{}", scope.word(), status.word())
 }
 
 impl Stored for Objective {
-    const TABLE: &'static Table = &OBJECTIVES;
+    type Kind = ObjectiveKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
 
     fn write(&self, out: &mut Cells) {
         out.id(self.id);
@@ -75,7 +78,7 @@ impl Stored for Objective {
         out.opt_time(self.submitted_at);
         out.opt_time(self.approved_at);
         out.opt_time(self.completed_at);
-        out.opt_text(self.reviewed.as_ref().and_then(|it| serde_json::to_string(it).ok()).as_ref());
+        out.opt_json(self.reviewed.as_ref());
         out.put(Cell::Flag(self.held_back));
         out.text(shelf(self.scope, self.status == Status::Archived));
         out.text(scope_status(self.scope, self.status));
@@ -104,52 +107,62 @@ impl Stored for Objective {
     }
 }
 
-const NOTIFICATIONS: Table = Table {
-    name: "notifications",
-    columns: &[
-        column("id", Type::Id),
-        column("recipient_id", Type::Id),
-        column("type", Type::Text),
-        column("title", Type::Text),
-        column("body", Type::Text),
-        column("target_type", Type::Text),
-        column("target_id", Type::Text),
-        column("created_at", Type::Time),
-        column("read_at", Type::Time),
-    ],
-    derived: &[column("unread", Type::Flag)],
-    recorded: &[],
-    versioned: true,
-    members: None,
-    indexes: &[Index::on(&["recipient_id", "unread", "created_at", "id"]), Index::on(&["unread", "created_at", "id"])],
-};
-
-impl Stored for Notification {
-    const TABLE: &'static Table = &NOTIFICATIONS;
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.recipient_id);
-        out.word(self.kind);
-        out.text(&self.title);
-        out.text(&self.body);
-        out.text(&self.target.kind);
-        out.text(&self.target.id);
-        out.time(self.created_at);
-        out.opt_time(self.read_at);
-        out.put(Cell::Flag(self.read_at.is_none()));
+/// `GET /employee-objectives` and `GET /manager-objectives` (§4.2, decision B5): the lists that together are what the
+/// caller sees.
+///
+/// A person sees what they and the people below them own, and what the whole organization has; no objective is in
+/// both of these lists.
+#[must_use]
+pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> List<Objective> {
+    let owner = column("owner_id", Type::Id);
+    let list = |scopes: &[Scope]| {
+        let mut it = Listing::new::<Objective>(sort, page);
+        it.runs = Some(runs(filter, scopes, filter.owner_id.is_some()));
+        it.is(owner, filter.owner_id);
+        it.within(column("period_start", Type::Date), filter.period_start, Cell::Date);
+        it.within(sort_column(SortBy::PeriodEnd), filter.period_end, Cell::Date);
+        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it
+    };
+    let Sight::Of(person) = sight else {
+        return List::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
+    };
+    let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);
+    let mut lists = vec![];
+    if !personal.is_empty() {
+        let mut theirs = list(&personal);
+        // Met one after the other and looked up, they are better in one run, past those of the organization.
+        if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
+            theirs.runs = Some(shelves);
+            if !everyones.is_empty() {
+                theirs.words(column("scope", Type::Text), personal.iter().map(|it| it.word()));
+            }
+        }
+        theirs.conditions.push(Condition::Reach(owner, person));
+        lists.push(theirs);
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
-        Ok(Self {
-            id: row.id()?,
-            recipient_id: row.id()?,
-            kind: row.word()?,
-            title: row.text()?,
-            body: row.text()?,
-            target: Target { kind: row.text()?, id: row.text()? },
-            created_at: row.time()?,
-            read_at: row.opt_time()?,
-        })
+    if !everyones.is_empty() {
+        lists.push(list(&everyones));
     }
+    List::of(lists)
+}
+
+/// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
+/// The index that leads to the objectives of one person has them by scope and status, so these are always several runs.
+fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
+    if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
+        return shelves;
+    }
+    let pairs = scopes.iter().flat_map(|scope| filter.statuses.iter().map(|status| scope_status(*scope, *status)));
+    (column("scope_status", Type::Text), pairs.map(Cell::Text).collect())
+}
+
+/// The runs of a whole family; none if some of it is not wanted.
+fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
+    let open = Status::ALL.iter().filter(|it| **it != Status::Archived).all(|it| filter.statuses.contains(it));
+    let family = Family::ALL.into_iter().find(|it| open && it.scopes() == scopes)?;
+    let archived = filter.statuses.contains(&Status::Archived);
+    let shelves = [false, true].into_iter().filter(|it| !*it || archived);
+    let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
+    Some((column("shelf", Type::Text), cells))
 }

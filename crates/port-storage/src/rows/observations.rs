@@ -1,13 +1,20 @@
-//! Observations as rows.
+//! Observations.
 
-use candor_domain::observation::Observation;
+use candor_domain::fields::Word;
+use candor_domain::id::{Id, ObservationKind};
+use candor_domain::observation::{Filter, Observation};
+use candor_domain::page::{PageRequest, Sort, SortBy};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
+use crate::listing::{Condition, List, Listing, OBSERVATION_DATE, UPDATED_AT, sort_column};
 use crate::store::StorageError;
 
+/// The attributes of observations.
+const TAGS: MemberTable =
+    MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" };
+
 const TABLE: Table = Table {
-    name: "observations",
     columns: &[
         column("id", Type::Id),
         column("employee_id", Type::Id),
@@ -23,19 +30,25 @@ const TABLE: Table = Table {
         column("archived_at", Type::Time),
     ],
     derived: &[column("archived", Type::Flag)],
-    recorded: &[],
-    versioned: true,
-    members: Some(MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" }),
+    members: Some(TAGS),
     indexes: &[
         Index::on(&["archived", "observation_date", "id", "employee_id"]),
         Index::on(&["archived", "created_at", "id", "employee_id"]),
         Index::on(&["archived", "updated_at", "id", "employee_id"]),
         Index::on(&["employee_id", "archived", "observation_date", "id"]),
     ],
+    shares_commits: true,
+    ..Table::named("observations")
 };
 
 impl Stored for Observation {
+    type Kind = ObservationKind;
+
     const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
 
     fn write(&self, out: &mut Cells) {
         out.id(self.id);
@@ -73,4 +86,20 @@ impl Stored for Observation {
     fn members(&self) -> Vec<[u8; 16]> {
         self.attribute_ids.iter().map(|it| it.to_bytes()).collect()
     }
+}
+
+/// `GET /observations` (§4.1).
+#[must_use]
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Observation> {
+    let about = column("employee_id", Type::Id);
+    let mut it = Listing::new::<Observation>(sort, page);
+    it.archived(filter.archived);
+    it.is(about, filter.employee_id);
+    it.conditions.extend(filter.manager_id.map(|it| Condition::Within(about, it)));
+    it.words(column("type", Type::Text), filter.kind.iter().map(|it| it.word()));
+    it.tagged(TAGS, filter.attribute_ids.iter().map(|it| it.to_bytes()));
+    it.within(OBSERVATION_DATE, filter.observation_date, Cell::Date);
+    it.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.alone()
 }

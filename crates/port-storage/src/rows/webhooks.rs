@@ -1,19 +1,20 @@
-//! Webhook subscriptions, and the log of attempts, as rows.
+//! Webhook subscriptions.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::fields::Word;
-use candor_domain::id::DeliveryId;
+use candor_domain::id::{Id, WebhookKind};
+use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, SealedSecret, Streak, Subscription, Topics};
+use candor_domain::webhook::{Filter, SealedSecret, Streak, Subscription, Topics};
 use serde::{Deserialize, Serialize};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::listing::{List, Listing};
 use crate::store::StorageError;
 
-const WEBHOOKS: Table = Table {
-    name: "webhooks",
+const TABLE: Table = Table {
     columns: &[
         column("id", Type::Id),
         column("url", Type::Text),
@@ -32,9 +33,8 @@ const WEBHOOKS: Table = Table {
         column("failures", Type::Int),
         column("failing_since", Type::Time),
     ],
-    versioned: true,
-    members: None,
     indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+    ..Table::named("webhooks")
 };
 
 /// A sealed secret as it stands in its column.
@@ -44,10 +44,10 @@ struct Sealed {
     ends_at: Option<i64>,
 }
 
-fn seals(secrets: &[SealedSecret]) -> String {
+fn seals(secrets: &[SealedSecret]) -> Vec<Sealed> {
     let seal =
         |it: &SealedSecret| Sealed { sealed: STANDARD.encode(&it.sealed), ends_at: it.ends_at.map(|it| it.millis()) };
-    serde_json::to_string(&secrets.iter().map(seal).collect::<Vec<_>>()).unwrap_or_default()
+    secrets.iter().map(seal).collect()
 }
 
 fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
@@ -59,7 +59,13 @@ fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
 }
 
 impl Stored for Subscription {
-    const TABLE: &'static Table = &WEBHOOKS;
+    type Kind = WebhookKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
 
     fn write(&self, out: &mut Cells) {
         let topics: Vec<_> = self.event_types.as_slice().iter().map(|it| it.word()).collect();
@@ -68,7 +74,7 @@ impl Stored for Subscription {
         out.text(topics.join(" "));
         out.put(Cell::Flag(self.active));
         out.opt_text(self.description.as_ref());
-        out.text(seals(&self.secrets));
+        out.json(&seals(&self.secrets));
         out.time(self.created_at);
         out.time(self.updated_at);
         out.put(Cell::Int(if self.active { self.event_types.bits() } else { 0 }));
@@ -95,115 +101,8 @@ impl Stored for Subscription {
     }
 }
 
-/// The log; `created_at` is the time inside the id of an attempt. Old rows lack what was added to their columns later.
-const DELIVERIES: Table = Table {
-    name: "deliveries",
-    columns: &[
-        column("id", Type::Id),
-        column("webhook_id", Type::Id),
-        column("event_id", Type::Id),
-        column("event_type", Type::Text),
-        column("attempt", Type::Int),
-        column("status", Type::Text),
-        column("request_url", Type::Text),
-        column("response_status", Type::Int),
-        column("response_duration_ms", Type::Int),
-        column("next_attempt_at", Type::Time),
-        column("delivered_at", Type::Time),
-        column("attempted_at", Type::Time),
-        column("failure", Type::Text),
-    ],
-    derived: &[column("created_at", Type::Time)],
-    recorded: &[],
-    versioned: false,
-    members: None,
-    indexes: &[
-        Index::unique(&["webhook_id", "status", "created_at", "id"]),
-        Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
-        Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
-    ],
-};
-
-impl Stored for Delivery {
-    const TABLE: &'static Table = &DELIVERIES;
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.subscription_id);
-        out.id(self.event_id);
-        out.word(self.event_type);
-        out.put(Cell::Int(i64::from(self.attempt)));
-        out.word(self.status);
-        out.text(&self.request_url);
-        out.put(Cell::Int(i64::from(self.response_status)));
-        out.put(Cell::Int(i64::from(self.response_duration_ms)));
-        out.opt_time(self.next_attempt_at);
-        out.opt_time(self.delivered_at);
-        out.time(self.attempted_at);
-        out.opt_text(self.failure.map(|it| it.word().to_owned()).as_ref());
-        out.time(self.logged_at());
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
-        let id: DeliveryId = row.id()?;
-        Ok(Self {
-            id,
-            subscription_id: row.id()?,
-            event_id: row.id()?,
-            event_type: row.word()?,
-            attempt: row.number()?,
-            status: row.word()?,
-            request_url: row.text()?,
-            response_status: row.number()?,
-            response_duration_ms: row.number()?,
-            next_attempt_at: row.opt_time()?,
-            delivered_at: row.opt_time()?,
-            attempted_at: row.opt_time()?.unwrap_or_else(|| time_of(id)),
-            failure: row.opt_parse(|text| Word::from_word(text).ok())?,
-        })
-    }
-}
-
-/// When the id of an attempt was made.
-fn time_of(id: DeliveryId) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
-}
-
-const JOBS: Table = Table {
-    name: "delivery_jobs",
-    columns: &[
-        column("tenant_id", Type::Id),
-        column("webhook_id", Type::Id),
-        column("event_id", Type::Id),
-        column("event_type", Type::Text),
-        column("attempt", Type::Int),
-        column("first_due_at", Type::Time),
-        column("origin", Type::Text),
-        column("delivery_id", Type::Id),
-    ],
-    derived: &[column("due_at", Type::Time), column("worker", Type::Id), column("leased_until", Type::Time)],
-    recorded: &[],
-    versioned: false,
-    members: None,
-    indexes: &[Index::unique(&["webhook_id", "event_id"])],
-};
-
-/// The queue, which no change set writes row by row: its columns in the order in which [`read_job`] reads them.
-pub const JOB_TABLE: &Table = &JOBS;
-
-/// Reads a queued delivery.
-///
-/// # Errors
-/// [`StorageError::Corrupt`] naming the column.
-pub fn read_job(row: &mut Reader<'_>) -> Result<candor_domain::webhook::Job, StorageError> {
-    Ok(candor_domain::webhook::Job {
-        tenant: candor_domain::access::Tenant::from_bytes(row.bytes16()?),
-        webhook_id: row.id()?,
-        event_id: row.id()?,
-        event_type: row.word()?,
-        attempt: row.number()?,
-        first_due_at: row.time()?,
-        origin: row.word()?,
-        delivery_id: row.opt_id()?,
-    })
+/// `GET /webhooks` (§4.4).
+#[must_use]
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Subscription> {
+    Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()
 }

@@ -1,7 +1,8 @@
 //! The end of a subscription's activity after its deliveries have failed for too long (§3.4, decision F3).
 
+use candor_domain::webhook::Subscription;
 use candor_port_storage::queue::Lane;
-use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
 
 use crate::notifications::addressed;
 use crate::{Error, Shell};
@@ -27,12 +28,12 @@ pub(super) async fn disable(shell: &Shell, lane: Lane) {
 
 async fn try_to(shell: &Shell, (tenant, id): Lane) -> Result<bool, Error> {
     for _ in 0..ATTEMPTS {
-        let Some(stored) = shell.store.webhook(tenant, id).await? else { return Ok(false) };
+        let Some(stored) = shell.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
         let at = shell.clock.now();
         let Some(decision) = stored.value.disable(at) else { return Ok(false) };
         let mut change = ChangeSet::new(shell.entry_of_system(DELIVERIES, decision.audit, decision.state.updated_at));
         change.notices = addressed(shell, tenant, &decision.notices, at).await?;
-        change.writes = vec![Write::Webhook(Row::seen(decision.state, stored.version))];
+        change.writes = vec![Write::put(&Row::seen(decision.state, stored.version))];
         match shell.commit(tenant, change).await {
             Ok(()) => return Ok(true),
             Err(CommitError::Stale) => {}

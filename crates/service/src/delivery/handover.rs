@@ -8,7 +8,7 @@ use candor_dispatch::Ends;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
-use candor_domain::webhook::{Job, Origin};
+use candor_domain::webhook::{Job, Origin, Subscription};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Committed, Write};
 
@@ -68,22 +68,11 @@ impl HandOver {
         let (mut changed, mut queued, mut sooner) = (vec![], vec![], false);
         for write in &change.writes {
             match write {
-                Write::Webhook(row) => changed.push(row.value.id),
+                Write::Put(row) => changed.extend(row.id_of::<Subscription>()),
                 Write::WebhookRemoved(id, _) => changed.push(*id),
                 Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
                 Write::BringForward(..) => sooner = true,
-                Write::Observation(_)
-                | Write::Employee(..)
-                | Write::Department(_)
-                | Write::Attribute(_)
-                | Write::Organization(_)
-                | Write::ApiKey(_)
-                | Write::Invitation(_)
-                | Write::Connector(_)
-                | Write::Objective(_)
-                | Write::Notification(_)
-                | Write::NotificationsRead(..)
-                | Write::WebhookForgiven(_) => {}
+                Write::PutReporting { .. } | Write::NotificationsRead(..) | Write::WebhookForgiven(_) => {}
             }
         }
         let count = change.events.len() + queued.len();

@@ -8,6 +8,7 @@ use candor_dispatch::Now;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
+use candor_port_storage::StorageExt;
 use candor_port_storage::queue::Lane;
 use candor_port_storage::store::Read;
 use tokio::sync::OnceCell;
@@ -77,7 +78,7 @@ impl Receivers {
         let known = self.known(lane, now);
         let look = || async {
             let (tenant, webhook) = lane;
-            let stored = shell.store.webhook(tenant, webhook).await?;
+            let stored = shell.store.row::<Subscription>(tenant, webhook).await?;
             Ok(stored.map(|it| Arc::new(Receiver::of(lane, it.value, &shell.vault))))
         };
         known.found.get_or_try_init(look).await.cloned()

@@ -5,13 +5,14 @@ use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
+use candor_domain::library::Department;
 use candor_domain::people::{
-    Draft, Employee, Invitation, LineChange, Patch, References, Rehire, ReportingLine, Status, invitation,
+    Connector, Draft, Employee, Invitation, LineChange, Patch, References, Rehire, ReportingLine, Status, invitation,
 };
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{Lines, Require, Row, Version, Versioned, Write};
+use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Versioned, Write, rows};
 
 use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
@@ -42,13 +43,13 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let lines = person.manager_id.map(|_| Lines { seen: None });
         let location = format!("/employees/{}", person.id);
         let (mut change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Employee(Row::new(it), lines)])?;
+            shell.plan(call, decision, None, at, |it| vec![Write::employee(&Row::new(it), lines)])?;
         change.requires.extend(person.department_id.map(Require::DepartmentOpen));
         change.requires.extend(on_tree.map(Require::TreeUnchanged));
         if invited {
             let token = invitation::token(random32(&*shell.ids)?);
             let invitation = Invitation::new(shell.id(at), &person, &token, at)?;
-            change.writes.push(Write::Invitation(Row::new(invitation)));
+            change.writes.push(Write::put(&Row::new(invitation)));
         }
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
@@ -63,7 +64,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
@@ -83,7 +84,7 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let rehire = Rehire::parse(body.clone(), &stored.value)?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
@@ -106,17 +107,17 @@ fn moves(body: &Object) -> bool {
 pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = call.caller.tenant;
-        let stored = found(shell.store.employee(tenant, id).await?)?;
+        let stored = found(shell.store.row::<Employee>(tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let mut writes = vec![];
         if stored.value.status == Status::PendingInvite
-            && let Some(it) = shell.store.invitation(tenant, id).await?
+            && let Some(it) = shell.store.first(tenant, rows::invitations::newest(id)).await?
         {
-            writes.push(Write::Invitation(Row::seen(it.value.revoke(at), it.version)));
+            writes.push(Write::put(&Row::seen(it.value.revoke(at), it.version)));
         }
         let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Employee(Row::seen(it, stored.version), None)]
+            vec![Write::employee(&Row::seen(it, stored.version), None)]
         })?;
         change.writes.append(&mut writes);
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
@@ -130,7 +131,7 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
 /// Not found, not deactivated; see [`Error`].
 pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = stored.value.reactivate(at)?;
         changed(shell, call, &stored, decision, None, at)
@@ -183,7 +184,7 @@ fn changed(
     let joined = after.department_id.filter(|it| before.department_id != Some(*it));
     let requires = joined.map(Require::DepartmentOpen);
     let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-        vec![Write::Employee(Row::seen(it, stored.version), lines)]
+        vec![Write::employee(&Row::seen(it, stored.version), lines)]
     })?;
     change.requires.extend(requires);
     Ok(Plan::Commit(change, Reply::done(body, Some(version))))
@@ -222,7 +223,7 @@ impl Wanted<'_> {
             let Some(id) = self.manager.and_then(|it| it.id) else { return Ok((None, None)) };
             let ids = [id];
             let status =
-                async { Ok::<_, Error>(store.employees_by_id(tenant, &ids).await?.pop().map(|it| it.value.status)) };
+                async { Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|it| it.value.status)) };
             let reporting = async {
                 match self.person {
                     Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
@@ -235,19 +236,19 @@ impl Wanted<'_> {
         };
         let department = async {
             let Some(id) = self.department.and_then(|it| it.id) else { return Ok(None) };
-            Ok::<_, Error>(store.department(tenant, id).await?.map(|it| it.value.archived_at.is_some()))
+            Ok::<_, Error>(store.row::<Department>(tenant, id).await?.map(|it| it.value.archived_at.is_some()))
         };
         let email = async {
             let Some(email) = self.email else { return Ok(None) };
-            Ok::<_, Error>(store.employee_by_email(tenant, &folded(email)).await?)
+            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?)
         };
         let external_id = async {
             let Some(external_id) = self.external_id else { return Ok(None) };
-            Ok::<_, Error>(store.employee_by_external_id(tenant, external_id).await?)
+            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, external_id.to_owned()).await?)
         };
         let managed = async {
             let Some(id) = self.person.and_then(|it| it.connector_id) else { return Ok(vec![]) };
-            let connector = store.connector(tenant, id).await?;
+            let connector = store.row::<Connector>(tenant, id).await?;
             Ok::<_, Error>(connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default())
         };
         let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =

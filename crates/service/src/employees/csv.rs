@@ -14,7 +14,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::CommitError;
+use candor_port_storage::{CommitError, StorageExt};
 use tokio::sync::MutexGuard;
 use tokio::task::spawn_blocking;
 
@@ -70,7 +70,7 @@ async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Opt
     let Some(text) = text else { return Ok(None) };
     let wanted: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
     let found = match wanted.id {
-        Some(id) => shell.store.connector(call.caller.tenant, id).await?,
+        Some(id) => shell.store.row::<Connector>(call.caller.tenant, id).await?,
         None => None,
     };
     let unknown = || Refusal::unprocessable("connector_id", wanted.not_found());

@@ -6,6 +6,7 @@ use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::library::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
+use candor_port_storage::{StorageExt, rows};
 
 use crate::list::{self, Beside};
 use crate::reply::Reply;
@@ -33,7 +34,7 @@ impl Inlined {
             }
             let ids: Vec<_> =
                 items.iter().filter_map(|it| it.manager_id).collect::<BTreeSet<_>>().into_iter().collect();
-            let found = shell.store.employees_by_id(tenant, &ids).await?;
+            let found = shell.store.rows::<Employee>(tenant, &ids).await?;
             Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
         };
         let departments = async {
@@ -42,7 +43,7 @@ impl Inlined {
             }
             let ids: Vec<_> =
                 items.iter().filter_map(|it| it.department_id).collect::<BTreeSet<_>>().into_iter().collect();
-            let found = shell.store.departments_by_id(tenant, &ids).await?;
+            let found = shell.store.rows::<Department>(tenant, &ids).await?;
             Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
         };
         let reports = async {
@@ -80,7 +81,10 @@ impl Inlined {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell.store.employees(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::employees::list(&request.filter, request.sort, &request.page))
+        .await?;
     if request.expand.is_empty() {
         return list::page(&request, &page, |it| it);
     }
@@ -96,7 +100,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, mut params: Params) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
-    let stored = found(shell.store.employee(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
     params.finish()?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));

@@ -9,7 +9,7 @@ use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
@@ -22,7 +22,10 @@ use crate::{Call, Error, Shell};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell.store.attributes(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::attributes::list(&request.filter, request.sort, &request.page))
+        .await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -31,7 +34,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AttributeId) -> Result<Reply, Error> {
-    let stored = found(shell.store.attribute(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
 
@@ -43,11 +46,10 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
     let plan = async |at: Timestamp| {
         let draft = Draft::parse(body.clone())?;
         call.caller.require_admin()?;
-        let holder = shell.store.attribute_by_name(call.caller.tenant, &folded(&draft.name)).await?;
+        let holder = shell.store.id_by(call.caller.tenant, rows::attributes::BY_NAME, folded(&draft.name)).await?;
         let decision = Attribute::create(shell.id(at), draft, holder, at)?;
         let location = format!("/attributes/{}", decision.state.id);
-        let (change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Attribute(Row::new(it))])?;
+        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
@@ -59,20 +61,19 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: AttributeId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.attribute(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         call.caller.require_admin()?;
         let holder = match &patch.name {
-            Some(name) => shell.store.attribute_by_name(call.caller.tenant, &folded(name)).await?,
+            Some(name) => shell.store.id_by(call.caller.tenant, rows::attributes::BY_NAME, folded(name)).await?,
             None => None,
         };
         let Some(decision) = stored.value.update(patch, holder, at)? else {
             return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Attribute(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
@@ -101,13 +102,12 @@ async fn act(
     decide: fn(&Attribute, Timestamp) -> Result<Decision<Attribute>, Refusal>,
 ) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.attribute(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = decide(&stored.value, at)?;
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Attribute(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await

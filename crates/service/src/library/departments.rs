@@ -7,7 +7,7 @@ use candor_domain::library::department::{Filter, parse_new};
 use candor_domain::params::Params;
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, Row, Write};
+use candor_port_storage::{Require, Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
@@ -20,7 +20,10 @@ use crate::{Call, Error, Shell};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell.store.departments(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::departments::list(&request.filter, request.sort, &request.page))
+        .await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -29,7 +32,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    let stored = found(shell.store.department(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
 
@@ -41,11 +44,10 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
     let plan = async |at: Timestamp| {
         let name = parse_new(body.clone())?;
         call.caller.require_admin()?;
-        let holder = shell.store.department_by_name(call.caller.tenant, &folded(&name)).await?;
+        let holder = shell.store.id_by(call.caller.tenant, rows::departments::BY_NAME, folded(&name)).await?;
         let decision = Department::create(shell.id(at), name, holder, at)?;
         let location = format!("/departments/{}", decision.state.id);
-        let (change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::Department(Row::new(it))])?;
+        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
@@ -57,20 +59,19 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.department(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let name = stored.value.parse_patch(body.clone())?;
         call.caller.require_admin()?;
         let holder = match &name {
-            Some(name) => shell.store.department_by_name(call.caller.tenant, &folded(name)).await?,
+            Some(name) => shell.store.id_by(call.caller.tenant, rows::departments::BY_NAME, folded(name)).await?,
             None => None,
         };
         let Some(decision) = stored.value.rename(name, holder, at)? else {
             return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Department(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
@@ -82,14 +83,13 @@ pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) 
 /// Not found, not an admin, archived already, has members; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.department(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
-        let has_members = shell.store.department_has_members(call.caller.tenant, id).await?;
-        let decision = stored.value.archive(has_members, at)?;
-        let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Department(Row::seen(it, stored.version))]
-        })?;
+        let member = shell.store.first(call.caller.tenant, rows::employees::members_of(id, 1)).await?;
+        let decision = stored.value.archive(member.is_some(), at)?;
+        let (mut change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         change.requires = vec![Require::DepartmentVacant(id)];
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
@@ -102,13 +102,12 @@ pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Rep
 /// Not found, not an admin, not archived; see [`Error`].
 pub async fn restore(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.department(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = stored.value.restore(at)?;
-        let (change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::Department(Row::seen(it, stored.version))]
-        })?;
+        let (change, body, version) = shell
+            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         Ok(Plan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await

@@ -9,7 +9,7 @@ use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, MAX_REPLAYED, Only, Origin, ReplayOrder, Subscription, Whereabouts};
 use candor_port_storage::queue::{Again, Resend};
-use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
+use candor_port_storage::{ChangeSet, CommitError, Sooner, StorageExt, Write};
 use serde::Serialize;
 
 use crate::reply::Reply;
@@ -48,7 +48,7 @@ struct Replayed {
 /// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
 pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
         let event = (shell.id(at), EventType::TestPing);
@@ -65,7 +65,7 @@ pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Er
 pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.webhook(tenant, id).await?)?;
+        let stored = found(shell.store.row::<Subscription>(tenant, id).await?)?;
         let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
         call.check(stored.version)?;
         stored.value.sends("redeliver")?;
@@ -149,7 +149,7 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         return Ok(reply);
     }
     let begun = shell.clock.now();
-    let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+    let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
     call.check(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;

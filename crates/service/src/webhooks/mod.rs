@@ -10,7 +10,7 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, Subscription, Target, Verdict};
-use candor_port_storage::{ChangeSet, Require, Row, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Version, Versioned, Write, rows};
 use tokio::sync::OnceCell;
 
 use crate::list;
@@ -38,7 +38,10 @@ impl Judgement {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell.store.webhooks(call.caller.tenant, &request.filter, request.sort, &request.page).await?;
+    let page = shell
+        .store
+        .page(call.caller.tenant, rows::webhooks::list(&request.filter, request.sort, &request.page))
+        .await?;
     list::page(&request, &page, |it| it)
 }
 
@@ -47,7 +50,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    shown(&found(shell.store.webhook(call.caller.tenant, id).await?)?)
+    shown(&found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?)
 }
 
 fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
@@ -71,7 +74,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let location = format!("/webhooks/{}", decision.state.id);
         let body = render(&decision.state.with_secret(&secret))?;
         let (mut change, state) = shell.change_set(call, decision, &body, at);
-        change.writes = vec![Write::Webhook(Row::new(state))];
+        change.writes = vec![Write::put(&Row::new(state))];
         change.requires = vec![Require::SubscriptionsBelow(most)];
         Ok(Plan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
     };
@@ -85,7 +88,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let verdict = match &patch.url {
@@ -104,7 +107,7 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         let (mut change, state) = shell.change_set(call, decision, &body, at);
         let reply = Reply::done(body, Some(stored.version.next())).beside(state.delivery_mark());
         let forgiven = stored.value.forgives(&state).then_some(Write::WebhookForgiven(id));
-        change.writes = vec![Write::Webhook(Row::seen(state, stored.version))];
+        change.writes = vec![Write::put(&Row::seen(state, stored.version))];
         change.writes.extend(forgiven);
         Ok(Plan::Commit(Box::new(change), reply))
     };
@@ -124,7 +127,7 @@ fn new_secret(shell: &Shell, owner: secrets::Owner) -> Result<(Secret, Vec<u8>),
 /// Not found; see [`Error`].
 pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.webhook(call.caller.tenant, id).await?)?;
+        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
         let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
@@ -140,7 +143,7 @@ pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, 
 /// Not found; see [`Error`].
 pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    found(shell.store.webhook(tenant, id).await?)?;
+    found(shell.store.row::<Subscription>(tenant, id).await?)?;
     let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
     // An attempt never changes.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
@@ -152,8 +155,9 @@ pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: Deliv
 /// Not found, invalid parameters; see [`Error`].
 pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    found(shell.store.webhook(tenant, id).await?)?;
+    found(shell.store.row::<Subscription>(tenant, id).await?)?;
     let request = DeliveryFilter::parse(id, params)?;
-    let page = shell.store.deliveries(tenant, id, &request.filter, request.sort, &request.page).await?;
+    let page =
+        shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
     list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
 }

@@ -3,7 +3,7 @@
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
 use candor_domain::webhook::{SealedSecret, Subscription};
-use candor_port_storage::{ChangeSet, CommitError, Row, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 
 use crate::vault::CannotOpen;
 use crate::webhooks::secrets;
@@ -98,7 +98,9 @@ async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>)
             Err(CommitError::Storage(error)) => return Err(Error::from(error).into()),
             Err(other) => return Err(Error::Bug(other.to_string()).into()),
         }
-        let Some(now) = shell.store.webhook(tenant, id).await.map_err(Error::from)? else { return Ok(None) };
+        let Some(now) = shell.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
+            return Ok(None);
+        };
         stored = now;
     }
     Err(Error::Contended.into())
@@ -133,6 +135,6 @@ async fn save(
     let at = shell.clock.now();
     let decision = stored.value.resealed(secrets);
     let mut change = ChangeSet::new(shell.entry_of_system(REKEY, decision.audit, at));
-    change.writes = vec![Write::Webhook(Row::seen(decision.state, stored.version))];
+    change.writes = vec![Write::put(&Row::seen(decision.state, stored.version))];
     shell.commit(tenant, change).await
 }

@@ -2,9 +2,9 @@
 
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::id::SummaryId;
-use candor_domain::objective::Family;
-use candor_port_storage::store::{Objectives, Storage};
-use candor_port_storage::{Row, Write};
+use candor_domain::objective::{Family, Objective};
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, StorageExt, Write};
 use candor_service::objectives;
 use candor_store_testkit::Fixtures;
 use ulid::Ulid;
@@ -19,9 +19,9 @@ async fn linked_summaries_that_are_not_there_are_left_out_of_what_is_inlined() {
     let mut objective = make.objective(owner);
     objective.linked_summary_ids = vec![linked];
     let tenant = Tenant { organization: world.organization, environment: Environment::Live };
-    let change = make.change(vec![Write::Objective(Row::new(objective.clone()))]);
+    let change = make.change(vec![Write::put(&Row::new(objective.clone()))]);
     world.store.commit(tenant, change).await.unwrap();
-    assert_eq!(world.store.objective(tenant, objective.id).await.unwrap().unwrap().value, objective);
+    assert_eq!(world.store.row::<Objective>(tenant, objective.id).await.unwrap().unwrap().value, objective);
 
     let expand = || params(&[("expand", "linked_summaries")]);
     let admin = world.admin();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::support::{World, body, json, kind, member};
 use candor_domain::id::{ConnectorId, EmployeeId, RequestId};
 use candor_domain::people::invitation::VALID_SECONDS;
-use candor_port_storage::store::People;
-use candor_port_storage::{ChangeSet, Row, Storage, Version, Write};
+use candor_domain::people::{Connector, Employee};
+use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Version, Write};
 use candor_service::{Precondition, connectors, employees, invitations};
 use ulid::Ulid;
 
@@ -35,7 +35,7 @@ async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
     for person in people.iter() {
         let mut at = *person;
         for _ in 0..=12 {
-            match world.store.employee(tenant, at).await.unwrap().unwrap().value.manager_id {
+            match world.store.row::<Employee>(tenant, at).await.unwrap().unwrap().value.manager_id {
                 Some(manager) => at = manager,
                 None => break,
             }
@@ -130,13 +130,13 @@ async fn connector(world: &World) -> ConnectorId {
 async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
     let call = world.admin();
     let tenant = call.caller.tenant;
-    let connector = world.store.connector(tenant, connector).await.unwrap().unwrap().value;
+    let connector = world.store.row::<Connector>(tenant, connector).await.unwrap().unwrap().value;
     for id in people {
         let at = crate::support::NOON;
-        let stored = world.store.employee(tenant, *id).await.unwrap().unwrap();
+        let stored = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
         let decision = connector.manage(&stored.value, at).unwrap();
         let mut change = ChangeSet::new(call.audit(world.shell.id(at), decision.audit, at));
-        change.writes.push(Write::Employee(Row::seen(decision.state, stored.version), None));
+        change.writes.push(Write::employee(&Row::seen(decision.state, stored.version), None));
         world.store.commit(tenant, change).await.unwrap();
     }
 }

@@ -14,7 +14,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Target, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
-use candor_port_storage::store::People;
+use candor_port_storage::{StorageExt, rows};
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::Vault;
 use candor_service::{Call, Error, Idempotency, Reply, Shell, ShellSettings, employees};
@@ -113,7 +113,11 @@ impl World {
 
     /// The people whom a connector manages, at most a thousand.
     pub(crate) async fn everybody_managed(&self, connector: ConnectorId) -> Vec<EmployeeId> {
-        let people = self.store.managed_by(self.admin().caller.tenant, connector, None, 1_000).await.unwrap();
+        let people = self
+            .store
+            .entries(self.admin().caller.tenant, rows::employees::managed_by(connector, None, 1_000))
+            .await
+            .unwrap();
         people.into_iter().map(|it| it.value.id).collect()
     }
 

@@ -11,7 +11,7 @@ use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
 use candor_port_clock::{Clock, SeededIds};
-use candor_port_storage::ChangeSet;
+use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::vault::{Place, Vault};
 use candor_service::webhooks::{self, Rekeyed, Unsealable};
 use candor_service::{Call, Error, Outcome, Shell, ShellSettings, audit_log};
@@ -47,7 +47,7 @@ async fn subscribe(shell: &Shell, call: &Call) -> (WebhookId, String) {
 }
 
 async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
-    world.shell.store.webhook(tenant, id).await.unwrap().unwrap().value
+    world.shell.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 /// What the newest secret of a subscription is, for somebody with this ring; `None` if it cannot be opened.

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::{alone, statement, took, webhooks};
+use crate::failure::Failure;
 use crate::flight::{Flight, Landing, send_once};
 use crate::pool::Pool;
 
@@ -56,18 +57,9 @@ struct Passenger {
 /// it hold together. So the idempotency key is all that two of them can both want.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |it: &Write| match it {
-        Write::Observation(row) => row.seen.is_none(),
-        Write::Objective(row) => row.seen.is_none(),
-        Write::Employee(..)
-        | Write::Department(_)
-        | Write::Attribute(_)
-        | Write::Organization(_)
-        | Write::ApiKey(_)
-        | Write::Invitation(_)
-        | Write::Connector(_)
-        | Write::Notification(_)
+        Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
+        Write::PutReporting { .. }
         | Write::NotificationsRead(..)
-        | Write::Webhook(_)
         | Write::WebhookForgiven(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
@@ -235,7 +227,11 @@ impl Departures {
             statements.entry(it.statement()).or_default().push(&it.change);
         }
         let statements = statements.into_iter().map(|((tenant, _), changes)| statement::together(tenant, &changes));
-        send_once(&self.pool, &Flight::of_all(statements.collect()), webhooks::leased).await
+        match statements.collect::<Result<_, _>>() {
+            Ok(statements) => send_once(&self.pool, &Flight::of_all(statements), webhooks::leased).await,
+            // Only one of them cannot be written.
+            Err(unwritable) => Landing::Undone(Failure::Other(unwritable.to_string())),
+        }
     }
 }
 
@@ -258,7 +254,7 @@ mod tests {
             let change = ChangeSet {
                 events: vec![make.event(EventType::ObservationCreated)],
                 replay: (!key.is_empty()).then(|| make.replay(key)),
-                ..make.change(vec![Write::Observation(Row::new(make.observation(make.id())))])
+                ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
             };
             assert!(may_share(&change));
             Passenger { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
@@ -296,9 +292,9 @@ mod tests {
         let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
         let observation = make.observation(person.id);
         let alone = [
-            vec![Write::Observation(Row::seen(observation.clone(), at))],
+            vec![Write::put(&Row::seen(observation.clone(), at))],
             vec![candor_store_testkit::fixtures::joins(person.clone())],
-            vec![Write::Observation(Row::new(observation.clone())), Write::Attribute(Row::new(make.attribute()))],
+            vec![Write::put(&Row::new(observation.clone())), Write::put(&Row::new(make.attribute()))],
             vec![],
         ];
         for writes in alone {
@@ -308,7 +304,7 @@ mod tests {
         let relying = ChangeSet {
             requires: vec![Require::EmployeeUnchanged(person.id, at)],
             events: vec![make.event(EventType::ObservationCreated)],
-            ..make.change(vec![Write::Observation(Row::new(observation))])
+            ..make.change(vec![Write::put(&Row::new(observation))])
         };
         assert!(!may_share(&relying));
     }

@@ -1,70 +1,63 @@
 //! Rows of a change set by table, so that any number of them takes one part of the statement.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::change::Row;
-use candor_port_storage::flat::{Cell, Column, MemberTable, Stored, Table, Type};
+use candor_port_storage::AnyRow;
+use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
 
 use super::statement::{STALE, Statement};
 
 /// All rows to write.
 #[derive(Default)]
-pub(super) struct Groups(Vec<Group>);
+pub(super) struct Groups<'c>(Vec<Group<'c>>);
 
 /// The rows of one table.
-struct Group {
+struct Group<'c> {
     table: &'static Table,
-    tenant: Option<Tenant>,
-    new: Vec<Entry>,
-    changed: Vec<Entry>,
+    new: Vec<Entry<'c>>,
+    changed: Vec<Entry<'c>>,
 }
 
-/// One row: its cells, the version that was seen, its tags.
-struct Entry {
-    cells: Vec<Cell>,
-    seen: i64,
-    members: Vec<[u8; 16]>,
+/// One row.
+struct Entry<'c> {
+    row: &'c AnyRow,
+    cells: &'c [Cell],
 }
 
-impl Entry {
+impl Entry<'_> {
     fn id(&self) -> Cell {
-        self.cells.first().cloned().unwrap_or(Cell::Null(Type::Id))
+        Cell::Id(self.row.id())
     }
 
-    fn id_bytes(&self) -> [u8; 16] {
-        if let Some(Cell::Id(it)) = self.cells.first() { *it } else { [0; 16] }
+    /// The version that was seen; nothing that is new has been.
+    fn seen(&self) -> Cell {
+        Cell::Int(self.row.seen().map_or(0, |it| it.0))
     }
 }
 
-impl Groups {
-    /// Adds a row that is written under a tenant, or under the change set's own.
-    pub(super) fn row<T: Stored>(&mut self, tenant: Option<Tenant>, row: &Row<T>) {
-        let entry = |seen| Entry { cells: row.value.cells(), seen, members: row.value.members() };
-        let group = self.group(T::TABLE, tenant);
-        match row.seen {
-            Some(version) => group.changed.push(entry(version.0)),
-            None => group.new.push(entry(0)),
-        }
-    }
-
-    /// Adds a row that will never change.
-    pub(super) fn added<T: Stored>(&mut self, value: &T) {
-        let entry = Entry { cells: value.cells(), seen: 0, members: vec![] };
-        self.group(T::TABLE, None).new.push(entry);
-    }
-
-    fn group(&mut self, table: &'static Table, tenant: Option<Tenant>) -> &mut Group {
+impl<'c> Groups<'c> {
+    /// Adds a row.
+    pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), Unwritable> {
+        let (table, entry) = (row.table(), Entry { row, cells: row.cells()? });
         let at = self.0.iter().position(|it| it.table.name == table.name).unwrap_or_else(|| {
-            self.0.push(Group { table, tenant, new: vec![], changed: vec![] });
+            self.0.push(Group { table, new: vec![], changed: vec![] });
             self.0.len() - 1
         });
-        &mut self.0[at]
+        let Group { new, changed, .. } = &mut self.0[at];
+        if row.seen().is_some() {
+            changed.push(entry)
+        } else {
+            new.push(entry)
+        }
+        Ok(())
     }
 
     /// Adds the parts that write all rows.
-    pub(super) fn write(&self, statement: &mut Statement) {
+    pub(super) fn write(&self, statement: &mut Statement, tenant: Tenant) {
         for group in &self.0 {
-            let own = statement.tenant.clone();
-            let tenant = group.tenant.map_or(own, |it| statement.sql.id(it.to_bytes()));
+            let tenant = match group.table.tenant(tenant) {
+                own if own == tenant => statement.tenant.clone(),
+                other => statement.sql.id(other.to_bytes()),
+            };
             match group.changed.as_slice() {
                 [] => {}
                 [one] => update_one(statement, group.table, &tenant, one),
@@ -112,7 +105,7 @@ fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[E
 fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values = row.cells.iter().zip(all(table)).skip(1);
     let sets: Vec<_> = values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
-    let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(Cell::Int(row.seen)), statement.from(""));
+    let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(row.seen()), statement.from(""));
     let part = statement.part(
         "",
         &format!(
@@ -153,7 +146,7 @@ fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
             statement.sql.many(column.kind, cells)
         })
         .collect();
-    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.seen))));
+    arrays.push(statement.sql.many(Type::Int, rows.iter().map(Entry::seen)));
     format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table))
 }
 
@@ -164,15 +157,15 @@ fn unnested(table: &Table) -> Vec<String> {
 }
 
 /// Each tag with the row that has it.
-fn pairs<'a>(rows: impl Iterator<Item = &'a Entry> + Clone) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
-    rows.flat_map(|row| row.members.iter().map(move |it| (row.id_bytes(), *it))).unzip()
+fn pairs<'a>(rows: impl Iterator<Item = &'a Entry<'a>> + Clone) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
+    rows.flat_map(|it| it.row.members().iter().map(move |tag| (it.row.id(), *tag))).unzip()
 }
 
 fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str, changed: &[Entry]) {
     if changed.is_empty() {
         return;
     }
-    let rows = statement.sql.ids(changed.iter().map(Entry::id_bytes));
+    let rows = statement.sql.ids(changed.iter().map(|it| it.row.id()));
     let (owners, tags) = pairs(changed.iter());
     let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
     let (MemberTable { name, owner, member }, using) = (members, statement.using());
@@ -189,7 +182,7 @@ fn add_members<'a>(
     statement: &mut Statement,
     members: &MemberTable,
     tenant: &str,
-    rows: impl Iterator<Item = &'a Entry> + Clone,
+    rows: impl Iterator<Item = &'a Entry<'a>> + Clone,
 ) {
     let (owners, tags) = pairs(rows);
     if tags.is_empty() {

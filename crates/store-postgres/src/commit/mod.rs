@@ -11,6 +11,7 @@ mod webhooks;
 use std::time::Instant;
 
 use candor_domain::access::Tenant;
+use candor_port_storage::StorageError;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
@@ -49,7 +50,7 @@ impl Committer {
 
 /// Saves a change set in a flight of its own.
 async fn alone(pool: &Pool, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
-    let (flight, leases) = statement::flight(tenant, change);
+    let (flight, leases) = statement::flight(tenant, change).map_err(StorageError::from)?;
     let saved = send(pool, &flight, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
     took(begun);
     if saved.is_ok() && statement::count_lines(change) >= learn::MANY {

@@ -5,14 +5,12 @@
 //! statement fails as a whole, and the server's message quotes the word.
 
 use candor_domain::access::Tenant;
-use candor_domain::event::Event;
 use candor_domain::id::EmployeeId;
-use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
-use candor_port_storage::Version;
-use candor_port_storage::change::{ChangeSet, Lines, Require, Row, Write, key_tenant};
-use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
+use candor_port_storage::flat::{Cell, Type, Unwritable};
+use candor_port_storage::{AnyRow, Version};
 
 use super::closure::{beginnings, closure};
 use super::group::Groups;
@@ -169,7 +167,7 @@ pub(super) fn raise(condition: &str, word: &str) -> String {
 }
 
 /// The statements of a change set, and whether they answer the deliveries that were leased.
-pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
+pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Result<(Flight, bool), Unwritable> {
     let lines = lines(change);
     let counts = change.requires.iter().any(requires::is_locked_before);
     let on_tree = requires::of_tree(&change.requires);
@@ -178,14 +176,14 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay);
     }
-    write(&mut all, tenant, &[change]);
+    write(&mut all, tenant, &[change])?;
     let leases = change.lease.is_some() && !all.queued.is_empty();
     let (all, behind) = (all.finish(leases), behind(tenant, change));
     if before.is_none() && behind.is_empty() {
-        return (Flight::alone(all), leases);
+        return Ok((Flight::alone(all), leases));
     }
     let answering = usize::from(before.is_some());
-    (Flight::transaction(before.into_iter().chain([all]).chain(behind).collect(), answering), leases)
+    Ok((Flight::transaction(before.into_iter().chain([all]).chain(behind).collect(), answering), leases))
 }
 
 /// One statement for several change sets of a tenant, all of which only add rows and have a lease of the same worker, or
@@ -194,22 +192,22 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> (Flight, bool) {
 ///
 /// Rows of several change sets are locked here at once, in an order that nobody else keeps to. So it soon gives up what
 /// it waits for: whoever waits for it in turn is not kept for long.
-pub(super) fn together(tenant: Tenant, changes: &[&ChangeSet]) -> Sql {
+pub(super) fn together(tenant: Tenant, changes: &[&ChangeSet]) -> Result<Sql, Unwritable> {
     let mut all = Statement::new(tenant);
     all.take_keys(changes);
-    write(&mut all, tenant, changes);
-    all.finish(true)
+    write(&mut all, tenant, changes)?;
+    Ok(all.finish(true))
 }
 
 /// What must see the writes: parts of one statement see what was there before it, and one row is changed by one of them.
 fn behind(tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     let mut behind = vec![];
-    let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen.is_none());
+    let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen().is_none());
     if !new.is_empty() {
-        behind.push(beginnings(tenant, new.iter().map(|it| it.value.id.to_bytes())));
+        behind.push(beginnings(tenant, new.iter().map(|it| it.id())));
     }
     if !moved.is_empty() {
-        behind.push(closure(tenant, moved.iter().map(|it| it.value.id.to_bytes())));
+        behind.push(closure(tenant, moved.iter().map(|it| it.id())));
     }
     let forgiven =
         change.writes.iter().filter_map(|it| if let Write::WebhookForgiven(id) = it { Some(*id) } else { None });
@@ -269,45 +267,31 @@ fn require_tree(first: &mut Statement, tree: &str, required: &[(usize, Version)]
     }
 }
 
-fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) {
+fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> Result<(), Unwritable> {
     match changes {
         [one] => requires::check_all(statement, &one.requires),
         several => requires::check_all(statement, &requires_of(several)),
     }
     let lease = changes.iter().filter_map(|it| it.lease).max_by_key(|it| it.until);
+    let added: Vec<_> = changes.iter().flat_map(|it| it.added()).collect();
     let mut groups = Groups::default();
     for it in changes.iter().flat_map(|it| &it.writes) {
         match it {
-            Write::Observation(row) => groups.row(None, row),
-            Write::Employee(row, _) => groups.row(None, row),
-            Write::Department(row) => groups.row(None, row),
-            Write::Attribute(row) => groups.row(None, row),
-            Write::Organization(row) => groups.row(None, row),
-            Write::ApiKey(row) => groups.row(Some(key_tenant(tenant)), row),
-            Write::Invitation(row) => groups.row(None, row),
-            Write::Connector(row) => groups.row(None, row),
-            Write::Objective(row) => groups.row(None, row),
-            Write::Notification(row) => groups.row(None, row),
+            Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
-            Write::Webhook(row) => groups.row(None, row),
             // Written behind the others, see `behind`.
             Write::WebhookForgiven(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }
     }
-    for notice in changes.iter().flat_map(|it| &it.notices) {
-        groups.row(None, &Row::new(notice.clone()));
+    for row in &added {
+        groups.add(row)?;
     }
+    groups.write(statement, tenant);
     let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
-    for event in &events {
-        groups.added::<Event>(event);
-    }
-    for entry in changes.iter().flat_map(|it| it.audit_entries()) {
-        groups.added(entry);
-    }
-    groups.write(statement);
     webhooks::fan_out(statement, &events, lease);
+    Ok(())
 }
 
 /// What several change sets require, each once.
@@ -339,19 +323,20 @@ pub(super) fn count_lines(change: &ChangeSet) -> usize {
 }
 
 fn lines(change: &ChangeSet) -> Vec<Lines> {
-    let lines = change.writes.iter().map(|it| if let Write::Employee(_, lines) = it { *lines } else { None });
-    lines.flatten().collect()
+    let lines = change.writes.iter();
+    lines.filter_map(|it| if let Write::PutReporting { lines, .. } = it { Some(*lines) } else { None }).collect()
 }
 
 /// The people whose reporting line changes or begins.
-fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &Row<Employee>> {
-    change.writes.iter().filter_map(|it| if let Write::Employee(row, Some(_)) = it { Some(row) } else { None })
+fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &AnyRow> {
+    change.writes.iter().filter_map(|it| if let Write::PutReporting { row, .. } = it { Some(row) } else { None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use candor_domain::event::EventType;
+    use candor_port_storage::Row;
     use candor_store_testkit::Fixtures;
 
     #[test]
@@ -360,11 +345,11 @@ mod tests {
         let change = |key: &str| ChangeSet {
             events: vec![make.event(EventType::ObservationCreated)],
             replay: Some(make.replay(key)),
-            ..make.change(vec![Write::Observation(Row::new(make.observation(make.id())))])
+            ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
         };
         let changes = ["key-b", "key-d", "key-a", "key-c"].map(change);
         for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
-            let sql = together(make.tenant(), &order.map(|it| &changes[it]));
+            let sql = together(make.tenant(), &order.map(|it| &changes[it])).unwrap();
             let binds = format!("{sql:?}");
             let places = ["key-a", "key-b", "key-c", "key-d"].map(|it| binds.find(it).unwrap());
             assert!(places.is_sorted(), "{places:?}");

@@ -8,32 +8,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::page::Page;
-use candor_port_storage::Versioned;
 use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
-use candor_port_storage::flat::{Cell, Fetch, Stored};
+use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::read::Found;
 use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
 use crate::PostgresStore;
 use crate::failure::Failure;
-use crate::select::{flag, id, versioned};
+use crate::select::{flag, id};
 use crate::sql::Sql;
 use ways::{Route, Way};
 
 pub(crate) use team::Teams;
 
 impl PostgresStore {
-    /// A page of a list.
-    pub(crate) async fn list<T: Stored>(&self, tenant: Tenant, listing: Listing) -> Read<Page<T>> {
-        let rows = self.rows(tenant, std::slice::from_ref(&listing)).await?;
-        Ok(Page::of(rows.into_iter().map(|it| it.value).collect(), listing.limit))
-    }
-
     /// The rows of a page of what some lists hold together, and one more if there is one. The lists are of one table in
     /// one order and have no row in common.
-    pub(crate) async fn rows<T: Stored>(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Versioned<T>>> {
+    pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Found>> {
         let listings: Vec<_> = listings.iter().filter(|it| !it.conditions.iter().any(is_unanswerable)).collect();
         let Some(limit) = listings.first().map(|it| usize::from(it.limit)) else { return Ok(vec![]) };
         let asked = Asked { tenant, listings: &listings };
@@ -44,7 +37,7 @@ impl PostgresStore {
         };
         if route.is_straight() {
             let sql = page::sql(tenant, &[(listing, &route.first)]);
-            return self.answer(&asked, &sql, asked.is_walk(), versioned).await;
+            return self.answer(&asked, &sql, asked.is_walk(), |row| Ok(listing.kind.read(row)?)).await;
         }
         if listing.is_several_runs() {
             return self.merged(&asked, &parts).await;
@@ -53,7 +46,8 @@ impl PostgresStore {
         route.note(listing, rows.len() > limit);
         match &route.then {
             Some(then) if rows.len() <= limit => {
-                self.answer(&asked, &page::sql(tenant, &[(listing, then)]), true, versioned).await
+                self.answer(&asked, &page::sql(tenant, &[(listing, then)]), true, |row| Ok(listing.kind.read(row)?))
+                    .await
             }
             _ => {
                 rows.truncate(limit + 1);
@@ -63,12 +57,7 @@ impl PostgresStore {
     }
 
     /// The rows that the first way leads to, for a list that is one run.
-    async fn of_one_run<T: Stored>(
-        &self,
-        asked: &Asked<'_>,
-        listing: &Listing,
-        route: &Route,
-    ) -> Read<Vec<Versioned<T>>> {
+    async fn of_one_run(&self, asked: &Asked<'_>, listing: &Listing, route: &Route) -> Read<Vec<Found>> {
         let managers: Vec<_> = route.manager.into_iter().collect();
         let sql = |way: &Way| page::sql(asked.tenant, &[(listing, way)]);
         let is_walk = asked.is_walk();
@@ -93,7 +82,7 @@ impl PostgresStore {
 
     /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
     /// of another.
-    async fn merged<T: Stored>(&self, asked: &Asked<'_>, parts: &[(&Listing, &Route)]) -> Read<Vec<Versioned<T>>> {
+    async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &Route)]) -> Read<Vec<Found>> {
         let ways: Vec<_> = parts.iter().map(|(_, it)| it.first.without_ids().to_its_end()).collect();
         let sql = page::sql(asked.tenant, &parts.iter().map(|(it, _)| *it).zip(&ways).collect::<Vec<_>>());
         let managers: Vec<_> = parts.iter().filter_map(|(_, it)| it.manager).collect();
@@ -103,17 +92,18 @@ impl PostgresStore {
 
     /// Reads rows behind which it says whether what is remembered of some people's teams was up to date. If so, those stay
     /// of which that holds.
-    async fn checked<T: Stored>(
+    async fn checked(
         &self,
         asked: &Asked<'_>,
         managers: &[EmployeeId],
         sql: &Sql,
         is_unbounded: bool,
         holds: impl Fn(&mut dyn Fetch) -> Result<bool, Failure> + Send + Sync,
-    ) -> Read<Vec<Option<Versioned<T>>>> {
+    ) -> Read<Vec<Option<Found>>> {
+        let Some(kind) = asked.listings.first().map(|it| it.kind) else { return Ok(vec![]) };
         let is_fresh = AtomicBool::new(true);
         let read = |row: &mut dyn Fetch| {
-            let it = versioned(row)?;
+            let it = kind.read(row)?;
             if managers.is_empty() {
                 return Ok(Some(it));
             }

@@ -37,7 +37,7 @@ pub(super) fn sql(tenant: Tenant, parts: &[(&Listing, &Way)]) -> Sql {
 fn finds_ids(listing: &Listing, way: &Way) -> bool {
     match way {
         Way::Gather(_) => true,
-        Way::Walk(..) => listing.table.name == "observations" && listing.conditions.iter().any(needs_choice),
+        Way::Walk(..) => listing.table().name == "observations" && listing.conditions.iter().any(needs_choice),
     }
 }
 
@@ -67,10 +67,10 @@ impl PageSql {
                 runs.push(self.run(listing, run, way));
             }
         }
-        let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table.name);
+        let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
         let fresh = self.fresh.as_ref().map_or_else(String::new, |it| format!(", {it}"));
         let fresh = self.about.iter().fold(fresh, |all, it| format!("{all}, r.{it}"));
-        let columns = columns(first.table, "r.");
+        let columns = columns(first.table(), "r.");
         let text = if self.ids_first {
             // One by one by their keys: OFFSET 0 keeps the planner from joining in any other way.
             let order = order(first, "p.place", "p.id");
@@ -88,7 +88,7 @@ impl PageSql {
 
     /// One ordered, bounded run.
     fn run(&mut self, listing: &Listing, run: Option<String>, way: &Way) -> String {
-        let (bound, name) = (self.bound, listing.table.name);
+        let (bound, name) = (self.bound, listing.table().name);
         let place = format!("r.{}", listing.sort.name);
         let order = order(listing, &place, "r.id");
         let wanted = if self.ids_first { format!("r.id, {place} AS place") } else { "r.*".to_owned() };
@@ -118,7 +118,7 @@ impl PageSql {
     }
 
     fn gather(&mut self, listing: &Listing, from: usize, plain: Vec<String>, order: &str) -> String {
-        let (bound, name) = (self.bound, listing.table.name);
+        let (bound, name) = (self.bound, listing.table().name);
         let place = format!("r.{}", listing.sort.name);
         let all = [plain, self.looks(listing, &Look::Index, Some(from))].concat().join(" AND ");
         let outer = self::order(listing, "g.place", "g.id");
@@ -165,7 +165,7 @@ impl PageSql {
     /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
     fn newest(&self, listing: &Listing, people: &str, column: &str, all: &str) -> String {
-        let (bound, limit, name) = (self.bound, &self.limit, listing.table.name);
+        let (bound, limit, name) = (self.bound, &self.limit, listing.table().name);
         let place = format!("r.{}", listing.sort.name);
         let order = order(listing, &place, "r.id");
         let outer = self::order(listing, "g.place", "g.id");

@@ -72,7 +72,7 @@ impl Team {
     /// Whether a walk lately filled the first page of a list.
     pub(super) fn was_filled(&self, listing: &Listing) -> bool {
         let filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
-        let order = |it: &Listing| (it.table.name, it.sort.name, it.descending, it.limit);
+        let order = |it: &Listing| (it.table().name, it.sort.name, it.descending, it.limit);
         filled.as_ref().is_some_and(|it| {
             (order(it), &it.runs, &it.conditions) == (order(listing), &listing.runs, &listing.conditions)
         })

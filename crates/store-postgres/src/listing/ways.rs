@@ -173,7 +173,7 @@ impl PostgresStore {
 
 /// Whether an index leads from a person to their rows in the order of the list.
 pub(super) fn is_by_person(listing: &Listing) -> bool {
-    (listing.table.name, listing.sort.name) == ("observations", "observation_date")
+    (listing.table().name, listing.sort.name) == ("observations", "observation_date")
 }
 
 pub(super) const fn needs_choice(condition: &Condition) -> bool {

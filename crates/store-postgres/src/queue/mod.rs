@@ -10,7 +10,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Pulse};
 use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
-use candor_port_storage::store::Read;
+use candor_port_storage::store::{Read, StorageError};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ impl Queue for PostgresStore {
 
     async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
         let count = fates.len();
-        let flight = steered(record::statements(worker, fates, pulses));
+        let flight = steered(record::statements(worker, fates, pulses).map_err(StorageError::from)?);
         Ok(record::recorded(self.in_turn(flight, record::row).await?, count))
     }
 

@@ -7,7 +7,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Pulse, Streak};
-use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type};
+use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
 use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
 
 use super::steer::webhook;
@@ -26,7 +26,11 @@ const RELEASED: i64 = 3;
 
 /// The statements that record fates and pulses. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
-pub(super) fn statements(worker: WorkerId, mut fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Vec<Sql> {
+pub(super) fn statements(
+    worker: WorkerId,
+    mut fates: Vec<(Job, Fate)>,
+    pulses: Vec<(Lane, Pulse)>,
+) -> Result<Vec<Sql>, Unwritable> {
     let mut merged: BTreeMap<_, (Lane, Pulse)> = BTreeMap::new();
     for (lane, pulse) in pulses {
         let one = merged.entry((lane.0.to_bytes(), lane.1.to_bytes()));
@@ -35,13 +39,13 @@ pub(super) fn statements(worker: WorkerId, mut fates: Vec<(Job, Fate)>, pulses: 
     let pulses: Vec<_> = merged.into_values().collect();
     fates.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
     let mut changes = Sql::default();
-    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates), added(&mut changes, &pulses)];
+    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates)?, added(&mut changes, &pulses)];
     changes.push(&format!(
         "WITH {} SELECT (SELECT count(*) FROM held), a.tenant_id, a.id, a.failures, a.failing_since \
          FROM (SELECT 1) AS one LEFT JOIN added AS a ON true",
         parts.join(", ")
     ));
-    vec![lock(&pulses), changes]
+    Ok(vec![lock(&pulses), changes])
 }
 
 fn lock(pulses: &[(Lane, Pulse)]) -> Sql {
@@ -109,14 +113,14 @@ const fn next(fate: &Fate) -> (i64, Option<Timestamp>) {
 }
 
 /// Writes the entries of the log whose deliveries were held.
-fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> String {
+fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> Result<String, Unwritable> {
     let entries: Vec<_> = (0..)
         .zip(fates)
         .filter_map(|(place, (job, fate))| match fate {
-            Fate::Settled(settled) => Some((place, job.tenant, settled.entry.cells())),
+            Fate::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
             Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
     let mut arrays = vec![
         sql.many(Type::Int, entries.iter().map(|(place, _, _)| Cell::Int(*place))),
@@ -127,11 +131,11 @@ fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> String {
         arrays.push(sql.many(column.kind, cells));
     }
     let names = columns.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
-    format!(
+    Ok(format!(
         "logged AS (INSERT INTO deliveries (tenant_id, {names}) SELECT tenant_id, {names} \
          FROM UNNEST({}) AS u (place, tenant_id, {names}) WHERE (u.place IN (SELECT h.place FROM held AS h)) IS TRUE)",
         arrays.join(", ")
-    )
+    ))
 }
 
 /// Adds the pulses to their subscriptions, as [`Pulse::after`] does.

@@ -1,10 +1,8 @@
-//! The typed reads of the port.
+//! The reads of the port that are shaped by a need.
 
 mod again;
+mod everyone;
 mod feed;
-mod keys;
-mod library;
-mod objectives;
 mod people;
 mod trail;
 pub(crate) mod upkeep;

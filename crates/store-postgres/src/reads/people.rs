@@ -2,16 +2,13 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::fields::Word;
-use candor_domain::id::{ConnectorId, EmployeeId, Id};
-use candor_domain::page::{Page, PageRequest, Sort};
-use candor_domain::params::Bounds;
-use candor_domain::people::{self, Connector, Employee, Invitation, Status};
-use candor_domain::time::Timestamp;
+use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, Id};
+use candor_domain::people::Employee;
 use candor_port_storage::flat::{Cell, Stored, Type};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
-use candor_port_storage::{Version, Versioned};
+use candor_port_storage::rows::employees;
+use candor_port_storage::store::{LinesAbove, People, Read, Referred, Reporting};
+use candor_port_storage::{Version, Wanted};
+use futures_util::future::try_join;
 
 use crate::PostgresStore;
 use crate::select::{columns, flag, id, int, versioned};
@@ -19,8 +16,7 @@ use crate::sql::Sql;
 
 /// The words for everyone who has not left.
 fn present() -> impl Iterator<Item = Cell> {
-    let statuses = Status::ALL.iter().filter(|it| **it != Status::Deactivated);
-    statuses.map(|it| Cell::Text(it.word().to_owned()))
+    employees::present().map(|word| Cell::Text(word.to_owned()))
 }
 
 /// Binds the statuses of everyone who has not left.
@@ -30,34 +26,15 @@ pub(crate) fn present_statuses(sql: &mut Sql) -> String {
 
 #[async_trait]
 impl People for PostgresStore {
-    async fn employee(&self, tenant: Tenant, id: EmployeeId) -> Read<Option<Versioned<Employee>>> {
-        self.get(tenant, id.to_bytes()).await
-    }
-
-    async fn employees(
+    async fn referred(
         &self,
         tenant: Tenant,
-        filter: &people::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Employee>> {
-        self.list(tenant, Listing::employees(filter, sort, page)).await
-    }
-
-    async fn employees_by_id(&self, tenant: Tenant, ids: &[EmployeeId]) -> Read<Vec<Versioned<Employee>>> {
-        self.by_ids(tenant, ids.iter().map(|it| it.to_bytes())).await
-    }
-
-    async fn employees_by_email(&self, tenant: Tenant, emails: &[String]) -> Read<Vec<Versioned<Employee>>> {
-        self.by_texts(tenant, "email_key", emails).await
-    }
-
-    async fn employees_by_external_id(
-        &self,
-        tenant: Tenant,
-        external_ids: &[String],
-    ) -> Read<Vec<Versioned<Employee>>> {
-        self.by_texts(tenant, "external_id", external_ids).await
+        people: &[Wanted<EmployeeKind>],
+        attributes: &[Wanted<AttributeKind>],
+    ) -> Read<Referred> {
+        // Both travel in one flight; who asks for none of a kind sends nothing.
+        let (people, attributes) = try_join(self.wanted(tenant, people), self.wanted(tenant, attributes)).await?;
+        Ok(Referred { people, attributes })
     }
 
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
@@ -78,14 +55,6 @@ impl People for PostgresStore {
         let tree = rows.iter().find(|it| it.2 >= 0).map_or(0, |it| it.2);
         let lines = rows.into_iter().filter(|it| it.2 < 0).map(|it| (Id::from_bytes(it.0), Id::from_bytes(it.1)));
         Ok(LinesAbove { tree: Version(tree), lines: lines.collect() })
-    }
-
-    async fn employee_by_email(&self, tenant: Tenant, email: &str) -> Read<Option<EmployeeId>> {
-        Ok(self.id_by_text(tenant, Employee::TABLE.name, "email_key", email).await?.map(Id::from_bytes))
-    }
-
-    async fn employee_by_external_id(&self, tenant: Tenant, external_id: &str) -> Read<Option<EmployeeId>> {
-        Ok(self.id_by_text(tenant, Employee::TABLE.name, "external_id", external_id).await?.map(Id::from_bytes))
     }
 
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
@@ -121,59 +90,5 @@ impl People for PostgresStore {
         let found = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
         let (tree, reports) = found.unwrap_or_default();
         Ok(Reporting { tree: Version(tree), is_below: reports || employee == manager })
-    }
-
-    async fn invitation(&self, tenant: Tenant, employee: EmployeeId) -> Read<Option<Versioned<Invitation>>> {
-        let mut sql = Sql::default();
-        let (tenant, employee) = (sql.id(tenant.to_bytes()), sql.id(employee.to_bytes()));
-        sql.push(&format!(
-            "SELECT {} FROM invitations WHERE tenant_id = {tenant} AND employee_id = {employee} ORDER BY created_at DESC, id DESC LIMIT 1",
-            columns(Invitation::TABLE, "")
-        ));
-        self.find(&sql, versioned).await
-    }
-
-    async fn invitations_of(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<Versioned<Invitation>>> {
-        let mut sql = Sql::default();
-        let (tenant, people) = (sql.id(tenant.to_bytes()), sql.ids(people.iter().map(|it| it.to_bytes())));
-        let columns = columns(Invitation::TABLE, "");
-        sql.push(&format!(
-            "SELECT {columns} FROM invitations WHERE tenant_id = {tenant} AND employee_id = ANY({people})"
-        ));
-        self.apart(&sql, versioned).await
-    }
-
-    async fn invitation_by_token(&self, token_hash: [u8; 32]) -> Read<Option<(Tenant, Versioned<Invitation>)>> {
-        let mut sql = Sql::default();
-        let hash = sql.bind(Cell::Bytes(token_hash.to_vec()));
-        let columns = columns(Invitation::TABLE, "");
-        sql.push(&format!("SELECT tenant_id, {columns} FROM invitations WHERE token_hash = {hash}"));
-        self.find(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?))).await
-    }
-
-    async fn connector(&self, tenant: Tenant, id: ConnectorId) -> Read<Option<Versioned<Connector>>> {
-        self.get(tenant, id.to_bytes()).await
-    }
-
-    async fn connectors(
-        &self,
-        tenant: Tenant,
-        changed: Bounds<Timestamp>,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Connector>> {
-        self.list(tenant, Listing::changed::<Connector>(changed, sort, page)).await
-    }
-
-    async fn managed_by(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        after: Option<EmployeeId>,
-        limit: u16,
-    ) -> Read<Vec<Versioned<Employee>>> {
-        let mut found = self.rows(tenant, &[Listing::managed_by(connector, after, limit)]).await?;
-        found.truncate(usize::from(limit));
-        Ok(found)
     }
 }

@@ -2,13 +2,10 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{FeedPage, Read, StorageError, StoredReplay, Trail};
 
 use super::feed::Wanted;
@@ -43,16 +40,6 @@ impl Trail for PostgresStore {
         limit: u16,
     ) -> Read<FeedPage> {
         self.piece(tenant, &Wanted { filter, oldest, start, limit }).await
-    }
-
-    async fn audit_log(
-        &self,
-        tenant: Tenant,
-        filter: &audit::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<AuditEntry>> {
-        self.list(tenant, Listing::audit(filter, sort, page)).await
     }
 
     async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {

@@ -7,12 +7,10 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Job, Status, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
-use candor_port_storage::listing::Listing;
 use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
@@ -20,25 +18,11 @@ use candor_port_storage::store::Read;
 use super::again;
 use crate::PostgresStore;
 use crate::queue::steered;
-use crate::select::{columns, id, int, versioned};
+use crate::select::{columns, int, owner, versioned};
 use crate::sql::Sql;
 
 #[async_trait]
 impl Webhooks for PostgresStore {
-    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
-        self.get(tenant, id.to_bytes()).await
-    }
-
-    async fn webhooks(
-        &self,
-        tenant: Tenant,
-        filter: &Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Subscription>> {
-        self.list(tenant, Listing::webhooks(filter, sort, page)).await
-    }
-
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
         let mut sql = Sql::default();
         let tenant = sql.id(tenant.to_bytes());
@@ -55,7 +39,7 @@ impl Webhooks for PostgresStore {
             "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > ({tenant}, {webhook}) \
              ORDER BY tenant_id, id LIMIT {most}"
         ));
-        self.apart(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?))).await
+        self.apart(&sql, |row| Ok((owner(row)?, versioned(row)?))).await
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
@@ -75,17 +59,6 @@ impl Webhooks for PostgresStore {
         Ok(found.map(|it| it.value))
     }
 
-    async fn deliveries(
-        &self,
-        tenant: Tenant,
-        webhook: WebhookId,
-        filter: &DeliveryFilter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Delivery>> {
-        self.list(tenant, Listing::deliveries(webhook, filter, sort, page)).await
-    }
-
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let wanted: BTreeSet<_> = wanted.iter().map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
         let mut sql = Sql::default();
@@ -97,7 +70,7 @@ impl Webhooks for PostgresStore {
             "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
              (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
         ));
-        self.read(&sql, |row| Ok((Tenant::from_bytes(id(row)?), versioned(row)?.value))).await
+        self.read(&sql, |row| Ok((owner(row)?, versioned(row)?.value))).await
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {

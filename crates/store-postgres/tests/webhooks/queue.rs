@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use candor_domain::webhook::{Outcome, Pulse, Status};
+use candor_domain::people::Employee;
+use candor_domain::webhook::{Outcome, Pulse, Status, Subscription};
 use candor_port_storage::queue::{Claim, Fate, Queue, Walk, Webhooks};
-use candor_port_storage::store::{People, Storage};
-use candor_port_storage::{Row, Write};
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{Options, PostgresStore};
 use tokio_postgres::Client;
 
@@ -146,15 +147,15 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
     until(&watcher, WAITING).await;
 
     let person = it.make.employee();
-    let change = it.make.change(vec![Write::Employee(Row::new(person.clone()), None)]);
+    let change = it.make.change(vec![Write::employee(&Row::new(person.clone()), None)]);
     tokio::time::timeout(DEADLINE, store.commit(it.tenant, change)).await.expect("in time").unwrap();
-    assert!(store.employee(it.tenant, person.id).await.unwrap().is_some());
+    assert!(store.row::<Employee>(it.tenant, person.id).await.unwrap().is_some());
     assert!(records.iter().all(|it| !it.is_finished()));
     other.batch_execute("COMMIT").await.unwrap();
     for record in records {
         assert_eq!(record.await.unwrap().unwrap().streaks.len(), 1);
     }
-    let streak = store.webhook(it.tenant, it.to.id).await.unwrap().unwrap().value.streak;
+    let streak = store.row::<Subscription>(it.tenant, it.to.id).await.unwrap().unwrap().value.streak;
     assert_eq!((streak.failures, streak.since), (4, pulse.streak.since));
 }
 

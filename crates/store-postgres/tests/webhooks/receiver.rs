@@ -28,7 +28,7 @@ impl Receiver {
     pub(crate) async fn new(store: &PostgresStore, seed: u64) -> Self {
         let make = Fixtures::new(seed);
         let (tenant, to, worker) = (make.tenant(), make.subscription(), make.worker());
-        store.commit(tenant, make.change(vec![Write::Webhook(Row::new(to.clone()))])).await.unwrap();
+        store.commit(tenant, make.change(vec![Write::put(&Row::new(to.clone()))])).await.unwrap();
         Self { store: store.clone(), make, tenant, to, worker }
     }
 

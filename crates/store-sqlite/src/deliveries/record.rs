@@ -88,7 +88,7 @@ fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, St
 
 fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
     let text = db.statements(Delivery::TABLE).insert();
-    let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells());
+    let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells()?);
     db.execute(&sql).map(drop).map_err(|it| failed(&it))
 }
 

@@ -3,13 +3,10 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::audit::{self, AuditEntry};
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::listing::Listing;
 use candor_port_storage::store::{FeedPage, Read, Trail};
 use candor_port_storage::{CommitError, StorageError, StoredReplay};
 
@@ -56,17 +53,6 @@ impl Trail for SqliteStore {
         let wanted = Wanted { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
         let read = move |db: &mut Db| feed::piece(db, &wanted);
         if conditions.is_empty() { self.read(read).await } else { self.slowly(tenant, conditions, read).await }
-    }
-
-    async fn audit_log(
-        &self,
-        tenant: Tenant,
-        filter: &audit::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<AuditEntry>> {
-        let listing = Listing::audit(filter, sort, page);
-        self.page(tenant, listing).await
     }
 
     async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {

@@ -6,37 +6,21 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Filter, Job, Status, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::flat::{Fetch, Reader, Stored};
-use candor_port_storage::listing::Listing;
 use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
+use candor_port_storage::read::versioned;
 use candor_port_storage::store::Read;
 use candor_port_storage::{StorageError, Versioned};
 
 use super::again;
-use super::people::tenant_of;
 use crate::sql::{Db, Sql, Value};
-use crate::{SqliteStore, deliveries, table};
+use crate::table::{self, tenant_of};
+use crate::{SqliteStore, deliveries};
 
 #[async_trait]
 impl Webhooks for SqliteStore {
-    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
-        self.look_up(move |db| table::get(db, tenant, id.to_bytes())).await
-    }
-
-    async fn webhooks(
-        &self,
-        tenant: Tenant,
-        filter: &Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Subscription>> {
-        let listing = Listing::webhooks(filter, sort, page);
-        self.page(tenant, listing).await
-    }
-
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
         self.look_up(move |db| subscribers(db, tenant)).await
     }
@@ -47,18 +31,6 @@ impl Webhooks for SqliteStore {
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         self.look_up(move |db| attempt(db, tenant, webhook, id)).await
-    }
-
-    async fn deliveries(
-        &self,
-        tenant: Tenant,
-        webhook: WebhookId,
-        filter: &DeliveryFilter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Delivery>> {
-        let listing = Listing::deliveries(webhook, filter, sort, page);
-        self.page(tenant, listing).await
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
@@ -123,7 +95,7 @@ pub(crate) fn every(
     let sql = Sql::new(text)
         .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
         .bind(after.map_or_else(start, |(_, webhook)| webhook.into()));
-    db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, table::versioned(row)?)))
+    db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, versioned(row)?)))
 }
 
 /// Those of these events that are there.

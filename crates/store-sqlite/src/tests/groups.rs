@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use candor_domain::people::Employee;
-use candor_port_storage::store::People;
-use candor_port_storage::{CommitError, Row, Storage, StorageError, Unique, Write};
+use candor_port_storage::{CommitError, Row, Storage, StorageError, StorageExt, Unique, Write};
 use candor_store_testkit::Fixtures;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -26,7 +25,7 @@ fn hold(store: &SqliteStore) -> Sender<()> {
 }
 
 fn new(person: &Employee) -> Write {
-    Write::Employee(Row::new(person.clone()), None)
+    Write::employee(&Row::new(person.clone()), None)
 }
 
 #[tokio::test]
@@ -46,7 +45,7 @@ async fn what_fails_in_a_group_takes_back_only_itself() {
     let (results, ()) = tokio::join!(commits, async { drop(held) });
     assert!(results[0].is_ok() && results[2].is_ok());
     assert!(matches!(results[1], Err(CommitError::Taken(Unique::EmployeeEmail))), "{:?}", results[1]);
-    let there = store.employees_by_id(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
+    let there = store.rows::<Employee>(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
     let mut there: Vec<_> = there.into_iter().map(|it| it.value).collect();
     there.sort_by_key(|it| it.id);
     assert_eq!(there, [first, third]);
@@ -67,7 +66,7 @@ async fn work_that_panics_takes_back_only_itself_and_the_writer_goes_on() {
     let (first, bad, last, ()) = tokio::join!(first, bad, last, async { drop(held) });
     assert!(first.is_ok() && last.is_ok());
     assert!(matches!(bad, Err(StorageError::Failed(_))), "{bad:?}");
-    assert_eq!(store.employees_by_id(tenant, &[before.id, after.id]).await.unwrap().len(), 2);
+    assert_eq!(store.rows::<Employee>(tenant, &[before.id, after.id]).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -84,9 +83,9 @@ async fn a_lost_transaction_is_not_answered_as_saved() {
     let (saved, rollback, ()) = tokio::join!(saved, rollback, async { drop(held) });
     assert!(matches!(saved, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{saved:?}");
     assert!(matches!(rollback, Err(StorageError::Unavailable(_))), "{rollback:?}");
-    assert_eq!(store.employee(tenant, lost.id).await.unwrap(), None);
+    assert_eq!(store.row::<Employee>(tenant, lost.id).await.unwrap(), None);
     store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
-    assert!(store.employee(tenant, next.id).await.unwrap().is_some());
+    assert!(store.row::<Employee>(tenant, next.id).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -98,7 +97,7 @@ async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
     assert!(store.commit(tenant, make.change(vec![new(&dropped)])).now_or_never().is_none());
     drop(held);
     store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
-    assert_eq!(store.employee(tenant, dropped.id).await.unwrap().map(|it| it.value), Some(dropped));
+    assert_eq!(store.row::<Employee>(tenant, dropped.id).await.unwrap().map(|it| it.value), Some(dropped));
 }
 
 #[tokio::test]
@@ -113,7 +112,7 @@ async fn a_store_that_closes_carries_out_what_waits() {
     drop(held);
     drop(store);
     let store = Arc::new(SqliteStore::open(&options).unwrap());
-    assert_eq!(store.employee(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
 }
 
 #[tokio::test]
@@ -128,6 +127,6 @@ async fn what_takes_long_lets_those_go_first_who_wait() {
     let (long, short, ()) = tokio::join!(long, short, async { drop(held) });
     assert!(short.is_ok(), "{short:?}");
     assert!(matches!(long, Err(CommitError::Taken(Unique::EmployeeEmail))), "{long:?}");
-    assert_eq!(store.employee(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
     store.commit(tenant, make.change(vec![new(&make.employee())])).await.unwrap();
 }

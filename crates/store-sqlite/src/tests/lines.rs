@@ -39,7 +39,7 @@ fn many_new_people_have_lines_to_everybody_above_them() {
     for it in 1..150 {
         people.push(Employee { manager_id: Some(people[it / 3].id), ..make.employee() });
     }
-    let new = |it: &Employee| Write::Employee(Row::new(it.clone()), it.manager_id.map(|_| Lines { seen: None }));
+    let new = |it: &Employee| Write::employee(&Row::new(it.clone()), it.manager_id.map(|_| Lines { seen: None }));
     save(&mut db, &make, tenant, people.iter().map(new).collect());
     let managers: HashMap<_, _> = people.iter().filter_map(|it| Some((it.id, it.manager_id?))).collect();
     let mut depths = 0;

@@ -21,6 +21,11 @@ use crate::sql::{Db, Sql};
 use crate::table::value;
 use crate::team;
 
+/// The one list that is asked for.
+fn observations(filter: &Filter, sort: Sort, page: &PageRequest) -> Listing {
+    candor_port_storage::rows::observations::list(filter, sort, page).parts()[0].clone()
+}
+
 struct Team {
     db: Db,
     tenant: Tenant,
@@ -41,7 +46,7 @@ fn team() -> Team {
     }
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
     let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
-    save(&mut db, &make, tenant, attributes.into_iter().map(|it| Write::Attribute(Row::new(it))).collect());
+    save(&mut db, &make, tenant, attributes.into_iter().map(|it| Write::put(&Row::new(it))).collect());
     for number in 0..600_usize {
         let plain = make.observation(people[number * 7 % 30]);
         let it = Observation {
@@ -50,7 +55,7 @@ fn team() -> Team {
             archived_at: (number % 3 == 0).then_some(plain.created_at),
             ..plain
         };
-        save(&mut db, &make, tenant, vec![Write::Observation(Row::new(it))]);
+        save(&mut db, &make, tenant, vec![Write::put(&Row::new(it))]);
     }
     Team { db, tenant, people, tags }
 }
@@ -99,7 +104,7 @@ fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
         let mut after = None;
         // Three pages, so that most of them start behind a place.
         for _ in 0..3 {
-            let listing = Listing::observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
+            let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
             let mut pages = ways(&listing).into_iter().map(|way| {
                 ask(&mut db, tenant, way);
                 let rows = led(&mut db, tenant, &listing, way, value::<Observation>).unwrap();
@@ -120,7 +125,7 @@ fn the_number_of_people_decides_the_way() {
     let page = PageRequest { limit: 10, after: None };
     let mut way = |sort| {
         let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-        let listing = Listing::observations(&filter, sort, &page);
+        let listing = observations(&filter, sort, &page);
         format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
     assert_eq!(way(Sort::down(SortBy::ObservationDate)), "Newest");
@@ -128,7 +133,7 @@ fn the_number_of_people_decides_the_way() {
     let mut way_among = |size: i64| {
         grow(&mut db, tenant, people[0], size);
         let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-        let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
+        let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
         format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
     assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
@@ -158,7 +163,7 @@ fn a_walk_past_too_many_rows_of_others_is_given_up() {
     assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 5_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };
-    let listing = Listing::observations(&filter, Sort::down(SortBy::ObservationDate), &page);
+    let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
     let wanted = led(&mut db, tenant, &listing, Lead::Order, value::<Observation>).unwrap();
     assert_eq!(wanted.len(), 11);
     assert!(matches!(lead::choose(&mut db, tenant, &listing).unwrap(), Lead::Crowd(_)));
@@ -184,20 +189,20 @@ fn a_page_of_observations_is_read_in_the_order_of_an_index() {
         after: Some(Position { key: candor_domain::page::Key::Date(Date::from_epoch_days(20_002)), id: [7; 16] }),
     };
     let sort = Sort::down(SortBy::ObservationDate);
-    let all = Listing::observations(&Filter::default(), sort, &page);
+    let all = observations(&Filter::default(), sort, &page);
     assert_eq!(
         plan(&mut db, tenant, &all, Lead::Order),
         ["SEARCH t USING INDEX observations_by_date (tenant_id=? AND archived=? AND (observation_date,id)<(?,?))"]
     );
     let filter = Filter { employee_id: Some(people[3]), ..Filter::default() };
     assert_eq!(
-        plan(&mut db, tenant, &Listing::observations(&filter, sort, &page), Lead::Order),
+        plan(&mut db, tenant, &observations(&filter, sort, &page), Lead::Order),
         [
             "SEARCH t USING INDEX observations_by_employee (tenant_id=? AND employee_id=? AND archived=? AND (observation_date,id)<(?,?))"
         ]
     );
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-    let below = Listing::observations(&filter, sort, &page);
+    let below = observations(&filter, sort, &page);
     let ways = ways(&below);
     for way in &ways[..2] {
         ask(&mut db, tenant, *way);

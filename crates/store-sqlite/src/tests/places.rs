@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
+use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::{People, Trail};
-use candor_port_storage::{ChangeSet, Row, Storage, Write};
+use candor_port_storage::store::Trail;
+use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 
 use crate::checkpoint::{Gate, checkpoint};
@@ -18,9 +19,9 @@ use crate::{Options, SqliteStore, is_empty, master_keys, migrate};
 async fn databases_in_memory_know_nothing_of_each_other() {
     let (one, other, make) = (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
     let (tenant, person) = (make.tenant(), make.employee());
-    one.commit(tenant, make.change(vec![Write::Employee(Row::new(person.clone()), None)])).await.unwrap();
-    assert!(one.employee(tenant, person.id).await.unwrap().is_some());
-    assert_eq!(other.employee(tenant, person.id).await.unwrap(), None);
+    one.commit(tenant, make.change(vec![Write::employee(&Row::new(person.clone()), None)])).await.unwrap();
+    assert!(one.row::<Employee>(tenant, person.id).await.unwrap().is_some());
+    assert_eq!(other.row::<Employee>(tenant, person.id).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -30,7 +31,7 @@ async fn a_closed_store_is_one_file() {
     let path = folder.path().join("data").join("candor.db");
     let make = Fixtures::new(2);
     let store = SqliteStore::open(&Options::file(&path)).unwrap();
-    store.commit(make.tenant(), make.change(vec![Write::Employee(Row::new(make.employee()), None)])).await.unwrap();
+    store.commit(make.tenant(), make.change(vec![Write::employee(&Row::new(make.employee()), None)])).await.unwrap();
     drop(store);
     let names: Vec<_> =
         std::fs::read_dir(folder.path().join("data")).unwrap().map(|it| it.unwrap().file_name()).collect();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_domain::observation::{Filter, Type};
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_port_storage::SlowReads;
-use candor_port_storage::store::{Observations, SlowCause, StorageError, TooSlow};
+use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{SlowReads, StorageExt, rows};
 use candor_store_testkit::Fixtures;
 
 use crate::sql::Sql;
@@ -28,7 +28,7 @@ fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
 
 async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = Filter { kind: Some(Type::Strength), ..Filter::default() };
-    store.observations(tenant, &filter, Sort::down(SortBy::CreatedAt), &PAGE).await.map(drop)
+    store.page(tenant, rows::observations::list(&filter, Sort::down(SortBy::CreatedAt), &PAGE)).await.map(drop)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,8 @@ async fn a_tenant_whose_place_is_taken_keeps_nobody_else_waiting() {
     let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
     assert_eq!(refused, too_slow(SlowCause::NoPlace, "filter[type]"));
     typed(&store, other).await.unwrap();
-    let all = store.observations(tenant, &Filter::default(), Sort::down(SortBy::CreatedAt), &PAGE).await;
+    let all =
+        store.page(tenant, rows::observations::list(&Filter::default(), Sort::down(SortBy::CreatedAt), &PAGE)).await;
     assert!(all.is_ok(), "what an index answers needs no place");
     end.send(()).unwrap();
     held.await.unwrap().unwrap();
@@ -77,8 +78,8 @@ async fn a_slow_read_is_ended_at_its_deadline_and_its_place_is_free() {
 async fn a_list_that_turns_out_to_be_long_is_begun_anew_apart_from_others() {
     let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(3));
-    let listing = candor_port_storage::listing::Listing::org_admins(1);
+    let listings = candor_port_storage::rows::employees::org_admins(1).parts().to_vec();
     let read = |db: &mut crate::sql::Db, _: &[_]| db.number(Sql::new(ENDLESS));
-    let ended = store.list(make.tenant(), vec![listing], read).await;
+    let ended = store.list(make.tenant(), listings, read).await;
     assert!(matches!(ended, Err(StorageError::TooSlow(_))), "{ended:?}");
 }

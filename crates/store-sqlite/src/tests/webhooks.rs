@@ -6,8 +6,8 @@ use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Origin, Pulse, Status, Streak, Subscription};
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::listing::Listing;
 use candor_port_storage::queue::{Again, Claim, Fate, Lease, Walk};
+use candor_port_storage::rows;
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 
@@ -27,7 +27,7 @@ struct Stored {
 fn stored() -> Stored {
     let (mut db, make) = (database(), Fixtures::new(3));
     let (tenant, to) = (make.tenant(), make.subscription());
-    save(&mut db, &make, tenant, vec![Write::Webhook(Row::new(to.clone()))]);
+    save(&mut db, &make, tenant, vec![Write::put(&Row::new(to.clone()))]);
     let lease = Lease { worker: make.worker(), until: make.tick().plus_seconds(30) };
     db.asked.clear();
     Stored { db, make, tenant, to, lease }
@@ -66,7 +66,7 @@ fn a_change_set_queues_by_indexes() {
         Write::Enqueue(vec![job]),
         Write::WebhookForgiven(to.id),
         Write::WebhookRemoved(to.id, Version::FIRST),
-        Write::Webhook(Row::new(to)),
+        Write::put(&Row::new(to)),
     ];
     let change = ChangeSet { events: vec![event], lease: Some(lease), ..make.change(writes) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
@@ -192,8 +192,8 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
                 };
                 for descending in [false, true] {
                     let sort = Sort { by: SortBy::CreatedAt, descending };
-                    let listing = Listing::deliveries(to.id, &filter, sort, &page);
-                    list::page::<Delivery>(&mut db, tenant, &listing).unwrap();
+                    let listing = rows::deliveries::list(to.id, &filter, sort, &page);
+                    list::merged(&mut db, tenant, listing.parts()).unwrap();
                     let than = if descending { '<' } else { '>' };
                     let wanted = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
                     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();

@@ -219,7 +219,7 @@ async fn any_history_is_told_apart(world: World) {
     }
     // They happen while it is not active, so that nothing is queued yet.
     let paused = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::Webhook(Row::seen(paused, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::seen(paused, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
     world.logged(&to, &log).await;
     for event in events.iter().filter(|_| world.random.chance(20)) {

@@ -6,7 +6,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::people::Employee;
 use candor_domain::text::folded;
-use candor_port_storage::{Row, Version, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Version, Versioned, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -53,17 +53,17 @@ async fn people_are_found_by_many_addresses_at_once(world: World) {
     let mut emails: Vec<_> = people.iter().skip(10).map(|it| folded(&it.email)).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
     emails.push(emails[0].clone());
-    let found = world.store.employees_by_email(world.tenant, &emails).await.unwrap();
+    let found = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
     let wanted = people.into_iter().skip(10).map(first).collect();
     assert_eq!(by_id(found), by_id(wanted));
-    assert_eq!(world.store.employees_by_email(world.tenant, &[]).await.unwrap(), []);
+    assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &[String::new(); 0]).await.unwrap(), []);
 }
 
 async fn people_are_found_by_many_external_ids_at_once(world: World) {
     let people = many(&world).await;
     let mut ids: Vec<_> = (0..MANY).map(|it| format!("HR-{it}")).collect();
     ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
-    let found = world.store.employees_by_external_id(world.tenant, &ids).await.unwrap();
+    let found = world.store.rows_by(world.tenant, rows::employees::BY_EXTERNAL_ID, &ids).await.unwrap();
     let wanted = people.into_iter().filter(|it| it.external_id.is_some()).map(first).collect();
     assert_eq!(by_id(found), by_id(wanted));
 }
@@ -74,9 +74,9 @@ async fn departments_are_found_by_many_names_at_once(world: World) {
         Department { name: format!("Care {number}"), archived_at: (number == 3).then_some(it.created_at), ..it }
     };
     let all: Vec<_> = (0..80).map(department).collect();
-    world.save(all.iter().map(|it| Write::Department(Row::new(it.clone()))).collect()).await;
+    world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
     let names: Vec<_> = (0..100).map(|it| format!("care {it}")).collect();
-    let mut found = world.store.departments_by_name(world.tenant, &names).await.unwrap();
+    let mut found = world.store.rows_by(world.tenant, rows::departments::BY_NAME, &names).await.unwrap();
     found.sort_by_key(|it| it.value.id);
     let wanted: Vec<_> = all.into_iter().map(|value| Versioned { value, version: Version::FIRST }).collect();
     assert_eq!(found, wanted, "archived ones too");
@@ -105,8 +105,8 @@ async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: W
 async fn the_invitations_of_several_people_are_all_read(world: World) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|it| world.make.invitation(it.id));
-    world.save(invitations.iter().map(|it| Write::Invitation(Row::new(it.clone()))).collect()).await;
-    let mut found = world.store.invitations_of(world.tenant, &[ada.id, eva.id]).await.unwrap();
+    world.save(invitations.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    let mut found = world.store.rows_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
     found.sort_by_key(|it| it.value.id);
     let wanted: Vec<_> =
         invitations.into_iter().take(3).map(|value| Versioned { value, version: Version::FIRST }).collect();
@@ -118,15 +118,15 @@ async fn a_batch_read_keeps_within_its_tenant(world: World) {
     let person = world.joined(person).await;
     let below = world.hired_below(person.id).await;
     let department = world.make.department();
-    world.save(vec![Write::Department(Row::new(department.clone()))]).await;
+    world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let (emails, names) = ([folded(&person.email)], [folded(&department.name)]);
     for other in [world.elsewhere(), world.test_environment()] {
         let World { store, tenant, .. } = &other;
-        assert_eq!(store.employees_by_email(*tenant, &emails).await.unwrap(), []);
-        assert_eq!(store.employees_by_external_id(*tenant, &["HR-1".to_owned()]).await.unwrap(), []);
-        assert_eq!(store.departments_by_name(*tenant, &names).await.unwrap(), []);
+        assert_eq!(store.rows_by(*tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), []);
+        assert_eq!(store.rows_by(*tenant, rows::employees::BY_EXTERNAL_ID, &["HR-1".to_owned()]).await.unwrap(), []);
+        assert_eq!(store.rows_by(*tenant, rows::departments::BY_NAME, &names).await.unwrap(), []);
         assert_eq!(store.lines_above(*tenant, &[below.id]).await.unwrap().lines, []);
-        assert_eq!(store.invitations_of(*tenant, &[person.id]).await.unwrap(), []);
+        assert_eq!(store.rows_by(*tenant, rows::invitations::BY_EMPLOYEE, &[person.id]).await.unwrap(), []);
     }
-    assert_eq!(world.store.employees_by_email(world.tenant, &emails).await.unwrap(), [first(person)]);
+    assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), [first(person)]);
 }

@@ -245,7 +245,7 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     assert_eq!(other.all(now).await, [of(&active)[0]]);
     worker.keeps(found(&removed).into_iter().map(|it| (it, Fate::Gone)).collect()).await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
-    let again = Write::Webhook(Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
+    let again = Write::put(&Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
     there.save(vec![again]).await;
     assert_eq!(worker.all_parked(now).await, of(&paused));
 }

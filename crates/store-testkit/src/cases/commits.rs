@@ -1,13 +1,15 @@
 //! A change set is saved whole, or nothing of it is.
 
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit;
 use candor_domain::event::EventType;
 use candor_domain::id::{DepartmentId, EmployeeId};
-use candor_domain::library::Department;
+use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::{self, Employee, Role};
-use candor_port_storage::{ChangeSet, CommitError, Row, Unique, Version, Versioned, Write};
+use candor_domain::people::{self, Connector, Employee, Role};
+use candor_port_storage::{AnyRow, ChangeSet, CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -54,10 +56,10 @@ impl Everything {
             more_audit: vec![make.audit("test.more", "more")],
             replay: Some(make.replay(&format!("everything-{}", make.number()))),
             ..make.change(vec![
-                Write::Department(Row::new(department.clone())),
-                Write::Attribute(Row::new(attribute)),
+                Write::put(&Row::new(department.clone())),
+                Write::put(&Row::new(attribute)),
                 joins(person.clone()),
-                Write::Observation(Row::new(observation.clone())),
+                Write::put(&Row::new(observation.clone())),
                 write,
             ])
         };
@@ -69,22 +71,25 @@ impl Everything {
         let World { store, tenant, .. } = world;
         let tenant = *tenant;
         let custom = people::Filter { custom: self.person.custom_fields.digests(), ..people::Filter::default() };
-        let by_custom = store.employees(tenant, &custom, Sort::up(SortBy::LastName), &FIRST).await.unwrap();
+        let by_custom =
+            store.page(tenant, rows::employees::list(&custom, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
         let tags = self.observation.attribute_ids.clone();
         let tagged = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
-        let by_tag = store.observations(tenant, &tagged, Sort::up(SortBy::CreatedAt), &FIRST).await.unwrap();
+        let by_tag =
+            store.page(tenant, rows::observations::list(&tagged, Sort::up(SortBy::CreatedAt), &FIRST)).await.unwrap();
         let manager = self.person.manager_id.unwrap();
         let below = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
         let replay = self.change.replay.clone().unwrap();
         let kept = store.replay(tenant, &replay.key, replay.created_at).await.unwrap();
         let filter = audit::Filter { actions: vec!["test.more".to_owned()], ..audit::Filter::default() };
-        let log = store.audit_log(tenant, &filter, NEWEST, &FIRST).await.unwrap().items;
-        let log_all = store.audit_log(tenant, &audit::Filter::default(), NEWEST, &FIRST).await.unwrap().items;
+        let log = store.page(tenant, rows::audit::list(&filter, NEWEST, &FIRST)).await.unwrap().items;
+        let log_all =
+            store.page(tenant, rows::audit::list(&audit::Filter::default(), NEWEST, &FIRST)).await.unwrap().items;
         let events = world.events().await;
         vec![
-            ("department", store.department(tenant, self.department.id).await.unwrap().is_some()),
-            ("person", store.employee(tenant, self.person.id).await.unwrap().is_some()),
-            ("observation", store.observation(tenant, self.observation.id).await.unwrap().is_some()),
+            ("department", store.row::<Department>(tenant, self.department.id).await.unwrap().is_some()),
+            ("person", store.row::<Employee>(tenant, self.person.id).await.unwrap().is_some()),
+            ("observation", store.row::<Observation>(tenant, self.observation.id).await.unwrap().is_some()),
             ("custom value", by_custom.items.iter().any(|it| it.id == self.person.id)),
             ("tag", by_tag.items.iter().any(|it| it.id == self.observation.id)),
             ("reporting line", below),
@@ -108,16 +113,16 @@ fn renamed(seen: &Versioned<Employee>, name: &str) -> Employee {
 }
 
 fn person(employee: Employee, seen: Version) -> Write {
-    Write::Employee(Row::seen(employee, seen), None)
+    Write::employee(&Row::seen(employee, seen), None)
 }
 
 async fn everything_of_a_change_set_is_saved(world: World) {
-    let write = Write::Department(Row::new(world.make.department()));
+    let write = Write::put(&Row::new(world.make.department()));
     let all = Everything::around(&world, write).await;
     all.must_be(&world, false, "before").await;
     world.commit(all.change.clone()).await.unwrap();
     all.must_be(&world, true, "after").await;
-    let kept = world.store.employee(world.tenant, all.person.id).await.unwrap();
+    let kept = world.store.row::<Employee>(world.tenant, all.person.id).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
 }
 
@@ -140,7 +145,7 @@ async fn whatever_is_against_a_change_leaves_nothing(world: World) {
     let writes = [
         ("a taken address", joins(taken)),
         ("a missing department", joins(homeless)),
-        ("a missing subject", Write::Observation(Row::new(unknown))),
+        ("a missing subject", Write::put(&Row::new(unknown))),
         ("an id that exists", joins(Employee { email: "other@example.com".to_owned(), ..holder.clone() })),
         ("a version that never was", person(holder.clone(), Version(7))),
     ];
@@ -175,7 +180,7 @@ async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
             _ => matches!(result, Err(CommitError::Taken(Unique::EmployeeEmail))),
         };
         assert!(right, "no. {number}: {result:?}");
-        let there = world.store.employee(world.tenant, people[number].id).await.unwrap().is_some();
+        let there = world.store.row::<Employee>(world.tenant, people[number].id).await.unwrap().is_some();
         assert_eq!(there, number % 3 == 0, "no. {number}");
     }
 }
@@ -205,7 +210,7 @@ async fn a_new_row_must_not_exist_and_a_changed_one_must(world: World) {
     let nobody = world.make.employee();
     let result = world.try_save(person(nobody.clone(), Version::FIRST)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
-    assert_eq!(world.store.employee(world.tenant, nobody.id).await.unwrap(), None);
+    assert_eq!(world.store.row::<Employee>(world.tenant, nobody.id).await.unwrap(), None);
 }
 
 async fn versions_count_up_by_one(world: World) {
@@ -219,23 +224,23 @@ async fn versions_count_up_by_one(world: World) {
     for number in 1..=3 {
         let seen = (number > 1).then(|| Version(number - 1));
         let writes = vec![
-            Write::Organization(Row { value: organization.clone(), seen }),
-            Write::Department(Row { value: department.clone(), seen }),
-            Write::Attribute(Row { value: attribute.clone(), seen }),
-            Write::Connector(Row { value: connector.clone(), seen }),
-            Write::ApiKey(Row { value: key.clone(), seen }),
-            Write::Invitation(Row { value: invitation.clone(), seen }),
-            Write::Observation(Row { value: observation.clone(), seen }),
+            Write::put(&Row { value: organization.clone(), seen }),
+            Write::put(&Row { value: department.clone(), seen }),
+            Write::put(&Row { value: attribute.clone(), seen }),
+            Write::put(&Row { value: connector.clone(), seen }),
+            Write::put(&Row { value: key.clone(), seen }),
+            Write::put(&Row { value: invitation.clone(), seen }),
+            Write::put(&Row { value: observation.clone(), seen }),
         ];
         world.save(writes).await;
         let versions = [
-            store.organization(*tenant).await.unwrap().unwrap().version,
-            store.department(*tenant, department.id).await.unwrap().unwrap().version,
-            store.attribute(*tenant, attribute.id).await.unwrap().unwrap().version,
-            store.connector(*tenant, connector.id).await.unwrap().unwrap().version,
-            store.api_key(tenant.organization, key.id).await.unwrap().unwrap().version,
-            store.invitation(*tenant, employee.id).await.unwrap().unwrap().version,
-            store.observation(*tenant, observation.id).await.unwrap().unwrap().version,
+            store.row::<Organization>(*tenant, tenant.organization).await.unwrap().unwrap().version,
+            store.row::<Department>(*tenant, department.id).await.unwrap().unwrap().version,
+            store.row::<Attribute>(*tenant, attribute.id).await.unwrap().unwrap().version,
+            store.row::<Connector>(*tenant, connector.id).await.unwrap().unwrap().version,
+            store.row::<ApiKey>(*tenant, key.id).await.unwrap().unwrap().version,
+            store.first(*tenant, rows::invitations::newest(employee.id)).await.unwrap().unwrap().version,
+            store.row::<Observation>(*tenant, observation.id).await.unwrap().unwrap().version,
         ];
         assert_eq!(versions, [Version(number); 7]);
     }
@@ -257,7 +262,7 @@ async fn a_batch_of_many_people_is_one_change(world: World) {
     };
     world.commit(change.clone()).await.unwrap();
     let ids: Vec<_> = people.iter().map(|it| it.id).collect();
-    let mut found: Vec<_> = store.employees_by_id(*tenant, &ids).await.unwrap();
+    let mut found: Vec<_> = store.rows::<Employee>(*tenant, &ids).await.unwrap();
     found.sort_by_key(|it| it.value.id);
     assert_eq!(found.into_iter().map(|it| it.value).collect::<Vec<_>>(), people);
     assert_eq!(world.events().await, change.events);
@@ -276,19 +281,22 @@ async fn a_batch_of_many_people_is_one_change(world: World) {
 async fn side_tables_follow_their_rows(world: World) {
     let World { make, store, tenant, .. } = &world;
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
-    world.save(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))).collect()).await;
+    world.save(attributes.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
     let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
     let subject = world.hired().await;
     let base = make.observation(subject.id);
     let mut seen = None;
     for tags in [vec![a, b], vec![b, c], vec![], vec![c, b, a], vec![a]] {
         let value = Observation { attribute_ids: tags.clone(), ..base.clone() };
-        let row = Row { value, seen };
+        let row = AnyRow::of(&Row { value, seen });
         seen = Some(row.version());
-        world.save(vec![Write::Observation(row)]).await;
+        world.save(vec![Write::Put(row)]).await;
         for tag in [a, b, c] {
             let filter = observation::Filter { attribute_ids: vec![tag], ..observation::Filter::default() };
-            let found = store.observations(*tenant, &filter, Sort::up(SortBy::CreatedAt), &FIRST).await.unwrap();
+            let found = store
+                .page(*tenant, rows::observations::list(&filter, Sort::up(SortBy::CreatedAt), &FIRST))
+                .await
+                .unwrap();
             assert_eq!(!found.items.is_empty(), tags.contains(&tag), "{tags:?}");
         }
     }
@@ -298,7 +306,8 @@ async fn side_tables_follow_their_rows(world: World) {
         world.save(vec![person(value, Version(version))]).await;
         for other in ["north", "south"] {
             let filter = people::Filter { custom: custom(other).digests(), ..people::Filter::default() };
-            let found = store.employees(*tenant, &filter, Sort::up(SortBy::LastName), &FIRST).await.unwrap();
+            let found =
+                store.page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
             assert_eq!(!found.items.is_empty(), other == word, "{word}");
         }
     }

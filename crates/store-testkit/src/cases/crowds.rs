@@ -7,7 +7,7 @@ use candor_domain::library::Attribute;
 use candor_domain::observation::Observation;
 use candor_domain::replay::Replay;
 use candor_port_storage::queue::Lease;
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, Unique, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};
 
 use crate::Case;
 use crate::world::{World, at_once};
@@ -26,7 +26,7 @@ fn observing(world: &World, it: &Observation, replay: Replay) -> ChangeSet {
         requires: it.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],
         replay: Some(replay),
-        ..world.make.change(vec![Write::Observation(Row::new(it.clone()))])
+        ..world.make.change(vec![Write::put(&Row::new(it.clone()))])
     }
 }
 
@@ -42,7 +42,7 @@ async fn commit_all(world: &World, all: &[ChangeSet]) -> Vec<Result<(), CommitEr
 async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
     let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-    let there = world.store.observation(world.tenant, it.id).await.unwrap();
+    let there = world.store.row::<Observation>(world.tenant, it.id).await.unwrap();
     assert_eq!(there.is_some(), kept.is_some_and(|it| it.sealed == replay.sealed), "with its answer");
     assert_eq!(there.is_some(), events.contains(&change.events[0]), "with its event");
     there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
@@ -54,7 +54,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     let taken = world.observed(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
     let archived = Attribute { archived_at: Some(make.tick()), ..archived };
-    world.save([&open, &archived].map(|it| Write::Attribute(Row::new(it.clone()))).to_vec()).await;
+    world.save([&open, &archived].map(|it| Write::put(&Row::new(it.clone()))).to_vec()).await;
     let observations: Vec<_> = (0..60)
         .map(|number| {
             let it = make.observation(person.id);
@@ -115,7 +115,7 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
 async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
-    world.save(subscriptions.each_ref().map(|it| Write::Webhook(Row::new(it.clone()))).to_vec()).await;
+    world.save(subscriptions.each_ref().map(|it| Write::put(&Row::new(it.clone()))).to_vec()).await;
     let worker = make.worker();
     let changes: Vec<_> = (0..40_i64)
         .map(|number| {

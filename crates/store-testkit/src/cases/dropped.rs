@@ -9,7 +9,7 @@ use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::replay::Replay;
-use candor_port_storage::{ChangeSet, Row, Version, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -61,13 +61,13 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
     for (number, (person, replay)) in attempts.iter().enumerate() {
         eventually("a dropped commit is whole", || whole(&world, person, replay)).await;
         if ended[number] {
-            assert!(world.store.employee(world.tenant, person.id).await.unwrap().is_some(), "it was answered");
+            assert!(world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(), "it was answered");
         }
     }
     let ids: Vec<_> = attempts.iter().map(|it| it.0.id).collect();
     eventually("there is one event for each that was carried out", || async {
         let events = world.events().await.len();
-        events == world.store.employees_by_id(world.tenant, &ids).await.unwrap().len()
+        events == world.store.rows::<Employee>(world.tenant, &ids).await.unwrap().len()
     })
     .await;
 }
@@ -78,9 +78,9 @@ async fn whole(world: &World, person: &Employee, replay: &Replay) -> bool {
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
     // Last what is looked at first, so that a commit between two looks shows as a difference and not as equality.
-    let log = store.audit_log(*tenant, &filter, Sort::down(SortBy::OccurredAt), &page).await.unwrap();
+    let log = store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
     let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
-    let row = store.employee(*tenant, person.id).await.unwrap();
+    let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
     [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]
 }
 
@@ -95,7 +95,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             async move {
                 let seen = world.employee(person.id).await;
                 let state = Employee { first_name: format!("Dropped{round}"), ..seen.value };
-                let write = Write::Employee(Row::seen(state, seen.version), None);
+                let write = Write::employee(&Row::seen(state, seen.version), None);
                 dropped_after((number + round) % 5, world.try_save(write)).await;
             }
         });
@@ -106,7 +106,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             eventually("the row can be written", || async {
                 let seen = world.employee(person).await;
                 let state = Employee { first_name: "After".to_owned(), ..seen.value };
-                world.try_save(Write::Employee(Row::seen(state, seen.version), None)).await.is_ok()
+                world.try_save(Write::employee(&Row::seen(state, seen.version), None)).await.is_ok()
             })
             .await;
         }
@@ -119,7 +119,7 @@ async fn dropped_reads_disturb_nobody(world: World) {
     let tasks = (0..80).map(|number| {
         let world = world.clone();
         async move {
-            dropped_after(number % 4, world.store.employee(world.tenant, person.id)).await;
+            dropped_after(number % 4, world.store.row::<Employee>(world.tenant, person.id)).await;
             dropped_after(number % 4, world.events()).await;
         }
     });

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
-use candor_domain::webhook::{self, DeliveryFilter};
+use candor_domain::webhook::{self, DeliveryFilter, Subscription};
 use candor_port_storage::queue::{Again, Claim, Fate, Queue, Webhooks};
-use candor_port_storage::store::{People, Storage, StorageError};
+use candor_port_storage::store::{Storage, StorageError};
 use candor_port_storage::upkeep::Upkeep;
-use candor_port_storage::{ChangeSet, CommitError};
+use candor_port_storage::{ChangeSet, CommitError, StorageExt, rows};
 
 use super::queue::just_before;
 use crate::fixtures::joins;
@@ -38,7 +38,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
         let (person, change) = hire(&world);
         let result = faulty.commit(world.tenant, change).await;
         let told = matches!(result, Err(CommitError::Storage(StorageError::Unavailable(_))));
-        let kept = faulty.employee(world.tenant, person.id).await.unwrap();
+        let kept = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
         there.push((told, kept.is_some()));
     }
     // What the caller is told, and what is so.
@@ -49,8 +49,8 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     faulty.set_down(false);
     assert!(faulty.probe_write(world.now()).await.is_ok());
     faulty.fail(Call::Get, 1, Fault::After);
-    assert!(faulty.employee(world.tenant, world.make.id()).await.is_err());
-    assert!(faulty.employee(world.tenant, world.make.id()).await.unwrap().is_none());
+    assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.is_err());
+    assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.unwrap().is_none());
 }
 
 /// A worker whose claim or record was carried out and not answered finds out by itself.
@@ -90,11 +90,11 @@ async fn every_call_for_webhooks_can_fail(world: World) {
     for down in [false, true] {
         faulty.set_down(down);
         let answers = [
-            faulty.webhook(tenant, to.id).await.is_err(),
-            faulty.webhooks(tenant, &webhook::Filter::default(), sort, &page).await.is_err(),
+            faulty.row::<Subscription>(tenant, to.id).await.is_err(),
+            faulty.page(tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await.is_err(),
             faulty.every_webhook(None, 9).await.is_err(),
             faulty.delivery(tenant, to.id, id).await.is_err(),
-            faulty.deliveries(tenant, to.id, &DeliveryFilter::default(), sort, &page).await.is_err(),
+            faulty.page(tenant, rows::deliveries::list(to.id, &DeliveryFilter::default(), sort, &page)).await.is_err(),
             faulty.events_by_id(&[]).await.is_err(),
             faulty.to_deliver_again(tenant, to.id, &which, None, 9).await.is_err(),
             faulty.claim(Worker::new(&world).lease(now), now, &Claim::Oldest { most: 9 }).await.is_err(),

@@ -1,11 +1,10 @@
 //! API keys: found by the hash of a secret, with the person they act for, and touched without being changed.
 
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Scope, Scopes, Tenant};
 use candor_domain::people::{Employee, Role, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::change::key_tenant;
-use candor_port_storage::{Row, Version, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Version, Versioned, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -23,8 +22,8 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 async fn keep(world: &World, key: &ApiKey) {
-    let change = world.make.change(vec![Write::ApiKey(Row::new(key.clone()))]);
-    world.store.commit(key_tenant(world.tenant), change).await.unwrap();
+    let change = world.make.change(vec![Write::put(&Row::new(key.clone()))]);
+    world.store.commit(Tenant::live(world.tenant.organization), change).await.unwrap();
 }
 
 async fn found(world: &World, hash: KeyHash) -> Option<KeyRecord> {
@@ -59,7 +58,7 @@ async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: Wor
         let next = KeyHash(world.make.bytes32());
         key = ApiKey { hash: next, previous: Some((key.hash, until)), ..key };
         hashes.push(next);
-        world.save(vec![Write::ApiKey(Row::seen(key.clone(), Version(version)))]).await;
+        world.save(vec![Write::put(&Row::seen(key.clone(), Version(version)))]).await;
     }
     let record = KeyRecord { organization: world.tenant.organization, key, person: None };
     assert_eq!(found(&world, hashes[0]).await, None);
@@ -95,7 +94,7 @@ async fn a_person_who_changed_is_seen_as_they_are_now(world: World) {
     let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
     keep(&world, &key).await;
     let left = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
-    world.save(vec![Write::Employee(Row::seen(left, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(left, Version::FIRST), None)]).await;
     let record = found(&world, key.hash).await.unwrap();
     assert_eq!(record.person, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
 }
@@ -112,19 +111,19 @@ async fn a_touch_leaves_the_version_alone(world: World) {
     store.touch_keys(&[]).await.unwrap();
     store.touch_keys(&[(organization, used.id, at), unknown]).await.unwrap();
     let touched = ApiKey { last_used_at: Some(at), ..used.clone() };
-    let seen = store.api_key(organization, used.id).await.unwrap();
+    let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap();
     assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
-    let seen = store.api_key(organization, idle.id).await.unwrap();
+    let seen = store.row::<ApiKey>(Tenant::live(organization), idle.id).await.unwrap();
     assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
     // Notes of several instances come in any order.
     let earlier = Timestamp::from_millis(at.millis() - 60_000);
     store.touch_keys(&[(organization, used.id, earlier)]).await.unwrap();
-    let seen = store.api_key(organization, used.id).await.unwrap().unwrap();
+    let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap();
     assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
     // A change that was decided before the touch is not stale for it.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
-    world.save(vec![Write::ApiKey(Row::seen(renamed, Version::FIRST))]).await;
-    assert_eq!(store.api_key(organization, used.id).await.unwrap().unwrap().version, Version(2));
+    world.save(vec![Write::put(&Row::seen(renamed, Version::FIRST))]).await;
+    assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));
 }
 
 async fn keys_belong_to_their_organization(world: World) {
@@ -142,10 +141,11 @@ async fn keys_belong_to_their_organization(world: World) {
     keep(&world, &key).await;
     let other = make.tenant().organization;
     let kept = Some(Versioned { value: key.clone(), version: Version::FIRST });
-    assert_eq!(store.api_key(tenant.organization, key.id).await.unwrap(), kept);
-    assert_eq!(store.api_key(other, key.id).await.unwrap(), None);
-    assert_eq!(store.organization_of_key(key.id).await.unwrap(), Some(tenant.organization));
-    assert_eq!(store.organization_of_key(make.id()).await.unwrap(), None);
+    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept);
+    assert_eq!(store.row::<ApiKey>(Tenant::live(other), key.id).await.unwrap(), None);
+    let owned = kept.clone().map(|it| (Tenant::live(tenant.organization), it));
+    assert_eq!(store.owned(rows::api_keys::BY_ID, key.id).await.unwrap(), owned);
+    assert_eq!(store.owned(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(), None);
     store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
-    assert_eq!(store.api_key(tenant.organization, key.id).await.unwrap(), kept, "another organization's touch");
+    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept, "another organization's touch");
 }

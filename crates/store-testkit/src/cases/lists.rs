@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::id::WebhookId;
@@ -17,6 +18,7 @@ use candor_domain::people::{self, Connector, Employee};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::store::Read;
+use candor_port_storage::{StorageExt, rows};
 
 use crate::world::World;
 use crate::{sorted, walk};
@@ -59,7 +61,9 @@ pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<O
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.observations(world.tenant, &filter, sort, &page).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -70,7 +74,9 @@ pub(crate) fn objectives(world: &World, filter: objective::Filter, sight: Sight)
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.objectives(world.tenant, &filter, sight, sort, &page).await })
+            Box::pin(async move {
+                world.store.page(world.tenant, rows::objectives::list(&filter, sight, sort, &page)).await
+            })
         },
     )
 }
@@ -81,7 +87,9 @@ pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.notifications(world.tenant, &filter, sort, &page).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::notifications::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -92,7 +100,7 @@ pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee>
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.employees(world.tenant, &filter, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::employees::list(&filter, sort, &page)).await })
         },
     )
 }
@@ -103,7 +111,7 @@ pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Dep
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.departments(world.tenant, &filter, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::departments::list(&filter, sort, &page)).await })
         },
     )
 }
@@ -114,7 +122,7 @@ pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attri
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.attributes(world.tenant, &filter, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::attributes::list(&filter, sort, &page)).await })
         },
     )
 }
@@ -125,7 +133,7 @@ pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.audit_log(world.tenant, &filter, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::audit::list(&filter, sort, &page)).await })
         },
     )
 }
@@ -136,7 +144,7 @@ pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscript
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.webhooks(world.tenant, &filter, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::webhooks::list(&filter, sort, &page)).await })
         },
     )
 }
@@ -147,7 +155,9 @@ pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilt
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.deliveries(world.tenant, webhook, &filter, sort, &page).await })
+            Box::pin(async move {
+                world.store.page(world.tenant, rows::deliveries::list(webhook, &filter, sort, &page)).await
+            })
         },
     )
 }
@@ -158,7 +168,7 @@ pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Conn
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.connectors(world.tenant, changed, sort, &page).await })
+            Box::pin(async move { world.store.page(world.tenant, rows::connectors::list(changed, sort, &page)).await })
         },
     )
 }
@@ -169,7 +179,12 @@ pub(crate) fn api_keys(world: &World, changed: Bounds<Timestamp>) -> List<ApiKey
         |it| it.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.api_keys(world.tenant.organization, changed, sort, &page).await })
+            Box::pin(async move {
+                world
+                    .store
+                    .page(Tenant::live(world.tenant.organization), rows::api_keys::list(changed, sort, &page))
+                    .await
+            })
         },
     )
 }

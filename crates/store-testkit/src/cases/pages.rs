@@ -72,8 +72,8 @@ async fn every_order_of_the_other_lists_is_walked(world: World) {
         connectors.push(Connector { created_at, updated_at, ..make.connector() });
         keys.push(ApiKey { created_at: updated_at, updated_at: created_at, ..make.api_key() });
     }
-    writes.extend(connectors.iter().map(|it| Write::Connector(Row::new(it.clone()))));
-    writes.extend(keys.iter().map(|it| Write::ApiKey(Row::new(it.clone()))));
+    writes.extend(connectors.iter().map(|it| Write::put(&Row::new(it.clone()))));
+    writes.extend(keys.iter().map(|it| Write::put(&Row::new(it.clone()))));
     world.save(writes).await;
     let (some, other) = (connectors[3].updated_at, connectors[17].updated_at);
     let (gte, lte) = (Some(some.min(other)), Some(some.max(other)));
@@ -144,7 +144,7 @@ async fn insert_observation(world: &World, about: EmployeeId) {
         archived_at,
         ..world.make.observation(about)
     };
-    world.save(vec![Write::Observation(Row::new(it))]).await;
+    world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
 async fn insert_person(world: &World) {
@@ -162,13 +162,13 @@ async fn insert_person(world: &World) {
 async fn insert_department(world: &World) {
     let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
     let it = Department { name, created_at: instant(world), updated_at: instant(world), ..world.make.department() };
-    world.save(vec![Write::Department(Row::new(it))]).await;
+    world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
 async fn insert_attribute(world: &World) {
     let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
     let it = Attribute { name, created_at: instant(world), updated_at: instant(world), ..world.make.attribute() };
-    world.save(vec![Write::Attribute(Row::new(it))]).await;
+    world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
 /// The entry that a page ended with may have moved elsewhere in the meantime.

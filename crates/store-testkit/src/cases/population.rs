@@ -31,8 +31,8 @@ impl Population {
         let attributes: Vec<_> = (0..12).map(|number| attribute(world, number)).collect();
         world
             .save(
-                (departments.iter().cloned().map(|it| Write::Department(Row::new(it))))
-                    .chain(attributes.iter().cloned().map(|it| Write::Attribute(Row::new(it))))
+                (departments.iter().cloned().map(|it| Write::put(&Row::new(it))))
+                    .chain(attributes.iter().cloned().map(|it| Write::put(&Row::new(it))))
                     .collect(),
             )
             .await;
@@ -52,7 +52,7 @@ impl Population {
         let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
         let observations: Vec<_> = (0..observations).map(|_| observation(world, &ids, &tags)).collect();
         for batch in observations.chunks(100) {
-            world.save(batch.iter().map(|it| Write::Observation(Row::new(it.clone()))).collect()).await;
+            world.save(batch.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
         }
         Self { people: everyone, departments, attributes, observations }
     }

@@ -3,7 +3,7 @@
 use candor_domain::event::EventType;
 use candor_domain::webhook::{FailureReason, Outcome, Pulse, Status, Streak, Subscription};
 use candor_port_storage::queue::{Lane, Recorded};
-use candor_port_storage::{Row, Version, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
 
 use crate::Case;
 use crate::worker::Worker;
@@ -36,7 +36,7 @@ async fn recorded(world: &World, pulses: Vec<(Lane, Pulse)>) -> Vec<(Lane, Strea
 }
 
 async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
-    world.store.webhook(world.tenant, it.id).await.unwrap().unwrap()
+    world.store.row::<Subscription>(world.tenant, it.id).await.unwrap().unwrap()
 }
 
 /// The subscription as it is after a pulse.
@@ -192,7 +192,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
     // Whoever changes the subscription has seen an older pulse, or none.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
-        world.save(vec![Write::Webhook(Row::seen(value, Version(number)))]).await;
+        world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
     }
 }
@@ -206,7 +206,7 @@ async fn a_forgiven_subscription_starts_anew(world: World) {
     world.save(vec![Write::WebhookForgiven(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, pulse));
     let value = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::Webhook(Row::seen(value.clone(), Version::FIRST)), Write::WebhookForgiven(to.id)]).await;
+    world.save(vec![Write::put(&Row::seen(value.clone(), Version::FIRST)), Write::WebhookForgiven(to.id)]).await;
     let forgiven = Subscription { streak: Streak::default(), ..after(&value, pulse) };
     assert_eq!(stored(&world, &to).await, Versioned { value: forgiven, version: Version(2) });
     assert_eq!(stored(&world, &other).await.value, after(&other, pulse));

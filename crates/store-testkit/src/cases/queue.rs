@@ -54,7 +54,7 @@ async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: W
             Subscription { active: false, ..make.subscription() },
             Subscription { active: false, ..make.subscription_to(&kinds) },
         ];
-        it.save(several.iter().map(|it| Write::Webhook(Row::new(it.clone()))).collect()).await;
+        it.save(several.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
         subscriptions.push(several);
     }
     let kinds: Vec<_> = EventType::ALL.to_vec();
@@ -82,7 +82,7 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
     let mut wanted = vec![];
     for (number, (event_types, active, kinds)) in (1..).zip(steps) {
         let value = Subscription { event_types, active, ..to.clone() };
-        world.save(vec![Write::Webhook(Row::seen(value, Version(number)))]).await;
+        world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         let events = world.happened(&[CREATED, UPDATED]).await;
         let queued = events.iter().filter(|it| kinds.contains(&it.kind));
         wanted.extend(queued.map(|it| world.delivery_of(it, &to)));
@@ -105,7 +105,7 @@ fn announcing(world: &World, writes: Vec<Write>) -> (Event, ChangeSet) {
 async fn a_change_that_is_not_saved_queues_nothing(world: World) {
     let to = world.subscriber().await;
     let person = world.hired().await;
-    let stale = Write::Employee(Row::seen(person.clone(), Version(7)), None);
+    let stale = Write::employee(&Row::seen(person.clone(), Version(7)), None);
     let taken = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
     for write in [stale, taken, Write::WebhookRemoved(to.id, Version(7))] {

@@ -3,6 +3,7 @@
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Answered, Delivery, Job, Subscription};
+use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{Fate, Recorded};
 
 use super::log::entries;
@@ -176,7 +177,7 @@ async fn a_record_that_fails_leaves_nothing(world: World) {
     let pulse = super::pulses::failed(&world);
     assert!(world.store.record(worker.id, batch, vec![(lane, pulse)]).await.is_err());
     assert_eq!(entries(&world, &to).await, [entry]);
-    assert_eq!(world.store.webhook(world.tenant, to.id).await.unwrap().unwrap().value, to);
+    assert_eq!(world.store.row::<Subscription>(world.tenant, to.id).await.unwrap().unwrap().value, to);
     worker.keeps(vec![(jobs[1], Fate::Gone), (jobs[2], Fate::Back(world.now()))]).await;
     assert_eq!(worker.all(END).await, [jobs[2]]);
 }

@@ -6,7 +6,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Status};
-use candor_port_storage::{CommitError, Lines, Row, Version, Write};
+use candor_port_storage::{CommitError, Lines, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -49,7 +49,7 @@ impl Model {
 
     /// The lines as they are stored.
     async fn stored(world: &World, ids: &[EmployeeId]) -> Self {
-        let found = world.store.employees_by_id(world.tenant, ids).await.unwrap();
+        let found = world.store.rows::<Employee>(world.tenant, ids).await.unwrap();
         Self(found.into_iter().map(|it| (it.value.id, it.value.manager_id)).collect())
     }
 
@@ -140,7 +140,7 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
     }
     // Lists at any depth read the same closure.
     let observed: Vec<_> = ids.iter().map(|id| world.make.observation(*id)).collect();
-    world.save(observed.into_iter().map(|it| Write::Observation(Row::new(it))).collect()).await;
+    world.save(observed.into_iter().map(|it| Write::put(&Row::new(it))).collect()).await;
     for manager in &ids {
         let filter = observation::Filter { manager_id: Some(*manager), ..observation::Filter::default() };
         let sort = Sort::down(SortBy::ObservationDate);
@@ -150,7 +150,7 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
             |it: &observation::Observation| it.id.to_bytes(),
             |page| {
                 let (world, filter) = (world.clone(), filter.clone());
-                async move { world.store.observations(world.tenant, &filter, sort, &page).await }
+                async move { world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await }
             },
         )
         .await;
@@ -168,7 +168,7 @@ async fn a_move_decided_on_an_older_tree_is_stale(world: World) {
         async move {
             let person = world.employee(id).await;
             let state = Employee { manager_id: Some(manager), ..person.value };
-            world.try_save(Write::Employee(Row::seen(state, person.version), Some(Lines { seen: Some(seen) }))).await
+            world.try_save(Write::employee(&Row::seen(state, person.version), Some(Lines { seen: Some(seen) }))).await
         }
     };
     below(ids[0], ids[1], tree).await.unwrap();
@@ -224,7 +224,7 @@ async fn one_change_set_may_turn_several_lines(world: World) {
     for id in ids.iter().rev() {
         let person = world.employee(*id).await;
         let state = Employee { manager_id, ..person.value };
-        writes.push(Write::Employee(Row::seen(state, person.version), Some(Lines { seen: Some(tree) })));
+        writes.push(Write::employee(&Row::seen(state, person.version), Some(Lines { seen: Some(tree) })));
         manager_id = Some(*id);
     }
     let newcomer = Employee { manager_id: Some(ids[0]), ..world.make.employee() };
@@ -242,11 +242,11 @@ async fn who_has_left_still_connects_those_below(world: World) {
     let bottom = world.hired_below(middle.id).await;
     let seen = world.observed(bottom.id).await;
     let left = Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
-    world.save(vec![Write::Employee(Row::seen(left, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(left, Version::FIRST), None)]).await;
     let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let sort = Sort::down(SortBy::CreatedAt);
-    let found = world.store.observations(world.tenant, &filter, sort, &page).await.unwrap();
+    let found = world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await.unwrap();
     assert_eq!(found.items, [seen]);
 }
 
@@ -258,7 +258,7 @@ async fn changes_besides_the_line_leave_the_tree_alone(world: World) {
     for id in &ids {
         let person = world.employee(*id).await;
         let state = Employee { first_name: "Other".to_owned(), ..person.value };
-        world.save(vec![Write::Employee(Row::seen(state, person.version), None)]).await;
+        world.save(vec![Write::employee(&Row::seen(state, person.version), None)]).await;
     }
     world.hired().await;
     assert_eq!(world.tree().await, tree);

@@ -6,7 +6,7 @@ use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -35,7 +35,7 @@ const ROUNDS: usize = 25;
 
 /// A change set that writes something harmless and relies on something.
 fn relying(world: &World, require: Require) -> ChangeSet {
-    let write = Write::Department(Row::new(world.make.department()));
+    let write = Write::put(&Row::new(world.make.department()));
     ChangeSet { requires: vec![require], ..world.make.change(vec![write]) }
 }
 
@@ -56,7 +56,7 @@ fn archived(it: &Department, world: &World) -> Department {
 
 async fn a_department_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.department(), world.make.department());
-    let writes = [open.clone(), archived(&gone, &world)].map(|it| Write::Department(Row::new(it)));
+    let writes = [open.clone(), archived(&gone, &world)].map(|it| Write::put(&Row::new(it)));
     world.save(writes.to_vec()).await;
     assert!(holds(&world, Require::DepartmentOpen(open.id)).await);
     assert!(!holds(&world, Require::DepartmentOpen(gone.id)).await, "archived");
@@ -69,7 +69,7 @@ async fn a_department_is_open_unless_archived_or_absent(world: World) {
 async fn an_attribute_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.attribute(), world.make.attribute());
     let gone = Attribute { archived_at: Some(world.make.tick()), ..gone };
-    world.save([open.clone(), gone.clone()].map(|it| Write::Attribute(Row::new(it))).to_vec()).await;
+    world.save([open.clone(), gone.clone()].map(|it| Write::put(&Row::new(it))).to_vec()).await;
     assert!(holds(&world, Require::AttributeOpen(open.id)).await);
     assert!(!holds(&world, Require::AttributeOpen(gone.id)).await, "archived");
     assert!(!holds(&world, Require::AttributeOpen(AttributeId::from_bytes([7; 16]))).await, "absent");
@@ -78,23 +78,27 @@ async fn an_attribute_is_open_unless_archived_or_absent(world: World) {
     }
 }
 
+async fn has_members(world: &World, department: &Department) -> bool {
+    world.store.first(world.tenant, rows::employees::members_of(department.id, 1)).await.unwrap().is_some()
+}
+
 async fn a_department_is_vacant_when_all_have_left(world: World) {
-    let World { make, store, tenant, .. } = &world;
+    let World { make, .. } = &world;
     let department = make.department();
-    world.save(vec![Write::Department(Row::new(department.clone()))]).await;
+    world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let vacant = Require::DepartmentVacant(department.id);
     assert!(holds(&world, vacant).await, "nobody ever joined");
-    assert!(!store.department_has_members(*tenant, department.id).await.unwrap());
+    assert!(!has_members(&world, &department).await);
     let member = world.joined(Employee { department_id: Some(department.id), ..make.employee() }).await;
     for (version, status) in (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active]) {
         let value = Employee { status, ..member.clone() };
-        world.save(vec![Write::Employee(Row::seen(value, Version(version)), None)]).await;
+        world.save(vec![Write::employee(&Row::seen(value, Version(version)), None)]).await;
         let has_left = status == Status::Deactivated;
         assert_eq!(holds(&world, vacant).await, has_left, "{status:?}");
-        assert_eq!(store.department_has_members(*tenant, department.id).await.unwrap(), !has_left, "{status:?}");
+        assert_eq!(has_members(&world, &department).await, !has_left, "{status:?}");
     }
     let moved = Employee { department_id: None, ..member };
-    world.save(vec![Write::Employee(Row::seen(moved, Version(5)), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(moved, Version(5)), None)]).await;
     assert!(holds(&world, vacant).await, "the only member went elsewhere");
 }
 
@@ -103,7 +107,7 @@ async fn a_person_is_unchanged_until_the_next_write(world: World) {
     let seen = Require::EmployeeUnchanged(it.id, Version::FIRST);
     assert!(holds(&world, seen).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(it.id, Version(2))).await, "a version to come");
-    world.save(vec![Write::Employee(Row::seen(it.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(it.clone(), Version::FIRST), None)]).await;
     assert!(!holds(&world, seen).await);
     assert!(holds(&world, Require::EmployeeUnchanged(it.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
@@ -133,7 +137,7 @@ async fn a_new_person_and_a_move_of_one_change_set_rely_on_one_tree(world: World
     let tree = world.tree().await;
     let change = |seen, required| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
-        let moved = Write::Employee(Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
+        let moved = Write::employee(&Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
         ChangeSet { requires: vec![Require::TreeUnchanged(required)], ..world.make.change(vec![moved, new]) }
     };
@@ -159,7 +163,7 @@ async fn nobody_is_hired_on_a_tree_that_is_moved_meanwhile(world: World) {
         };
         let state = Employee { manager_id: Some(boss.id), ..lead.clone() };
         let moved = world.make.event(EventType::EmployeeUpdated);
-        let write = Write::Employee(Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
+        let write = Write::employee(&Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
         let moving = ChangeSet { events: vec![moved.clone()], ..world.make.change(vec![write]) };
         commits(&world, vec![hiring, moving]).await;
         rounds.push((hired.id, moved.id));
@@ -175,7 +179,7 @@ async fn nobody_is_hired_on_a_tree_that_is_moved_meanwhile(world: World) {
 /// The data set with its organization, at which those who make subscriptions wait for each other.
 async fn founded(world: World) -> World {
     let organization = world.make.organization(world.tenant.organization);
-    world.save(vec![Write::Organization(Row::new(organization))]).await;
+    world.save(vec![Write::put(&Row::new(organization))]).await;
     world
 }
 
@@ -203,7 +207,7 @@ async fn of_many_who_make_the_last_subscription_one_wins(world: World) {
     let world = founded(world).await;
     for most in 1..=8 {
         let change = || {
-            let write = Write::Webhook(Row::new(world.make.subscription()));
+            let write = Write::put(&Row::new(world.make.subscription()));
             ChangeSet { requires: vec![Require::SubscriptionsBelow(most)], ..world.make.change(vec![write]) }
         };
         let tasks = [change(), change(), change()].map(|change| {
@@ -241,13 +245,13 @@ async fn nobody_joins_a_department_while_it_is_archived(world: World) {
     let World { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let department = make.department();
-        world.save(vec![Write::Department(Row::new(department.clone()))]).await;
+        world.save(vec![Write::put(&Row::new(department.clone()))]).await;
         let mover = world.hired().await;
-        let close = Write::Department(Row::seen(archived(&department, &world), Version::FIRST));
+        let close = Write::put(&Row::seen(archived(&department, &world), Version::FIRST));
         let open = vec![Require::DepartmentOpen(department.id)];
         let here = Some(department.id);
         let join = joins(Employee { department_id: here, ..make.employee() });
-        let enter = Write::Employee(Row::seen(Employee { department_id: here, ..mover }, Version::FIRST), None);
+        let enter = Write::employee(&Row::seen(Employee { department_id: here, ..mover }, Version::FIRST), None);
         let mut changes = vec![
             ChangeSet { requires: vec![Require::DepartmentVacant(department.id)], ..make.change(vec![close]) },
             ChangeSet { requires: open.clone(), ..make.change(vec![enter]) },
@@ -256,8 +260,8 @@ async fn nobody_joins_a_department_while_it_is_archived(world: World) {
             changes.push(ChangeSet { requires: open, ..make.change(vec![join]) });
         }
         commits(&world, changes).await;
-        let now = store.department(*tenant, department.id).await.unwrap().unwrap();
-        let members = store.department_has_members(*tenant, department.id).await.unwrap();
+        let now = store.row::<Department>(*tenant, department.id).await.unwrap().unwrap();
+        let members = has_members(&world, &department).await;
         assert!(now.value.archived_at.is_none() || !members, "round {round}: an archived department has members");
         assert!(now.value.archived_at.is_some() || members, "round {round}: nobody got through");
     }
@@ -268,24 +272,24 @@ async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
     let subject = world.hired().await;
     for round in 0..ROUNDS {
         let attribute = make.attribute();
-        world.save(vec![Write::Attribute(Row::new(attribute.clone()))]).await;
+        world.save(vec![Write::put(&Row::new(attribute.clone()))]).await;
         let gone = Attribute { archived_at: Some(make.tick()), ..attribute.clone() };
         let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let changes = vec![
-            make.change(vec![Write::Attribute(Row::seen(gone, Version::FIRST))]),
+            make.change(vec![Write::put(&Row::seen(gone, Version::FIRST))]),
             ChangeSet {
                 requires: vec![Require::AttributeOpen(attribute.id)],
-                ..make.change(vec![Write::Observation(Row::new(observation.clone()))])
+                ..make.change(vec![Write::put(&Row::new(observation.clone()))])
             },
         ];
         commits(&world, changes).await;
         // Both may get through: then it was open when the observation's commit looked.
-        let now = store.attribute(*tenant, attribute.id).await.unwrap().unwrap();
+        let now = store.row::<Attribute>(*tenant, attribute.id).await.unwrap().unwrap();
         assert!(now.value.archived_at.is_some(), "round {round}: nothing stands against archiving");
         let late = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let change = ChangeSet {
             requires: vec![Require::AttributeOpen(attribute.id)],
-            ..make.change(vec![Write::Observation(Row::new(late))])
+            ..make.change(vec![Write::put(&Row::new(late))])
         };
         assert!(matches!(world.commit(change).await, Err(CommitError::Broken(_))), "round {round}");
     }
@@ -300,7 +304,7 @@ async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
             let value = Employee { first_name: "Changed".to_owned(), ..it.clone() };
             ChangeSet {
                 requires: vec![Require::EmployeeUnchanged(other.id, Version::FIRST)],
-                ..make.change(vec![Write::Employee(Row::seen(value, Version::FIRST), None)])
+                ..make.change(vec![Write::employee(&Row::seen(value, Version::FIRST), None)])
             }
         };
         let tasks = shuffled(&world, vec![change(&one, &two), change(&two, &one)]).into_iter().map(|change| {
@@ -313,7 +317,7 @@ async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
         assert!(results.iter().all(fine), "round {round}: {results:?}");
         let mut changed = 0;
         for id in [one.id, two.id] {
-            let now = store.employee(*tenant, id).await.unwrap().unwrap();
+            let now = store.row::<Employee>(*tenant, id).await.unwrap().unwrap();
             changed += usize::from(now.value.first_name == "Changed");
         }
         assert_eq!(changed, results.iter().filter(|it| it.is_ok()).count(), "round {round}");
@@ -323,8 +327,9 @@ async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
 
 async fn a_broken_requirement_leaves_nothing(world: World) {
     let change = relying(&world, Require::DepartmentOpen(world.make.id()));
-    let Some(Write::Department(row)) = change.writes.first().cloned() else { return };
+    let Some(Write::Put(row)) = change.writes.first().cloned() else { panic!("{change:?}") };
+    let id = row.id_of::<Department>().unwrap();
     assert!(matches!(world.commit(change).await, Err(CommitError::Broken(_))));
-    assert_eq!(world.store.department(world.tenant, row.value.id).await.unwrap(), None);
+    assert_eq!(world.store.row::<Department>(world.tenant, id).await.unwrap(), None);
     assert_eq!(world.events().await, []);
 }

@@ -1,8 +1,10 @@
 //! What is written is read back to the letter, and a value that nobody wrote is named, not guessed at.
 
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
+use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -10,7 +12,7 @@ use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitatio
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::{audit, observation};
 use candor_port_storage::store::{Read, Referred, StorageError};
-use candor_port_storage::{ChangeSet, Row, Version, Versioned, Wanted, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Wanted, Write, rows};
 
 use super::lists;
 use crate::Case;
@@ -60,7 +62,7 @@ async fn texts_and_instants_come_back_to_the_letter(world: World) {
             ..make.employee()
         };
         world.joined(employee.clone()).await;
-        let kept = store.employee(*tenant, employee.id).await.unwrap();
+        let kept = store.row::<Employee>(*tenant, employee.id).await.unwrap();
         assert_eq!(kept, Some(Versioned { value: employee.clone(), version: Version::FIRST }), "{text:?}");
         let observation = Observation {
             observation: text.repeat(100),
@@ -72,8 +74,8 @@ async fn texts_and_instants_come_back_to_the_letter(world: World) {
             archived_at: Some(at(5)),
             ..make.observation(employee.id)
         };
-        world.save(vec![Write::Observation(Row::new(observation.clone()))]).await;
-        let kept = store.observation(*tenant, observation.id).await.unwrap();
+        world.save(vec![Write::put(&Row::new(observation.clone()))]).await;
+        let kept = store.row::<Observation>(*tenant, observation.id).await.unwrap();
         assert_eq!(kept, Some(Versioned { value: observation, version: Version::FIRST }), "{text:?}");
     }
 }
@@ -122,12 +124,15 @@ async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
     };
     let data = serde_json::json!({"text": TEXTS[3], "z": 1, "a": [null]}).to_string();
     let event = Event { data, ..make.event(EventType::ConversationMessageCreated) };
-    let writes = vec![Write::Organization(Row::new(settings.clone())), Write::Connector(Row::new(connector.clone()))];
+    let writes = vec![Write::put(&Row::new(settings.clone())), Write::put(&Row::new(connector.clone()))];
     let events = vec![event.clone()];
     world.commit(ChangeSet { writes, events, ..ChangeSet::new(entry.clone()) }).await.unwrap();
     let version = Version::FIRST;
-    assert_eq!(store.organization(*tenant).await.unwrap(), Some(Versioned { value: settings, version }));
-    let kept = store.connector(*tenant, connector.id).await.unwrap();
+    assert_eq!(
+        store.row::<Organization>(*tenant, tenant.organization).await.unwrap(),
+        Some(Versioned { value: settings, version })
+    );
+    let kept = store.row::<Connector>(*tenant, connector.id).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: connector, version }));
     assert_eq!(world.events().await, [event]);
     let filter = audit::Filter { target_id: Some("org_1".to_owned()), ..Default::default() };
@@ -145,27 +150,27 @@ async fn several_are_read_by_their_ids(world: World) {
     let people: Vec<_> = (0..120).map(|_| make.employee()).collect();
     let (departments, attributes) = ([make.department(), make.department()], [make.attribute(), make.attribute()]);
     let mut writes: Vec<_> = people.iter().cloned().map(joins).collect();
-    writes.extend(departments.iter().map(|it| Write::Department(Row::new(it.clone()))));
-    writes.extend(attributes.iter().map(|it| Write::Attribute(Row::new(it.clone()))));
+    writes.extend(departments.iter().map(|it| Write::put(&Row::new(it.clone()))));
+    writes.extend(attributes.iter().map(|it| Write::put(&Row::new(it.clone()))));
     world.save(writes).await;
     for wanted in [0, 1, 2, 7, 100, 120] {
         let mut asked: Vec<_> = people.iter().take(wanted).map(|it| it.id).collect();
         let known = ids(asked.clone());
         asked.insert(asked.len() / 2, make.id());
-        let found = store.employees_by_id(*tenant, &asked).await.unwrap();
+        let found = store.rows::<Employee>(*tenant, &asked).await.unwrap();
         assert_eq!(ids(found.iter().map(|it| it.value.id)), known);
         assert!(found.iter().all(|it| people.contains(&it.value) && it.version == Version::FIRST));
     }
-    let found = store.departments_by_id(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
+    let found = store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
     assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(departments.map(|it| it.id)));
     let tags = [attributes[1].id, make.id(), attributes[0].id];
     let one = [people[0].id.into(), make.id().into()];
     let found = store.referred(*tenant, &one, &tags.map(Wanted::from)).await.unwrap();
-    assert_eq!(found.people, store.employees_by_id(*tenant, &[people[0].id]).await.unwrap());
+    assert_eq!(found.people, store.rows::<Employee>(*tenant, &[people[0].id]).await.unwrap());
     assert_eq!(ids(found.attributes.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
-    assert_eq!(store.departments_by_id(*tenant, &[]).await.unwrap(), []);
+    assert_eq!(store.rows::<Department>(*tenant, &[]).await.unwrap(), []);
     assert_eq!(store.referred(*tenant, &[], &[]).await.unwrap(), Referred::default());
-    assert_eq!(store.employees_by_id(*tenant, &[]).await.unwrap(), []);
+    assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
 }
 
 fn known<K: Kind>(id: Id<K>, unless: Option<Version>) -> Wanted<K> {
@@ -175,9 +180,9 @@ fn known<K: Kind>(id: Id<K>, unless: Option<Version>) -> Wanted<K> {
 async fn what_is_known_already_is_not_read_again(world: World) {
     let World { make, store, tenant, .. } = &world;
     let (people, tag) = ([world.hired().await, world.hired().await, world.hired().await], make.attribute());
-    world.save(vec![Write::Attribute(Row::new(tag.clone()))]).await;
+    world.save(vec![Write::put(&Row::new(tag.clone()))]).await;
     let renamed = Employee { first_name: "Renée".to_owned(), ..people[1].clone() };
-    world.save(vec![Write::Employee(Row::seen(renamed.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(renamed.clone(), Version::FIRST), None)]).await;
     let asked = [
         known(people[0].id, Some(Version::FIRST)),
         known(people[1].id, Some(Version::FIRST)),
@@ -196,30 +201,30 @@ async fn what_is_known_already_is_not_read_again(world: World) {
 async fn the_newest_invitation_counts(world: World) {
     let World { make, store, tenant, .. } = &world;
     let person = world.hired().await;
-    assert_eq!(store.invitation(*tenant, person.id).await.unwrap(), None);
+    assert_eq!(store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap(), None);
     let older = make.invitation(person.id);
     let newer = make.invitation(person.id);
     let others = make.invitation(world.hired().await.id);
     // Written in another order than they were made in.
     for it in [&newer, &others, &older] {
-        world.save(vec![Write::Invitation(Row::new(it.clone()))]).await;
+        world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
     let version = Version::FIRST;
-    let kept = store.invitation(*tenant, person.id).await.unwrap();
+    let kept = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: newer.clone(), version }));
-    let by_token = store.invitation_by_token(older.token_hash).await.unwrap();
+    let by_token = store.owned(rows::invitations::BY_TOKEN, older.token_hash).await.unwrap();
     assert_eq!(by_token, Some((*tenant, Versioned { value: older, version })));
-    assert_eq!(store.invitation_by_token(make.bytes32()).await.unwrap(), None);
+    assert_eq!(store.owned(rows::invitations::BY_TOKEN, make.bytes32()).await.unwrap(), None);
     let accepted = Invitation { accepted_at: Some(make.tick()), ..newer };
-    world.save(vec![Write::Invitation(Row::seen(accepted.clone(), version))]).await;
-    let kept = store.invitation(*tenant, person.id).await.unwrap();
+    world.save(vec![Write::put(&Row::seen(accepted.clone(), version))]).await;
+    let kept = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: accepted, version: Version(2) }));
 }
 
 async fn managed_people_are_walked_by_id(world: World) {
     let World { make, store, tenant, .. } = &world;
     let connectors = [make.connector(), make.connector()];
-    world.save(connectors.iter().map(|it| Write::Connector(Row::new(it.clone()))).collect()).await;
+    world.save(connectors.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
     let managed = |it: &Connector| Employee {
         connector_id: Some(it.id),
         is_hris_managed: true,
@@ -231,7 +236,7 @@ async fn managed_people_are_walked_by_id(world: World) {
     world.save(writes.collect()).await;
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let page = store.managed_by(*tenant, connectors[0].id, after, 10).await.unwrap();
+        let page = store.entries(*tenant, rows::employees::managed_by(connectors[0].id, after, 10)).await.unwrap();
         assert!(page.len() <= 10);
         let Some(last) = page.last() else { break };
         after = Some(last.value.id);
@@ -256,28 +261,31 @@ async fn a_corrupt_row_names_its_column(world: World) {
     let observation = world.observed(person.id).await;
     world
         .save(vec![
-            Write::Organization(Row::new(make.organization(tenant.organization))),
-            Write::Attribute(Row::new(attribute.clone())),
-            Write::Connector(Row::new(connector.clone())),
-            Write::ApiKey(Row::new(key.clone())),
+            Write::put(&Row::new(make.organization(tenant.organization))),
+            Write::put(&Row::new(attribute.clone())),
+            Write::put(&Row::new(connector.clone())),
+            Write::put(&Row::new(key.clone())),
         ])
         .await;
     for column in ["role", "status", "custom_fields"] {
         world.spoil(&format!("UPDATE employees SET {column} = 'spoilt'")).await;
-        assert_eq!(named(store.employee(*tenant, person.id).await), ("employees", column));
-        assert_eq!(named(store.employees_by_id(*tenant, &[person.id]).await), ("employees", column));
+        assert_eq!(named(store.row::<Employee>(*tenant, person.id).await), ("employees", column));
+        assert_eq!(named(store.rows::<Employee>(*tenant, &[person.id]).await), ("employees", column));
         world.spoil("UPDATE employees SET role = 'manager', status = 'active', custom_fields = '{}'").await;
     }
     world.spoil("UPDATE observations SET type = 'spoilt'").await;
-    assert_eq!(named(store.observation(*tenant, observation.id).await), ("observations", "type"));
+    assert_eq!(named(store.row::<Observation>(*tenant, observation.id).await), ("observations", "type"));
     world.spoil("UPDATE attributes SET tone = 'spoilt'").await;
-    assert_eq!(named(store.attribute(*tenant, attribute.id).await), ("attributes", "tone"));
+    assert_eq!(named(store.row::<Attribute>(*tenant, attribute.id).await), ("attributes", "tone"));
     world.spoil("UPDATE organizations SET summary_review = 'spoilt'").await;
-    assert_eq!(named(store.organization(*tenant).await), ("organizations", "summary_review"));
+    assert_eq!(
+        named(store.row::<Organization>(*tenant, tenant.organization).await),
+        ("organizations", "summary_review")
+    );
     world.spoil("UPDATE connectors SET mapped_custom_field_keys = '{'").await;
-    assert_eq!(named(store.connector(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
+    assert_eq!(named(store.row::<Connector>(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
     world.spoil("UPDATE api_keys SET scopes = 'spoilt'").await;
-    assert_eq!(named(store.api_key(tenant.organization, key.id).await), ("api_keys", "scopes"));
+    assert_eq!(named(store.row::<ApiKey>(*tenant, key.id).await), ("api_keys", "scopes"));
     assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "scopes"));
     world.spoil("UPDATE api_keys SET scopes = '*', writes_per_minute = -1").await;
     assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
@@ -297,11 +305,12 @@ async fn a_corrupt_row_does_not_vanish_from_its_list(world: World) {
     let page = PageRequest { limit: 10, after: None };
     let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
     let filter = observation::Filter::default();
-    let observations = store.observations(*tenant, &filter, created, &page).await;
+    let observations = store.page(*tenant, rows::observations::list(&filter, created, &page)).await;
     assert_eq!(named(observations), ("observations", "type"));
-    let people = store.employees(*tenant, &candor_domain::people::Filter::default(), created, &page).await;
+    let people =
+        store.page(*tenant, rows::employees::list(&candor_domain::people::Filter::default(), created, &page)).await;
     assert_eq!(named(people), ("employees", "role"));
-    let entries = store.audit_log(*tenant, &audit::Filter::default(), occurred, &page).await;
+    let entries = store.page(*tenant, rows::audit::list(&audit::Filter::default(), occurred, &page)).await;
     assert_eq!(named(entries), ("audit_entries", "actor_type"));
     let filter = candor_domain::event::FeedFilter::default();
     let feed = store.feed(*tenant, &filter, crate::world::EVER, &candor_domain::event::FeedStart::Oldest, 10).await;

@@ -12,8 +12,8 @@ use candor_domain::params::{Bounds, Params};
 use candor_domain::people::{self, Role};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::DeliveryFilter;
-use candor_port_storage::SlowReads;
 use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{SlowReads, StorageExt, rows};
 
 use crate::Case;
 use crate::world::{EVER, World};
@@ -55,23 +55,31 @@ async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     let by_name = Sort::up(SortBy::Name);
     let (late, of_log) = (Sort::down(SortBy::PeriodEnd), Sort::down(SortBy::OccurredAt));
     vec![
-        ("type", store.observations(tenant, &typed, by_time, &PAGE).await.map(drop), &["filter[type]"]),
-        ("changed", store.observations(tenant, &changed, by_time, &PAGE).await.map(drop), &["filter[updated_at]"]),
-        ("role", store.employees(tenant, &admins, by_time, &PAGE).await.map(drop), &["filter[role]"]),
         (
-            "departments",
-            store.departments(tenant, &departments, by_name, &PAGE).await.map(drop),
+            "type",
+            store.page(tenant, rows::observations::list(&typed, by_time, &PAGE)).await.map(drop),
+            &["filter[type]"],
+        ),
+        (
+            "changed",
+            store.page(tenant, rows::observations::list(&changed, by_time, &PAGE)).await.map(drop),
             &["filter[updated_at]"],
         ),
-        ("log", store.audit_log(tenant, &entries, of_log, &PAGE).await.map(drop), &["filter[action]"]),
+        ("role", store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop), &["filter[role]"]),
+        (
+            "departments",
+            store.page(tenant, rows::departments::list(&departments, by_name, &PAGE)).await.map(drop),
+            &["filter[updated_at]"],
+        ),
+        ("log", store.page(tenant, rows::audit::list(&entries, of_log, &PAGE)).await.map(drop), &["filter[action]"]),
         (
             "deliveries",
-            store.deliveries(tenant, make.id(), &deliveries, by_time, &PAGE).await.map(drop),
+            store.page(tenant, rows::deliveries::list(make.id(), &deliveries, by_time, &PAGE)).await.map(drop),
             &["filter[event_id]"],
         ),
         (
             "objectives",
-            store.objectives(tenant, &begun, Sight::All, late, &PAGE).await.map(drop),
+            store.page(tenant, rows::objectives::list(&begun, Sight::All, late, &PAGE)).await.map(drop),
             &["filter[period_start]"],
         ),
         ("feed", store.feed(tenant, &rare, EVER, &FeedStart::Oldest, 10).await.map(drop), &["filter[event]"]),
@@ -97,10 +105,10 @@ async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     let by_change = Sort::up(SortBy::UpdatedAt);
     let by_day = Sort::down(SortBy::ObservationDate);
     vec![
-        ("of one", store.observations(tenant, &of_one, by_day, &PAGE).await.map(drop), &[]),
-        ("changed", store.observations(tenant, &changed, by_change, &PAGE).await.map(drop), &[]),
-        ("action", store.audit_log(tenant, &entries, of_log, &PAGE).await.map(drop), &[]),
-        ("actor", store.audit_log(tenant, &by_actor, of_log, &PAGE).await.map(drop), &[]),
+        ("of one", store.page(tenant, rows::observations::list(&of_one, by_day, &PAGE)).await.map(drop), &[]),
+        ("changed", store.page(tenant, rows::observations::list(&changed, by_change, &PAGE)).await.map(drop), &[]),
+        ("action", store.page(tenant, rows::audit::list(&entries, of_log, &PAGE)).await.map(drop), &[]),
+        ("actor", store.page(tenant, rows::audit::list(&by_actor, of_log, &PAGE)).await.map(drop), &[]),
         ("feed", store.feed(tenant, &all, EVER, &FeedStart::Oldest, 10).await.map(drop), &[]),
         ("now", store.feed(tenant, &all, EVER, &FeedStart::Now, 10).await.map(drop), &[]),
     ]

@@ -8,7 +8,7 @@ use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::Employee;
-use candor_port_storage::{Lines, Row, Write};
+use candor_port_storage::{Lines, Row, StorageExt, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -59,7 +59,7 @@ impl Teams {
 
     async fn speaks_of(&self, person: EmployeeId) {
         self.world.observed(person).await;
-        self.world.save(vec![Write::Objective(Row::new(self.world.make.objective(person)))]).await;
+        self.world.save(vec![Write::put(&Row::new(self.world.make.objective(person)))]).await;
     }
 
     /// Everybody on the pages of a manager, which show the same people in whatever list and order.
@@ -68,9 +68,9 @@ impl Teams {
         let page = PageRequest { limit: 100, after: None };
         let (by_date, by_time) = (Sort::down(SortBy::ObservationDate), Sort::down(SortBy::CreatedAt));
         let filter = observation::Filter { manager_id: Some(manager), ..observation::Filter::default() };
-        let observations = store.observations(*tenant, &filter, by_date, &page).await.unwrap();
+        let observations = store.page(*tenant, rows::observations::list(&filter, by_date, &page)).await.unwrap();
         let shown: BTreeSet<_> = observations.items.into_iter().map(|it| it.employee_id).collect();
-        let again = store.observations(*tenant, &filter, by_time, &page).await.unwrap();
+        let again = store.page(*tenant, rows::observations::list(&filter, by_time, &page)).await.unwrap();
         assert_eq!(again.items.into_iter().map(|it| it.employee_id).collect::<BTreeSet<_>>(), shown);
         let filter = Filter {
             scopes: vec![Scope::Employee],
@@ -80,7 +80,8 @@ impl Teams {
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
         };
-        let goals = store.objectives(*tenant, &filter, Sight::Of(manager), by_time, &page).await.unwrap();
+        let goals =
+            store.page(*tenant, rows::objectives::list(&filter, Sight::Of(manager), by_time, &page)).await.unwrap();
         assert_eq!(goals.items.into_iter().map(|it| it.owner_id).collect::<BTreeSet<_>>(), shown);
         shown
     }
@@ -147,9 +148,9 @@ async fn a_refused_move_shows_on_no_page(world: World) {
     let (loner, other) = (world.employee(teams.loner).await, world.employee(teams.other).await);
     let moved = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
-        Write::Employee(Row::seen(moved, loner.version), Some(Lines { seen: Some(tree) })),
+        Write::employee(&Row::seen(moved, loner.version), Some(Lines { seen: Some(tree) })),
         // Nobody has this version, so the whole change set is refused.
-        Write::Employee(Row::seen(other.value.clone(), loner.version.next().next()), None),
+        Write::employee(&Row::seen(other.value.clone(), loner.version.next().next()), None),
     ];
     world.commit(world.make.change(writes)).await.unwrap_err();
     teams.must_show(&[], "refused").await;

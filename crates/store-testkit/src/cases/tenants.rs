@@ -2,13 +2,14 @@
 
 use candor_domain::audit;
 use candor_domain::event::EventType;
-use candor_domain::library::{attribute, department};
+use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
+use candor_domain::organization::Organization;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
-use candor_domain::people::{self, Employee, StatusFilter};
+use candor_domain::people::{self, Connector, Employee, StatusFilter};
 use candor_domain::text::folded;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Row, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Lines, Row, StorageExt, Version, Write, rows};
 
 use super::lists;
 use crate::Case;
@@ -60,14 +61,14 @@ impl Full {
     async fn write(&self, world: &World) {
         let it = self;
         let writes = vec![
-            Write::Organization(Row::new(world.make.organization(world.tenant.organization))),
-            Write::Department(Row::new(it.department.clone())),
-            Write::Attribute(Row::new(it.attribute.clone())),
-            Write::Connector(Row::new(it.connector.clone())),
+            Write::put(&Row::new(world.make.organization(world.tenant.organization))),
+            Write::put(&Row::new(it.department.clone())),
+            Write::put(&Row::new(it.attribute.clone())),
+            Write::put(&Row::new(it.connector.clone())),
             joins(it.manager.clone()),
             joins(it.person.clone()),
-            Write::Observation(Row::new(it.observation.clone())),
-            Write::Invitation(Row::new(it.invitation.clone())),
+            Write::put(&Row::new(it.observation.clone())),
+            Write::put(&Row::new(it.invitation.clone())),
         ];
         let change = ChangeSet {
             events: vec![world.make.event(EventType::EmployeeCreated)],
@@ -84,27 +85,33 @@ impl Full {
         let (department, attribute) = (folded(&it.department.name), folded(&it.attribute.name));
         let people = [it.person.id, it.manager.id];
         vec![
-            ("organization", store.organization(tenant).await.unwrap().is_some()),
-            ("department", store.department(tenant, it.department.id).await.unwrap().is_some()),
-            ("departments", !store.departments_by_id(tenant, &[it.department.id]).await.unwrap().is_empty()),
-            ("department name", store.department_by_name(tenant, &department).await.unwrap().is_some()),
-            ("members", store.department_has_members(tenant, it.department.id).await.unwrap()),
-            ("attribute", store.attribute(tenant, it.attribute.id).await.unwrap().is_some()),
+            ("organization", store.row::<Organization>(tenant, tenant.organization).await.unwrap().is_some()),
+            ("department", store.row::<Department>(tenant, it.department.id).await.unwrap().is_some()),
+            ("departments", !store.rows::<Department>(tenant, &[it.department.id]).await.unwrap().is_empty()),
+            ("department name", store.id_by(tenant, rows::departments::BY_NAME, department).await.unwrap().is_some()),
+            ("members", store.first(tenant, rows::employees::members_of(it.department.id, 1)).await.unwrap().is_some()),
+            ("attribute", store.row::<Attribute>(tenant, it.attribute.id).await.unwrap().is_some()),
             (
                 "attributes",
                 !store.referred(tenant, &[], &[it.attribute.id.into()]).await.unwrap().attributes.is_empty(),
             ),
-            ("attribute name", store.attribute_by_name(tenant, &attribute).await.unwrap().is_some()),
-            ("connector", store.connector(tenant, it.connector.id).await.unwrap().is_some()),
-            ("managed", !store.managed_by(tenant, it.connector.id, None, 9).await.unwrap().is_empty()),
-            ("person", store.employee(tenant, it.person.id).await.unwrap().is_some()),
-            ("people", !store.employees_by_id(tenant, &people).await.unwrap().is_empty()),
-            ("address", store.employee_by_email(tenant, &email).await.unwrap().is_some()),
-            ("external id", store.employee_by_external_id(tenant, "hr-1").await.unwrap().is_some()),
+            ("attribute name", store.id_by(tenant, rows::attributes::BY_NAME, attribute).await.unwrap().is_some()),
+            ("connector", store.row::<Connector>(tenant, it.connector.id).await.unwrap().is_some()),
+            (
+                "managed",
+                !store.entries(tenant, rows::employees::managed_by(it.connector.id, None, 9)).await.unwrap().is_empty(),
+            ),
+            ("person", store.row::<Employee>(tenant, it.person.id).await.unwrap().is_some()),
+            ("people", !store.rows::<Employee>(tenant, &people).await.unwrap().is_empty()),
+            ("address", store.id_by(tenant, rows::employees::BY_EMAIL, email).await.unwrap().is_some()),
+            (
+                "external id",
+                store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, "hr-1".to_owned()).await.unwrap().is_some(),
+            ),
             ("reports", !store.direct_reports(tenant, &people, 9).await.unwrap().is_empty()),
             ("line", store.reporting(tenant, it.manager.id, it.person.id).await.unwrap().is_below),
-            ("invitation", store.invitation(tenant, it.person.id).await.unwrap().is_some()),
-            ("observation", store.observation(tenant, it.observation.id).await.unwrap().is_some()),
+            ("invitation", store.first(tenant, rows::invitations::newest(it.person.id)).await.unwrap().is_some()),
+            ("observation", store.row::<Observation>(tenant, it.observation.id).await.unwrap().is_some()),
             ("replay", store.replay(tenant, &it.replay.key, it.replay.created_at).await.unwrap().is_some()),
         ]
     }
@@ -144,7 +151,8 @@ async fn no_read_finds_what_another_tenant_has(world: World) {
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
     let listed = full.listed(&world).await;
     assert!(listed.iter().all(|(_, count)| *count > 0), "{listed:?}");
-    let (tenant, kept) = world.store.invitation_by_token(full.invitation.token_hash).await.unwrap().unwrap();
+    let (tenant, kept) =
+        world.store.owned(rows::invitations::BY_TOKEN, full.invitation.token_hash).await.unwrap().unwrap();
     assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
     for other in [world.elsewhere(), world.test_environment()] {
         let found: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
@@ -165,7 +173,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
         full.write(other).await;
         assert_eq!(full.listed(other).await, before);
         assert_eq!(other.employee(full.person.id).await.value, full.person);
-        let observation = other.store.observation(other.tenant, full.observation.id).await.unwrap().unwrap();
+        let observation = other.store.row::<Observation>(other.tenant, full.observation.id).await.unwrap().unwrap();
         assert_eq!(observation.value, full.observation);
     }
     assert_eq!(full.listed(&world).await, before);
@@ -183,12 +191,12 @@ async fn no_write_reaches_what_another_tenant_has(world: World) {
     let seen = Version::FIRST;
     for other in [world.elsewhere(), world.test_environment()] {
         let writes = [
-            Write::Employee(Row::seen(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
-            Write::Observation(Row::seen(full.observation.clone(), seen)),
-            Write::Department(Row::seen(full.department.clone(), seen)),
-            Write::Attribute(Row::seen(full.attribute.clone(), seen)),
-            Write::Connector(Row::seen(full.connector.clone(), seen)),
-            Write::Invitation(Row::seen(full.invitation.clone(), seen)),
+            Write::employee(&Row::seen(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
+            Write::put(&Row::seen(full.observation.clone(), seen)),
+            Write::put(&Row::seen(full.department.clone(), seen)),
+            Write::put(&Row::seen(full.attribute.clone(), seen)),
+            Write::put(&Row::seen(full.connector.clone(), seen)),
+            Write::put(&Row::seen(full.invitation.clone(), seen)),
         ];
         for write in writes {
             let result = other.try_save(write.clone()).await;
@@ -209,25 +217,22 @@ async fn a_reference_to_another_tenants_row_is_missing(world: World) {
         let tree = other.tree().await;
         let writes = [
             ("manager", joins(Employee { manager_id: Some(full.manager.id), ..make.employee() })),
-            ("new manager", Write::Employee(Row::seen(moved, Version::FIRST), Some(Lines { seen: Some(tree) }))),
+            ("new manager", Write::employee(&Row::seen(moved, Version::FIRST), Some(Lines { seen: Some(tree) }))),
             ("department", joins(Employee { department_id: Some(full.department.id), ..make.employee() })),
             ("connector", joins(Employee { connector_id: Some(full.connector.id), ..make.employee() })),
-            ("subject", Write::Observation(Row::new(make.observation(full.person.id)))),
+            ("subject", Write::put(&Row::new(make.observation(full.person.id)))),
             (
                 "author",
-                Write::Observation(Row::new(Observation {
-                    author_id: Some(full.person.id),
-                    ..make.observation(own.id)
-                })),
+                Write::put(&Row::new(Observation { author_id: Some(full.person.id), ..make.observation(own.id) })),
             ),
             (
                 "attribute",
-                Write::Observation(Row::new(Observation {
+                Write::put(&Row::new(Observation {
                     attribute_ids: vec![full.attribute.id],
                     ..make.observation(own.id)
                 })),
             ),
-            ("invited", Write::Invitation(Row::new(make.invitation(full.person.id)))),
+            ("invited", Write::put(&Row::new(make.invitation(full.person.id)))),
         ];
         for (what, write) in writes {
             let result = other.try_save(write).await;
@@ -242,8 +247,8 @@ async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(wo
     for place in [world.elsewhere(), world.elsewhere(), world.elsewhere()] {
         let live = world.make.organization(place.tenant.organization);
         let test = candor_domain::organization::Organization { name: "Test".to_owned(), ..live.clone() };
-        place.test_environment().save(vec![Write::Organization(Row::new(test))]).await;
-        place.save(vec![Write::Organization(Row::new(live.clone()))]).await;
+        place.test_environment().save(vec![Write::put(&Row::new(test))]).await;
+        place.save(vec![Write::put(&Row::new(live.clone()))]).await;
         made.push(live);
     }
     made.sort_by_key(|it| it.id.to_bytes());

@@ -4,7 +4,7 @@ use candor_domain::event::EventType;
 use candor_domain::people::Employee;
 use candor_domain::replay::{RETENTION_SECONDS, Replay};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, StoredReplay, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredReplay, Version, Write};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -47,7 +47,7 @@ async fn thirty_twins_make_one_effect(world: World) {
         assert_eq!(winners.len(), 1, "{results:?}");
         assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
         let ids: Vec<_> = twins.iter().map(|(person, _)| person.id).collect();
-        let there = world.store.employees_by_id(world.tenant, &ids).await.unwrap();
+        let there = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
         let (person, replay) = &twins[winners[0]];
         assert_eq!(there.into_iter().map(|it| it.value).collect::<Vec<_>>(), std::slice::from_ref(person));
         let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
@@ -63,8 +63,8 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
     let archived = candor_domain::library::Department { archived_at: Some(world.make.tick()), ..department.clone() };
-    world.save(vec![Write::Department(Row::new(archived))]).await;
-    let change = Write::Employee(Row::seen(person.clone(), Version::FIRST), None);
+    world.save(vec![Write::put(&Row::new(archived))]).await;
+    let change = Write::employee(&Row::seen(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };

@@ -4,7 +4,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department};
 use candor_domain::people::{Employee, Status};
 use candor_domain::text::folded;
-use candor_port_storage::{CommitError, Row, Unique, Version, Write};
+use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -53,7 +53,7 @@ async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
         let mut writes = Vec::new();
         for email in spellings(&format!("Changed{round}@Example.com")) {
             let person = world.hired().await;
-            writes.push(Write::Employee(Row::seen(Employee { email, ..person }, Version::FIRST), None));
+            writes.push(Write::employee(&Row::seen(Employee { email, ..person }, Version::FIRST), None));
         }
         one_of(&world, writes, Unique::EmployeeEmail).await;
     }
@@ -67,11 +67,11 @@ async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: World) {
         one_of(&world, people.collect(), Unique::EmployeeExternalId).await;
         let departments = spellings(&format!("Göteborg Care {round}"))
             .into_iter()
-            .map(|name| Write::Department(Row::new(Department { name, ..make.department() })));
+            .map(|name| Write::put(&Row::new(Department { name, ..make.department() })));
         one_of(&world, departments.collect(), Unique::DepartmentName).await;
         let attributes = spellings(&format!("Straightforwardness {round}"))
             .into_iter()
-            .map(|name| Write::Attribute(Row::new(Attribute { name, ..make.attribute() })));
+            .map(|name| Write::put(&Row::new(Attribute { name, ..make.attribute() })));
         one_of(&world, attributes.collect(), Unique::AttributeName).await;
     }
     // An external id is compared as it is, and having none is no collision.
@@ -91,23 +91,23 @@ async fn a_change_cannot_take_what_somebody_has(world: World) {
         (Attribute { archived_at: Some(make.tick()), ..make.attribute() }, make.attribute());
     world
         .save(vec![
-            Write::Department(Row::new(archived.clone())),
-            Write::Department(Row::new(department.clone())),
-            Write::Attribute(Row::new(archived_attribute.clone())),
-            Write::Attribute(Row::new(attribute.clone())),
+            Write::put(&Row::new(archived.clone())),
+            Write::put(&Row::new(department.clone())),
+            Write::put(&Row::new(archived_attribute.clone())),
+            Write::put(&Row::new(attribute.clone())),
         ])
         .await;
     let seen = Version::FIRST;
-    let person = |it: Employee| Write::Employee(Row::seen(it, seen), None);
+    let person = |it: Employee| Write::employee(&Row::seen(it, seen), None);
     let table = [
         (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
         (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),
         (
-            Write::Department(Row::seen(Department { name: archived.name.to_uppercase(), ..department }, seen)),
+            Write::put(&Row::seen(Department { name: archived.name.to_uppercase(), ..department }, seen)),
             Unique::DepartmentName,
         ),
         (
-            Write::Attribute(Row::seen(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
+            Write::put(&Row::seen(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
             Unique::AttributeName,
         ),
     ];
@@ -120,10 +120,10 @@ async fn a_change_cannot_take_what_somebody_has(world: World) {
 async fn nobody_collides_with_themselves(world: World) {
     let it = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
-    world.save(vec![Write::Employee(Row::seen(louder.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(louder.clone(), Version::FIRST), None)]).await;
     assert_eq!(world.employee(it.id).await.value, louder);
     let away = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
-    world.save(vec![Write::Employee(Row::seen(away, Version(2)), None)]).await;
+    world.save(vec![Write::employee(&Row::seen(away, Version(2)), None)]).await;
     let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
     world.joined(heir).await;
 }
@@ -135,8 +135,8 @@ async fn tenants_do_not_collide(world: World) {
     for it in [world.clone(), world.elsewhere(), world.test_environment()] {
         it.save(vec![
             joins(person.clone()),
-            Write::Department(Row::new(department.clone())),
-            Write::Attribute(Row::new(attribute.clone())),
+            Write::put(&Row::new(department.clone())),
+            Write::put(&Row::new(attribute.clone())),
         ])
         .await;
     }
@@ -149,16 +149,17 @@ async fn holders_are_found_by_the_folded_value(world: World) {
     let it = world.joined(it).await;
     let department = Department { name: "Göteborg CARE".to_owned(), ..make.department() };
     let attribute = Attribute { name: "Élan".to_owned(), ..make.attribute() };
-    world
-        .save(vec![Write::Department(Row::new(department.clone())), Write::Attribute(Row::new(attribute.clone()))])
-        .await;
+    world.save(vec![Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))]).await;
     let none: Option<EmployeeId> = None;
-    assert_eq!(store.employee_by_email(*tenant, &folded(&email)).await.unwrap(), Some(it.id));
-    assert_eq!(store.employee_by_email(*tenant, "nobody@example.com").await.unwrap(), none);
-    assert_eq!(store.employee_by_external_id(*tenant, "HR-1").await.unwrap(), Some(it.id));
-    assert_eq!(store.employee_by_external_id(*tenant, "hr-1").await.unwrap(), none);
-    assert_eq!(store.department_by_name(*tenant, "göteborg care").await.unwrap(), Some(department.id));
-    assert_eq!(store.department_by_name(*tenant, "göteborg").await.unwrap(), None);
-    assert_eq!(store.attribute_by_name(*tenant, "élan").await.unwrap(), Some(attribute.id));
-    assert_eq!(store.attribute_by_name(*tenant, "elan").await.unwrap(), None);
+    assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, folded(&email)).await.unwrap(), Some(it.id));
+    assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, "nobody@example.com".to_owned()).await.unwrap(), none);
+    assert_eq!(store.id_by(*tenant, rows::employees::BY_EXTERNAL_ID, "HR-1".to_owned()).await.unwrap(), Some(it.id));
+    assert_eq!(store.id_by(*tenant, rows::employees::BY_EXTERNAL_ID, "hr-1".to_owned()).await.unwrap(), none);
+    assert_eq!(
+        store.id_by(*tenant, rows::departments::BY_NAME, "göteborg care".to_owned()).await.unwrap(),
+        Some(department.id)
+    );
+    assert_eq!(store.id_by(*tenant, rows::departments::BY_NAME, "göteborg".to_owned()).await.unwrap(), None);
+    assert_eq!(store.id_by(*tenant, rows::attributes::BY_NAME, "élan".to_owned()).await.unwrap(), Some(attribute.id));
+    assert_eq!(store.id_by(*tenant, rows::attributes::BY_NAME, "elan".to_owned()).await.unwrap(), None);
 }

@@ -7,7 +7,7 @@ use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter, Job, SealedSecret, Subscription, Topic, Topics};
 use candor_port_storage::queue::{Claim, Fate, Walk};
-use candor_port_storage::{CommitError, Row, Unique, Version, Versioned, Write};
+use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
 
 use super::log::{entries, entry};
 use super::rows::named;
@@ -31,7 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 async fn stored(world: &World, it: &Subscription) -> Option<Versioned<Subscription>> {
-    world.store.webhook(world.tenant, it.id).await.unwrap()
+    world.store.row::<Subscription>(world.tenant, it.id).await.unwrap()
 }
 
 /// Subscriptions with something in every column.
@@ -73,16 +73,16 @@ async fn a_subscription_comes_back_to_the_letter(world: World) {
 
 async fn a_subscription_is_changed_where_it_was_seen(world: World) {
     let first = world.subscriber().await;
-    let again = world.try_save(Write::Webhook(Row::new(first.clone()))).await;
+    let again = world.try_save(Write::put(&Row::new(first.clone()))).await;
     assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
     for (number, value) in (1..).zip(variants(&world)) {
         let value = Subscription { id: first.id, ..value };
-        world.save(vec![Write::Webhook(Row::seen(value.clone(), Version(number)))]).await;
-        let late = world.try_save(Write::Webhook(Row::seen(first.clone(), Version(number)))).await;
+        world.save(vec![Write::put(&Row::seen(value.clone(), Version(number)))]).await;
+        let late = world.try_save(Write::put(&Row::seen(first.clone(), Version(number)))).await;
         assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
         assert_eq!(stored(&world, &first).await, Some(Versioned { value, version: Version(number + 1) }));
     }
-    let nobody = world.try_save(Write::Webhook(Row::seen(world.make.subscription(), Version::FIRST))).await;
+    let nobody = world.try_save(Write::put(&Row::seen(world.make.subscription(), Version::FIRST))).await;
     assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
 }
 
@@ -97,7 +97,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(fates.clone()));
     worker.keeps(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
-    world.save(vec![Write::Webhook(Row::seen(change, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::seen(change, Version::FIRST))]).await;
     let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
     assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
     assert!(stored(&world, &to).await.is_some());
@@ -128,7 +128,7 @@ async fn a_subscription_is_nobody_elses(world: World) {
         let list = lists::webhooks(&others, webhook::Filter::default());
         assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
         for write in
-            [Write::Webhook(Row::seen(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
+            [Write::put(&Row::seen(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
         {
             let result = others.try_save(write).await;
             assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
@@ -203,10 +203,11 @@ async fn a_corrupt_subscription_names_its_column(world: World) {
         for value in wrong {
             world.spoil(&format!("UPDATE webhooks SET {column} = {value}")).await;
             let wanted = ("webhooks", column);
-            assert_eq!(named(world.store.webhook(world.tenant, to.id).await), wanted, "{value}");
+            assert_eq!(named(world.store.row::<Subscription>(world.tenant, to.id).await), wanted, "{value}");
             assert_eq!(named(world.store.every_webhook(None, 9).await), wanted, "{value}");
             let sort = Sort::up(SortBy::CreatedAt);
-            let list = world.store.webhooks(world.tenant, &webhook::Filter::default(), sort, &page).await;
+            let list =
+                world.store.page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await;
             assert_eq!(named(list), wanted, "{value}");
         }
         world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
@@ -231,7 +232,10 @@ async fn a_corrupt_attempt_names_its_column(world: World) {
         let wanted = ("deliveries", column);
         assert_eq!(named(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
         let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
-        assert_eq!(named(world.store.deliveries(world.tenant, to.id, &filter, sort, &page).await), wanted);
+        assert_eq!(
+            named(world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await),
+            wanted
+        );
         world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
     }
     // Attempts are looked up under a status: one that has none of its own is not met.

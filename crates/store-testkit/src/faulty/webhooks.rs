@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::page::{Page, PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Pulse, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, Pulse, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::queue::{
     Again, Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, Resend, Webhooks, WorkerId,
@@ -17,18 +16,6 @@ use super::{Call, Faulty};
 
 #[async_trait]
 impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
-    async fn webhook(&self, tenant: Tenant, id: WebhookId) -> Read<Option<Versioned<Subscription>>> {
-        self.through(Call::Get, self.store.webhook(tenant, id)).await
-    }
-    async fn webhooks(
-        &self,
-        tenant: Tenant,
-        filter: &webhook::Filter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Subscription>> {
-        self.through(Call::List, self.store.webhooks(tenant, filter, sort, page)).await
-    }
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
         self.through(Call::Batch, self.store.subscribers(tenant)).await
     }
@@ -37,16 +24,6 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     }
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         self.through(Call::Get, self.store.delivery(tenant, webhook, id)).await
-    }
-    async fn deliveries(
-        &self,
-        tenant: Tenant,
-        webhook: WebhookId,
-        filter: &DeliveryFilter,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<Delivery>> {
-        self.through(Call::List, self.store.deliveries(tenant, webhook, filter, sort, page)).await
     }
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         self.through(Call::Batch, self.store.events_by_id(wanted)).await

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{AccessLevel, Environment, Scopes};
 use candor_domain::webhook::{Streak, Subscription};
+use candor_port_storage::StorageExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::support::{PUBLIC_URL, World};
 pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
     let tenant = candor_domain::access::Tenant::live(world.organization);
     let id = text(webhook, "id").parse().unwrap();
-    world.shell.store.webhook(tenant, id).await.unwrap().unwrap().value
+    world.shell.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 #[tokio::test]

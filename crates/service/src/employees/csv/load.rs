@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use candor_domain::access::Tenant;
 use candor_domain::csv::{File, Known, Names};
 use candor_domain::id::EmployeeId;
-use candor_domain::people::{Employee, Invitation, Status};
-use candor_port_storage::{Version, Versioned};
+use candor_domain::library::Department;
+use candor_domain::people::{Connector, Employee, Invitation, Status};
+use candor_port_storage::{StorageExt, Version, Versioned, rows};
 
 use crate::{Error, Shell};
 
@@ -26,12 +27,17 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
     let store = &shell.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
     let by_external_id = async {
-        if external_ids.is_empty() { Ok(vec![]) } else { store.employees_by_external_id(tenant, &external_ids).await }
+        if external_ids.is_empty() {
+            Ok(vec![])
+        } else {
+            store.rows_by(tenant, rows::employees::BY_EXTERNAL_ID, &external_ids).await
+        }
     };
-    let departments =
-        async { if names.is_empty() { Ok(vec![]) } else { store.departments_by_name(tenant, &names).await } };
+    let departments = async {
+        if names.is_empty() { Ok(vec![]) } else { store.rows_by(tenant, rows::departments::BY_NAME, &names).await }
+    };
     let (by_email, by_external_id, departments) =
-        tokio::try_join!(store.employees_by_email(tenant, &emails), by_external_id, departments)?;
+        tokio::try_join!(store.rows_by(tenant, rows::employees::BY_EMAIL, &emails), by_external_id, departments)?;
     let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
     let mut once = |it: Versioned<Employee>| versions.insert(it.value.id, it.version).is_none().then_some(it.value);
@@ -45,11 +51,15 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
     known.lines = above.lines.into_iter().collect();
     let connectors: BTreeSet<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
     for id in connectors {
-        let connector = store.connector(tenant, id).await?;
+        let connector = store.row::<Connector>(tenant, id).await?;
         let keys = connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default();
         known.managed_keys.insert(id, keys);
     }
-    let invitations = if pending.is_empty() { vec![] } else { store.invitations_of(tenant, &pending).await? };
+    let invitations = if pending.is_empty() {
+        vec![]
+    } else {
+        store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending).await?
+    };
     Ok(Loaded { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
 
@@ -70,8 +80,8 @@ pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Resul
     let departments: BTreeSet<_> = known.people.iter().filter_map(|it| it.department_id).collect();
     let (managers, departments): (Vec<_>, Vec<_>) = (managers.into_iter().collect(), departments.into_iter().collect());
     let (managers, departments) = tokio::try_join!(
-        shell.store.employees_by_id(tenant, &managers),
-        shell.store.departments_by_id(tenant, &departments)
+        shell.store.rows::<Employee>(tenant, &managers),
+        shell.store.rows::<Department>(tenant, &departments)
     )?;
     Ok(Names {
         people: managers.into_iter().map(|it| (it.value.id, it.value.email)).collect(),

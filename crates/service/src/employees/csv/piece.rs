@@ -44,7 +44,7 @@ pub(super) struct Piece<'a> {
 }
 
 fn moves(change: &ChangeSet) -> bool {
-    change.writes.iter().any(|it| matches!(it, Write::Employee(_, Some(Lines { seen: Some(_) }))))
+    change.writes.iter().any(|it| matches!(it, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
 }
 
 /// What a change set is made of, before it is known to have an audit entry.
@@ -119,7 +119,7 @@ impl<'a> Pieces<'a> {
                 match self.plan.departments.get(&id) {
                     Some(decision) if self.created.insert(id) => {
                         let department = parts.add(upload, decision.clone(), self.at)?;
-                        departments.push(Write::Department(Row::new(department)));
+                        departments.push(Write::put(&Row::new(department)));
                         fresh.insert(id);
                     }
                     _ => drop(joined.insert(id)),
@@ -154,7 +154,7 @@ impl<'a> Pieces<'a> {
             Some(version) => Row::seen(after, *version),
             None => Row::new(after),
         };
-        writes.push(Write::Employee(row, lines));
-        writes.extend(invitation.map(|it| Write::Invitation(Row::seen(it.value.revoke(self.at), it.version))));
+        writes.push(Write::employee(&row, lines));
+        writes.extend(invitation.map(|it| Write::put(&Row::seen(it.value.revoke(self.at), it.version))));
     }
 }

@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use candor_domain::access::{AccessLevel, Caller};
+use candor_domain::library::Department;
 use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, StatusFilter};
 use candor_domain::text::folded;
-use candor_port_storage::store::{Library, People};
+use candor_port_storage::store::People;
+use candor_port_storage::{StorageExt, rows};
 use candor_service::employees::csv::upsert;
 use candor_service::{Call, Error, Reply};
 use serde_json::Value;
@@ -54,7 +56,7 @@ async fn everybody(world: &World) -> BTreeMap<String, Employee> {
     let (mut after, mut all) = (None, BTreeMap::new());
     loop {
         let page = PageRequest { limit: 100, after };
-        let page = world.store.employees(tenant, &filter, sort, &page).await.unwrap();
+        let page = world.store.page(tenant, rows::employees::list(&filter, sort, &page)).await.unwrap();
         let Some(last) = page.items.last() else { return all };
         after = Some(Position { key: last.key(sort.by).unwrap(), id: last.id.to_bytes() });
         all.extend(page.items.into_iter().map(|it| (folded(&it.email), it)));
@@ -70,7 +72,7 @@ async fn person(world: &World, email: &str) -> Employee {
 
 async fn department_of(world: &World, person: &Employee) -> Option<String> {
     let tenant = world.admin().caller.tenant;
-    Some(world.store.department(tenant, person.department_id?).await.unwrap().unwrap().value.name)
+    Some(world.store.row::<Department>(tenant, person.department_id?).await.unwrap().unwrap().value.name)
 }
 
 /// Nobody is their own manager, and the closure says the same as the lines.

@@ -22,8 +22,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, Schedule, Subscription, Target, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
-use candor_port_storage::queue::Webhooks;
-use candor_port_storage::{ChangeSet, Storage};
+use candor_port_storage::{ChangeSet, Storage, StorageExt};
 use candor_service::delivery::{Engine, Settings};
 use candor_service::vault::Vault;
 use candor_service::{Shell, webhooks};
@@ -195,7 +194,7 @@ impl Desk {
 
     /// The subscription as it is stored.
     pub(super) async fn stored(&self, id: WebhookId) -> Subscription {
-        self.world.store.webhook(self.tenant(), id).await.unwrap().unwrap().value
+        self.world.store.row::<Subscription>(self.tenant(), id).await.unwrap().unwrap().value
     }
 
     /// The log, the oldest attempt first.

@@ -1,14 +1,19 @@
-//! API keys as rows.
+//! API keys, which stand under the live tenant of their organization.
 
 use candor_domain::access::Scopes;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
+use candor_domain::id::{Id, KeyKind};
+use candor_domain::page::{PageRequest, Sort};
+use candor_domain::params::Bounds;
+use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::listing::{List, Listing};
+use crate::read::By;
 use crate::store::StorageError;
 
-const API_KEYS: Table = Table {
-    name: "api_keys",
+const TABLE: Table = Table {
     columns: &[
         column("id", Type::Id),
         column("name", Type::Text),
@@ -28,15 +33,19 @@ const API_KEYS: Table = Table {
         column("previous_hash", Type::Bytes),
         column("previous_until", Type::Time),
     ],
-    derived: &[],
-    recorded: &[],
-    versioned: true,
-    members: None,
     indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+    of_organization: true,
+    ..Table::named("api_keys")
 };
 
 impl Stored for ApiKey {
-    const TABLE: &'static Table = &API_KEYS;
+    type Kind = KeyKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
 
     fn write(&self, out: &mut Cells) {
         out.id(self.id);
@@ -81,4 +90,13 @@ impl Stored for ApiKey {
         it.previous = previous.zip(row.opt_time()?);
         Ok(it)
     }
+}
+
+/// By its id, whoever's it is.
+pub const BY_ID: By<ApiKey> = By::column("id", Type::Id);
+
+/// `GET /api-keys` (§4.5).
+#[must_use]
+pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> List<ApiKey> {
+    Listing::changed::<ApiKey>(changed, sort, page).alone()
 }

@@ -1,4 +1,4 @@
-//! API keys, which stand under the live tenant of their organization.
+//! What is read of all tenants at once.
 
 use async_trait::async_trait;
 
@@ -6,48 +6,44 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
-use candor_domain::page::{Page, PageRequest, Sort};
-use candor_domain::params::Bounds;
+use candor_domain::objective::Objective;
+use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
-use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{Keys, Read};
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::flat::{Cell, Fetch, Stored};
+use candor_port_storage::read::versioned;
+use candor_port_storage::store::{Everyone, Read};
 use candor_port_storage::{StorageError, Versioned};
 
-use super::people::tenant_of;
 use crate::sql::{Db, Sql, failed};
-use crate::{SqliteStore, table, writer};
+use crate::table::{self, tenant_of};
+use crate::{SqliteStore, writer};
 
 /// A later use never gives way to an earlier one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
     WHERE tenant_id = ?2 AND id = ?3 AND (last_used_at IS NULL OR last_used_at < ?1)";
 
 #[async_trait]
-impl Keys for SqliteStore {
+impl Everyone for SqliteStore {
+    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
+        self.read(move |db| organizations(db, after, limit)).await
+    }
+
+    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
+        self.read(move |db| {
+            let columns = &db.statements(Objective::TABLE).columns;
+            let text = format!(
+                "SELECT tenant_id, {columns} FROM objectives WHERE due_on <= ? ORDER BY due_on, tenant_id, id LIMIT ?"
+            );
+            db.rows(Sql::new(text).bind(Cell::Date(today)).bind(i64::from(most)), |row| {
+                Ok((tenant_of(row, Objective::TABLE.name)?, versioned(row)?))
+            })
+        })
+        .await
+    }
+
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         self.look_up(move |db| key_by_hash(db, hash)).await
-    }
-
-    async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>> {
-        self.look_up(move |db| table::get(db, Tenant::live(organization), id.to_bytes())).await
-    }
-
-    async fn api_keys(
-        &self,
-        organization: OrganizationId,
-        changed: Bounds<Timestamp>,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<ApiKey>> {
-        let listing = Listing::changed::<ApiKey>(changed, sort, page);
-        self.page(Tenant::live(organization), listing).await
-    }
-
-    async fn organization_of_key(&self, id: KeyId) -> Read<Option<OrganizationId>> {
-        let sql = Sql::new("SELECT tenant_id FROM api_keys WHERE id = ?").bind(id);
-        let tenant = self.look_up(move |db| db.first(sql, |row| tenant_of(row, ApiKey::TABLE.name))).await?;
-        Ok(tenant.map(|it| it.organization))
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
@@ -61,6 +57,16 @@ impl Keys for SqliteStore {
         };
         writer::ask(&self.tasks, touch).await
     }
+}
+
+/// The live data set of an organization is the one whose id is the organization's.
+fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
+    let columns = &db.statements(Organization::TABLE).columns;
+    let text = format!(
+        "SELECT {columns} FROM organizations WHERE tenant_id = id AND tenant_id > ? ORDER BY tenant_id LIMIT ?"
+    );
+    let after = after.map_or([0; 16], |it| it.to_bytes());
+    db.rows(Sql::new(text).bind(after).bind(i64::from(limit)), table::value)
 }
 
 fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageError> {

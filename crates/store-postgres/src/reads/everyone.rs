@@ -1,22 +1,21 @@
-//! API keys.
+//! What is read of all tenants at once.
 
 use async_trait::async_trait;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, KeyId, OrganizationId};
-use candor_domain::page::{Page, PageRequest, Sort};
-use candor_domain::params::Bounds;
+use candor_domain::objective::Objective;
+use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
-use candor_domain::time::Timestamp;
+use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{Keys, Read, StorageError};
+use candor_port_storage::store::{Everyone, Read, StorageError};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
-use crate::select::{columns, id, versioned};
+use crate::select::{columns, owner, versioned};
 use crate::sql::Sql;
 
 /// The tenant of the data set that a key opens: the test data set of an organization differs from the live one by the
@@ -25,7 +24,30 @@ const OPENED: &str =
     "translate(substr(k.tenant_id::text, 1, 1), '01234567', '89abcdef') || substr(k.tenant_id::text, 2)";
 
 #[async_trait]
-impl Keys for PostgresStore {
+impl Everyone for PostgresStore {
+    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
+        let mut sql = Sql::default();
+        let after = sql.id(after.map_or([0; 16], |it| it.to_bytes()));
+        let limit = sql.bind(Cell::Int(i64::from(limit)));
+        // The live data set of an organization is the one whose id is the organization's.
+        sql.push(&format!(
+            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id LIMIT {limit}",
+            columns(Organization::TABLE, "")
+        ));
+        let found = self.apart(&sql, versioned::<Organization>).await?;
+        Ok(found.into_iter().map(|it| it.value).collect())
+    }
+
+    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
+        let mut sql = Sql::default();
+        let (today, most) = (sql.bind(Cell::Date(today)), sql.bind(Cell::Int(i64::from(most))));
+        let columns = columns(Objective::TABLE, "");
+        sql.push(&format!(
+            "SELECT tenant_id, {columns} FROM objectives WHERE due_on <= {today} ORDER BY due_on, tenant_id, id LIMIT {most}"
+        ));
+        self.read(&sql, |row| Ok((owner(row)?, versioned(row)?))).await
+    }
+
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         let mut sql = Sql::default();
         let hash = sql.bind(Cell::Bytes(hash.0.to_vec()));
@@ -37,27 +59,6 @@ impl Keys for PostgresStore {
             columns(ApiKey::TABLE, "k.")
         ));
         self.find(&sql, record).await
-    }
-
-    async fn api_key(&self, organization: OrganizationId, id: KeyId) -> Read<Option<Versioned<ApiKey>>> {
-        self.get(Tenant::live(organization), id.to_bytes()).await
-    }
-
-    async fn api_keys(
-        &self,
-        organization: OrganizationId,
-        changed: Bounds<Timestamp>,
-        sort: Sort,
-        page: &PageRequest,
-    ) -> Read<Page<ApiKey>> {
-        self.list(Tenant::live(organization), Listing::changed::<ApiKey>(changed, sort, page)).await
-    }
-
-    async fn organization_of_key(&self, key: KeyId) -> Read<Option<OrganizationId>> {
-        let mut sql = Sql::default();
-        let key = sql.id(key.to_bytes());
-        sql.push(&format!("SELECT tenant_id FROM api_keys WHERE id = {key}"));
-        Ok(self.find(&sql, id).await?.map(|it| Tenant::from_bytes(it).organization))
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
@@ -74,13 +75,13 @@ impl Keys for PostgresStore {
 }
 
 fn record(row: &mut dyn Fetch) -> Result<KeyRecord, Failure> {
-    let tenant = Tenant::from_bytes(id(row)?);
+    let organization = owner(row)?.organization;
     let key = versioned::<ApiKey>(row)?.value;
     let person = row.id().map_err(Failure::Other)?.map(Id::from_bytes);
     let role = word::<Role>(row, "role")?;
     let status = word::<Status>(row, "status")?;
     let person = person.zip(role).zip(status).map(|((id, role), status)| (id, role, status));
-    Ok(KeyRecord { organization: tenant.organization, key, person })
+    Ok(KeyRecord { organization, key, person })
 }
 
 fn word<T: Word>(row: &mut dyn Fetch, column: &'static str) -> Result<Option<T>, Failure> {

@@ -1,14 +1,20 @@
-//! Audit entries and events as rows, which are only ever added.
+//! Audit entries, which are only ever added.
 
-use candor_domain::audit::{Actor, AuditEntry, KeyUsed, Origin, Target};
-use candor_domain::event::Event;
+use std::collections::BTreeSet;
+
+use candor_domain::audit::{Actor, AuditEntry, Filter, KeyUsed, Origin, Target};
+use candor_domain::id::{AuditKind, Id};
+use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::listing::{List, Listing, OCCURRED_AT};
 use crate::store::StorageError;
 
-const AUDIT_ENTRIES: Table = Table {
-    name: "audit_entries",
+/// Values of a filter that are read as runs of their own; each number of runs is another statement to keep.
+const MOST_RUNS: usize = 8;
+
+const TABLE: Table = Table {
     columns: &[
         column("id", Type::Id),
         column("occurred_at", Type::Time),
@@ -26,20 +32,24 @@ const AUDIT_ENTRIES: Table = Table {
         column("api_key_id", Type::Text),
         column("api_key_name", Type::Text),
     ],
-    derived: &[],
-    recorded: &[],
     versioned: false,
-    members: None,
     indexes: &[
         Index::on(&["occurred_at", "id"]),
         Index::on(&["target_id", "occurred_at", "id"]),
         Index::on(&["actor_id", "occurred_at", "id"]),
         Index::on(&["action", "occurred_at", "id"]),
     ],
+    ..Table::named("audit_entries")
 };
 
 impl Stored for AuditEntry {
-    const TABLE: &'static Table = &AUDIT_ENTRIES;
+    type Kind = AuditKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
 
     fn write(&self, out: &mut Cells) {
         out.id(self.id);
@@ -50,7 +60,7 @@ impl Stored for AuditEntry {
         out.text(&self.actor.name);
         out.text(&self.target.kind);
         out.text(&self.target.id);
-        out.text(serde_json::to_string(&self.changes).unwrap_or_default());
+        out.json(&self.changes);
         out.opt_text(self.comment.as_ref());
         out.opt_text(self.request_id.as_ref());
         out.opt_text(self.context.ip.as_ref());
@@ -76,37 +86,31 @@ impl Stored for AuditEntry {
 }
 
 fn key_used(row: &mut Reader<'_>) -> Result<Option<KeyUsed>, StorageError> {
-    let (id, name) = (row.opt_text()?, row.opt_text()?);
-    Ok(id.map(|id| KeyUsed { id, name: name.unwrap_or_default() }))
+    match (row.opt_text()?, row.opt_text()?) {
+        (Some(id), Some(name)) => Ok(Some(KeyUsed { id, name })),
+        (None, _) => Ok(None),
+        (Some(_), None) => Err(row.corrupt("null")),
+    }
 }
 
-/// The events; a store adds the column by which it knows their commit order.
-pub const EVENT_TABLE: Table = Table {
-    name: "events",
-    columns: &[
-        column("id", Type::Id),
-        column("type", Type::Text),
-        column("created_at", Type::Time),
-        column("data", Type::Text),
-    ],
-    derived: &[],
-    recorded: &[],
-    versioned: false,
-    members: None,
-    indexes: &[Index::on(&["position", "id"])],
-};
-
-impl Stored for Event {
-    const TABLE: &'static Table = &EVENT_TABLE;
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.word(self.kind);
-        out.put(Cell::Time(self.created_at));
-        out.text(&self.data);
+/// `GET /audit-log` (decisions G).
+#[must_use]
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<AuditEntry> {
+    let mut it = Listing::new::<AuditEntry>(sort, page);
+    it.is(column("target_id", Type::Text), filter.target_id.clone());
+    it.is(column("actor_id", Type::Text), filter.actor_id.clone());
+    let actions: BTreeSet<&String> = filter.actions.iter().collect();
+    let actions: Vec<_> = actions.into_iter().cloned().map(Cell::Text).collect();
+    let action = column("action", Type::Text);
+    let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
+    // No stored text has a zero, and stores have their own ways to compare with one.
+    let is_plain = !filter.actions.iter().any(|it| it.contains('\0'));
+    if is_led || !is_plain || actions.is_empty() || actions.len() > MOST_RUNS {
+        it.one_of(action, actions);
+    } else {
+        // An index has the entries of each action in the order of their time.
+        it.runs = Some((action, actions));
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
-        Ok(Self { id: row.id()?, kind: row.word()?, created_at: row.time()?, data: row.text()? })
-    }
+    it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);
+    it.alone()
 }

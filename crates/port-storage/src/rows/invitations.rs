@@ -1,0 +1,67 @@
+//! Invitations.
+
+use candor_domain::id::{EmployeeId, Id, InvitationKind};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::Invitation;
+
+use super::column;
+use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::listing::{List, Listing};
+use crate::read::By;
+use crate::store::StorageError;
+
+const TABLE: Table = Table {
+    columns: &[
+        column("id", Type::Id),
+        column("employee_id", Type::Id),
+        column("token_hash", Type::Bytes),
+        column("created_at", Type::Time),
+        column("accepted_at", Type::Time),
+        column("revoked_at", Type::Time),
+    ],
+    indexes: &[Index::on(&["employee_id", "created_at", "id"])],
+    ..Table::named("invitations")
+};
+
+impl Stored for Invitation {
+    type Kind = InvitationKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
+
+    fn write(&self, out: &mut Cells) {
+        out.id(self.id);
+        out.id(self.employee_id);
+        out.put(Cell::Bytes(self.token_hash.to_vec()));
+        out.time(self.created_at);
+        out.opt_time(self.accepted_at);
+        out.opt_time(self.revoked_at);
+    }
+
+    fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
+        Ok(Self {
+            id: row.id()?,
+            employee_id: row.id()?,
+            token_hash: row.bytes32()?,
+            created_at: row.time()?,
+            accepted_at: row.opt_time()?,
+            revoked_at: row.opt_time()?,
+        })
+    }
+}
+
+/// By whom they are for.
+pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
+/// By the hashes of their tokens.
+pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
+
+/// A person's newest one.
+#[must_use]
+pub fn newest(employee: EmployeeId) -> List<Invitation> {
+    let mut it = Listing::new::<Invitation>(Sort::down(SortBy::CreatedAt), &PageRequest { limit: 1, after: None });
+    it.is(column("employee_id", Type::Id), Some(employee));
+    it.alone()
+}

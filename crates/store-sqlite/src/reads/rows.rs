@@ -1,0 +1,33 @@
+//! The reads of any table.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::flat::{Cell, Column};
+use candor_port_storage::listing::Listing;
+use candor_port_storage::read::{Found, RowKind, Rows};
+use candor_port_storage::store::Read;
+
+use crate::{SqliteStore, list, table};
+
+#[async_trait]
+impl Rows for SqliteStore {
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
+        self.look_up(move |db| table::get(db, tenant, kind, by, value)).await
+    }
+
+    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>> {
+        self.look_up_all(values.len(), move |db| table::by_values(db, tenant, kind, by, values)).await
+    }
+
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
+        if lists.is_empty() {
+            return Ok(vec![]);
+        }
+        self.list(tenant, lists.to_vec(), move |db, lists| list::merged(db, tenant, lists)).await
+    }
+
+    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
+        self.look_up(move |db| table::owned(db, kind, by, value)).await
+    }
+}
