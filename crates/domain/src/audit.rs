@@ -224,22 +224,32 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The parameters of `GET /audit-log`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            target_id: params.one(&params::any("filter[target_id]", "What was done to this resource: its id.")),
+            actor_id: params.one(&params::any("filter[actor_id]", "What this actor did: its id.")),
+            actions: params.many(&params::any(
+                "filter[action]",
+                "What was done, for example `observation.archive`, compared as a whole.",
+            )),
+            occurred_at: params.bounds(&params::datetime("filter[occurred_at]", "What was done within these bounds.")),
+        };
+        params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
+    }
+
     /// Reads the parameters of `GET /audit-log`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self {
-            target_id: params.one("filter[target_id]", params::any),
-            actor_id: params.one("filter[actor_id]", params::any),
-            actions: params.many("filter[action]", params::any),
-            occurred_at: params.bounds("filter[occurred_at]", params::datetime),
-        };
-        params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for AuditEntry {
+    const ORDERS_NAME: &'static str = "AuditEntrySort";
     const ORDERS: &'static [Order<Self>] = &[Order {
         by: SortBy::OccurredAt,
         key: |it| Key::Time(it.occurred_at),

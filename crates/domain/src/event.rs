@@ -7,7 +7,7 @@ use crate::access::Tenant;
 use crate::fields::Word;
 use crate::id::EventId;
 use crate::page::{ListDigest, Position, Sort, SortBy};
-use crate::params::{self, Params};
+use crate::params::{self, Param, Params, Takes};
 use crate::problem::{Code, Flaw, Problems};
 use crate::time::Timestamp;
 
@@ -217,6 +217,14 @@ impl From<Option<Position>> for FeedStart {
     }
 }
 
+const SINCE: Param<String> = params::param(
+    "since",
+    "Begin at the first event that happened then or later, at most 30 days ago; `now`: behind everything that is there \
+     already. The answer has the cursor to go on from. Not together with `cursor`.",
+    Takes::Beginning,
+    |text| Ok(text.to_owned()),
+);
+
 /// A piece of the feed as a request asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRequest {
@@ -239,13 +247,19 @@ impl FeedRequest {
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, Problems> {
-        let filter = FeedFilter { kinds: params.many("filter[event]", params::word) };
-        let has_cursor = !params.many("cursor", params::any).is_empty();
-        let start = params.one("since", |text| since(text, has_cursor, now));
+        let request = Self::read(&mut params, now);
+        params.finish(request)
+    }
+
+    /// The parameters of `GET /events`.
+    pub fn read(params: &mut Params, now: Timestamp) -> Self {
+        let filter = FeedFilter { kinds: params.many(&params::word("filter[event]", "Events of this type.")) };
+        let has_cursor = params.has("cursor");
+        let start = params.one_and(&SINCE, |text| since(&text, has_cursor, now));
         let list =
-            params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![])?;
+            params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![]);
         let start = start.unwrap_or_else(|| list.page.after.into());
-        Ok(Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest })
+        Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest }
     }
 }
 
@@ -259,7 +273,7 @@ fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw
         return Ok(FeedStart::Now);
     }
     let wanted = |_| Flaw::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
-    let since = params::datetime(text).map_err(wanted)?;
+    let since = params::instant(text).map_err(wanted)?;
     if since < oldest_in_feed(now) {
         let message = format!("must be within the {FEED_DAYS} days that the feed goes back; read the lists anew");
         return Err(Flaw::new(Code::OutOfRange, message));

@@ -1,32 +1,37 @@
 //! Reads a JSON body field by field and collects every problem (§7, decisions A3, A7, A8).
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 
 use strum::VariantArray;
 
 use crate::id::{Id, Kind};
 use crate::json::{Object, Value};
 use crate::problem::{Code, Flaw, Problems};
-use crate::text;
-use crate::time::{Date, Timestamp};
+use crate::rule::{Described, Field, Implied, Rule};
 
 /// The members of a body that were not read yet, and the problems found so far.
 ///
 /// ```
-/// use candor_domain::fields::{self, Fields};
+/// use candor_domain::fields::Fields;
 /// use candor_domain::json::Value;
+/// use candor_domain::rule::{self, Field, Shape, Text};
+///
+/// const TITLE: Field<Text> = Field::new("title", rule::text(1..=200), "What is to be reached.");
 ///
 /// let Ok(Value::Object(body)) = serde_json::from_str(r#"{"title": "", "titel": 1}"#) else { unreachable!() };
 /// let mut fields = Fields::new(body);
-/// let title = fields.required("title", fields::text(1..=200));
+/// let title = fields.required(&TITLE);
 /// let problems = fields.finish(title).unwrap_err();
 /// assert_eq!(problems.as_slice().len(), 2); // too short, and an unknown field
+///
+/// let described = Fields::described(|fields| fields.required(&TITLE));
+/// assert_eq!(described[0].shape, Shape::Text { min: 1, max: 200 });
 /// ```
 #[derive(Debug)]
 pub struct Fields {
     members: Object,
     problems: Problems,
+    described: Option<Vec<Described>>,
 }
 
 impl Fields {
@@ -42,7 +47,15 @@ impl Fields {
             }
             first
         });
-        Self { members, problems }
+        Self { members, problems, described: None }
+    }
+
+    /// What a reader of bodies reads: it is given one that says nothing, and answers are not looked at.
+    #[must_use]
+    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Described> {
+        let mut fields = Self { described: Some(Vec::new()), ..Self::new(Object::new()) };
+        read(&mut fields);
+        fields.described.unwrap_or_default()
     }
 
     fn remove(&mut self, name: &str) -> Option<Value> {
@@ -50,31 +63,69 @@ impl Fields {
         Some(self.members.swap_remove(at).1)
     }
 
+    /// The value of a field; noted down instead where fields are described.
+    fn value<R: Rule>(&mut self, field: &Field<R>, note: impl FnOnce(&mut Described)) -> Option<Value> {
+        let Some(described) = &mut self.described else { return self.remove(field.name) };
+        let Field { name, about, .. } = *field;
+        let shape = field.rule.shape();
+        let mut it = Described { name, about, shape, is_required: false, is_nullable: false, default: None };
+        note(&mut it);
+        described.push(it);
+        None
+    }
+
     /// A field that must be given and must not be null.
-    pub fn required<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<T> {
-        let result = match self.remove(name) {
+    pub fn required<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
+        let result = match self.value(field, |it| it.is_required = true) {
             None | Some(Value::Null) => Err(Flaw::required()),
-            Some(value) => parse(&value),
+            Some(value) => field.rule.parse(&value),
         };
-        self.problems.take(name, result)
+        self.problems.take(field.name, result)
     }
 
     /// A field of a new resource that may be absent or null, which is the same.
-    pub fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<T> {
-        self.nullable(name, parse).flatten()
+    pub fn optional<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
+        self.nullable(field).flatten()
+    }
+
+    /// A field that may be absent or null, which is the same as `default`.
+    pub fn optional_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
+        let written = default.written();
+        let value = self.value(field, |it| (it.is_nullable, it.default) = (true, Some(written)));
+        self.some(field, value).flatten().unwrap_or(default)
     }
 
     /// A field that may be absent but, when given, not be null (decision A8).
-    pub fn present<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<T> {
-        let value = self.remove(name)?;
-        let result = if value == Value::Null { Err(Flaw::not_null()) } else { parse(&value) };
-        self.problems.take(name, result)
+    pub fn present<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
+        let value = self.value(field, |_| {})?;
+        self.not_null(field, &value)
+    }
+
+    /// A field that, when absent, has this value, and must not be null.
+    pub fn present_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
+        let written = default.written();
+        let value = self.value(field, |it| it.default = Some(written));
+        value.and_then(|value| self.not_null(field, &value)).unwrap_or(default)
     }
 
     /// A field of a change: absent = keep, null = clear, else the new value (decision A8).
-    pub fn nullable<T>(&mut self, name: &str, parse: impl FnOnce(&Value) -> Result<T, Flaw>) -> Option<Option<T>> {
-        let value = self.remove(name)?;
-        if value == Value::Null { Some(None) } else { self.problems.take(name, parse(&value)).map(Some) }
+    pub fn nullable<R: Rule>(&mut self, field: &Field<R>) -> Option<Option<R::Value>> {
+        let value = self.value(field, |it| it.is_nullable = true);
+        self.some(field, value)
+    }
+
+    fn not_null<R: Rule>(&mut self, field: &Field<R>, value: &Value) -> Option<R::Value> {
+        let result = if *value == Value::Null { Err(Flaw::not_null()) } else { field.rule.parse(value) };
+        self.problems.take(field.name, result)
+    }
+
+    fn some<R: Rule>(&mut self, field: &Field<R>, value: Option<Value>) -> Option<Option<R::Value>> {
+        let value = value?;
+        if value == Value::Null {
+            Some(None)
+        } else {
+            self.problems.take(field.name, field.rule.parse(&value)).map(Some)
+        }
     }
 
     /// Fields that a new resource gets from the service, never from a request (decision A7).
@@ -128,83 +179,6 @@ impl Fields {
     }
 }
 
-fn as_text(value: &Value) -> Result<&str, Flaw> {
-    if let Value::Text(it) = value { Ok(it) } else { Err(Flaw::format(format!("a string, not {}", value.kind()))) }
-}
-
-/// A text of so many characters.
-pub fn text(chars: RangeInclusive<usize>) -> impl Fn(&Value) -> Result<String, Flaw> {
-    move |value| {
-        let it = as_text(value)?;
-        text::bounded(it, chars.clone())?;
-        Ok(it.to_owned())
-    }
-}
-
-/// A text that one of the rules of [`crate::text`] accepts.
-pub fn checked(rule: fn(&str) -> Result<(), Flaw>) -> impl FnOnce(&Value) -> Result<String, Flaw> {
-    move |value| {
-        let it = as_text(value)?;
-        rule(it)?;
-        Ok(it.to_owned())
-    }
-}
-
-/// One of a closed set of words.
-///
-/// # Errors
-/// `invalid_format` for anything but a string, `invalid_enum` for another word.
-pub fn word<T: Word>(value: &Value) -> Result<T, Flaw> {
-    T::from_word(as_text(value)?)
-}
-
-/// A boolean.
-///
-/// # Errors
-/// `invalid_format` for anything else.
-pub fn flag(value: &Value) -> Result<bool, Flaw> {
-    if let Value::Bool(it) = value { Ok(*it) } else { Err(Flaw::format(format!("a boolean, not {}", value.kind()))) }
-}
-
-/// A whole number that was written with a fraction of zero, which JSON does not tell apart.
-fn exactly(number: f64) -> Option<i64> {
-    /// Up to here a float holds every whole number.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the bound")]
-    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
-}
-
-/// A whole number within bounds.
-pub fn whole(bounds: RangeInclusive<i64>) -> impl FnOnce(&Value) -> Result<i64, Flaw> {
-    move |value| {
-        let Value::Number(number) = value else {
-            return Err(Flaw::format(format!("a whole number, not {}", value.kind())));
-        };
-        let number =
-            number.as_i64().or_else(|| exactly(number.as_f64()?)).ok_or_else(|| Flaw::format("a whole number"))?;
-        if bounds.contains(&number) {
-            return Ok(number);
-        }
-        Err(Flaw::new(Code::OutOfRange, format!("must be from {} to {}", bounds.start(), bounds.end())))
-    }
-}
-
-/// A date.
-///
-/// # Errors
-/// `invalid_format` for anything but `YYYY-MM-DD`.
-pub fn date(value: &Value) -> Result<Date, Flaw> {
-    as_text(value)?.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD"))
-}
-
-/// A datetime with an offset.
-///
-/// # Errors
-/// `invalid_format` for anything but an ISO 8601 datetime with an offset.
-pub fn datetime(value: &Value) -> Result<Timestamp, Flaw> {
-    as_text(value)?.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset"))
-}
-
 /// A reference to another resource as a request gave it: any string is well-formed, whether it names something is
 /// found out later and is another kind of error (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,37 +194,6 @@ impl<K: Kind> Reference<K> {
     #[must_use]
     pub fn not_found(&self) -> Flaw {
         Flaw::not_found(&self.text)
-    }
-}
-
-/// A reference to another resource.
-///
-/// # Errors
-/// `invalid_format` for anything but a string.
-pub fn reference<K: Kind>(value: &Value) -> Result<Reference<K>, Flaw> {
-    let text = as_text(value)?.to_owned();
-    Ok(Reference { id: text.parse().ok(), text })
-}
-
-/// Unique texts, at most `max`. An entry's problem is that of the whole field.
-pub fn list<T: PartialEq>(
-    max: usize,
-    parse: impl Fn(&Value) -> Result<T, Flaw>,
-) -> impl FnOnce(&Value) -> Result<Vec<T>, Flaw> {
-    move |value| {
-        let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
-        if items.len() > max {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {max} entries")));
-        }
-        let mut out = Vec::with_capacity(items.len());
-        for item in items {
-            let item = parse(item)?;
-            if out.contains(&item) {
-                return Err(Flaw::format("an array without duplicates"));
-            }
-            out.push(item);
-        }
-        Ok(out)
     }
 }
 
@@ -312,6 +255,7 @@ pub fn as_word<T: Word, S: serde::Serializer>(it: &T, serializer: S) -> Result<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::{flag, text};
 
     fn fields(body: &str) -> Fields {
         let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("not an object: {body}") };
@@ -325,12 +269,12 @@ mod tests {
     #[test]
     fn every_problem_is_reported_at_once() {
         let mut fields = fields(r#"{"a":1,"b":"","x":0,"c":null,"id":"x","d":true}"#);
-        fields.required("a", text(1..=5));
-        fields.required("b", text(1..=5));
-        fields.required("c", text(1..=5));
-        fields.required("missing", text(1..=5));
+        fields.required(&Field::new("a", text(1..=5), ""));
+        fields.required(&Field::new("b", text(1..=5), ""));
+        fields.required(&Field::new("c", text(1..=5), ""));
+        fields.required(&Field::new("missing", text(1..=5), ""));
         fields.refuse(&["id"]);
-        fields.present("d", flag);
+        fields.present(&Field::new("d", flag(), ""));
         let wanted = [
             ("a", Code::InvalidFormat),
             ("b", Code::TooShort),
@@ -345,9 +289,9 @@ mod tests {
     #[test]
     fn null_clears_only_what_can_be_null() {
         let mut fields = fields(r#"{"a":null,"b":null}"#);
-        assert_eq!(fields.nullable("a", text(0..=5)), Some(None));
-        assert_eq!(fields.nullable("absent", text(0..=5)), None);
-        assert_eq!(fields.present("b", text(0..=5)), None);
+        assert_eq!(fields.nullable(&Field::new("a", text(0..=5), "")), Some(None));
+        assert_eq!(fields.nullable(&Field::new("absent", text(0..=5), "")), None);
+        assert_eq!(fields.present(&Field::new("b", text(0..=5), "")), None);
         assert_eq!(codes(fields.finish(Some(()))), [("b".to_owned(), Code::Required)]);
     }
 
@@ -365,20 +309,7 @@ mod tests {
     #[test]
     fn a_member_given_twice_is_a_problem() {
         let mut fields = fields(r#"{"a":"x","a":"y"}"#);
-        fields.required("a", text(1..=5));
+        fields.required(&Field::new("a", text(1..=5), ""));
         assert_eq!(codes(fields.finish(Some(()))), [("a".to_owned(), Code::InvalidFormat)]);
-    }
-
-    #[test]
-    fn numbers_are_whole_and_within_bounds() {
-        let parse = |text: &str| whole(1..=100)(&serde_json::from_str(text).unwrap()).map_err(|it| it.code);
-        assert_eq!(parse("1"), Ok(1));
-        assert_eq!(parse("100"), Ok(100));
-        assert_eq!(parse("1e2"), Ok(100));
-        assert_eq!(parse("0"), Err(Code::OutOfRange));
-        assert_eq!(parse("101"), Err(Code::OutOfRange));
-        for wrong in ["1.5", "\"1\"", "null", "1e30", "[1]"] {
-            assert_eq!(parse(wrong), Err(Code::InvalidFormat), "{wrong}");
-        }
     }
 }

@@ -23,6 +23,7 @@ pub mod people;
 pub mod problem;
 pub mod refusal;
 pub mod replay;
+pub mod rule;
 pub mod secret;
 pub mod signature;
 pub mod text;

@@ -6,12 +6,13 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{Caller, Denied};
 use crate::audit::Target;
 use crate::decision::Resource;
-use crate::fields::{self, Fields, Reference, Word, as_word};
+use crate::fields::{Fields, Reference, Word, as_word};
 use crate::id::{EmployeeId, EmployeeKind, NotificationId, NotificationKind};
 use crate::json::Object;
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, ListRequest, Params};
 use crate::problem::Problems;
+use crate::rule::{self, Field};
 use crate::time::Timestamp;
 
 /// What it is about.
@@ -137,16 +138,25 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The parameters of `GET /notifications`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            recipient_id: params.one(&params::id("filter[recipient_id]", "Those that were sent to this person.")),
+            unread: params.one(&params::flag(
+                "filter[unread]",
+                "With `true` those that were not read, with `false` those that were.",
+            )),
+        };
+        params.list::<Notification, _, _>("notifications", filter, vec![])
+    }
+
     /// Reads the parameters of `GET /notifications`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self {
-            recipient_id: params.one("filter[recipient_id]", params::id),
-            unread: params.one("filter[unread]", params::flag),
-        };
-        params.list::<Notification, _, _>("notifications", filter, vec![])
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 
     /// The same among what a caller sees, who acts for this person or for nobody in particular (decision B5); `None` if
@@ -162,8 +172,14 @@ impl Filter {
 }
 
 impl Listed for Notification {
+    const ORDERS_NAME: &'static str = "NotificationSort";
     const ORDERS: &'static [Order<Self>] =
         &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
+}
+
+/// The fields of `POST /notifications/read_all`: whose.
+pub fn read_read_all(fields: &mut Fields) -> Option<Reference<EmployeeKind>> {
+    fields.required(&Field::new("recipient_id", rule::reference("the person"), ""))
 }
 
 /// Reads the body of `POST /notifications/read_all`: whose.
@@ -172,7 +188,7 @@ impl Listed for Notification {
 /// Every field that is wrong.
 pub fn parse_read_all(body: Object) -> Result<Reference<EmployeeKind>, Problems> {
     let mut fields = Fields::new(body);
-    let recipient = fields.required("recipient_id", fields::reference);
+    let recipient = read_read_all(&mut fields);
     fields.finish(recipient)
 }
 

@@ -4,14 +4,21 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
-use crate::fields::{self, Fields, Word, as_word};
+use crate::fields::{Fields, Word, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::problem::Problems;
+use crate::rule::{self, Field, OneOf, Text};
 use crate::time::Timestamp;
 
 /// The longest name of an organization.
 pub const NAME_CHARS: usize = 120;
+
+const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS), "The organization's name.");
+const OBJECTIVE_REVIEW: Field<OneOf<Review>> =
+    Field::new("objective_review", rule::word(), "Whether objectives are reviewed before they are approved.");
+const SUMMARY_REVIEW: Field<OneOf<Review>> =
+    Field::new("summary_review", rule::word(), "Whether summaries are reviewed before they are approved.");
 
 /// How far a review is part of the work (decision C10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -73,6 +80,15 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            name: fields.present(&NAME),
+            objective_review: fields.present(&OBJECTIVE_REVIEW),
+            summary_review: fields.present(&SUMMARY_REVIEW),
+        }
+    }
+
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
@@ -80,11 +96,7 @@ impl Patch {
     pub fn parse(body: Object, stored: &Organization) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(&["id", "created_at", "updated_at"], stored);
-        let patch = Self {
-            name: fields.present("name", fields::text(1..=NAME_CHARS)),
-            objective_review: fields.present("objective_review", fields::word),
-            summary_review: fields.present("summary_review", fields::word),
-        };
+        let patch = Self::read(&mut fields);
         fields.finish(Some(patch))
     }
 }

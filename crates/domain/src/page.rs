@@ -136,6 +136,8 @@ impl<T> Order<T> {
 
 /// A resource that is listed: it knows its place in every order it has.
 pub trait Listed: Sized + 'static {
+    /// What documents call the words for its orders.
+    const ORDERS_NAME: &'static str;
     /// What it can be ordered by; the first word of the first one is the default.
     const ORDERS: &'static [Order<Self>];
     /// The order of a list that asks for none.

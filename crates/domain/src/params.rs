@@ -2,18 +2,24 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
+mod kinds;
+
+pub(crate) use kinds::id_of;
+pub use kinds::{
+    ARCHIVED, Param, Parameter, Takes, UPDATED_AT, any, date, datetime, flag, folded, id, instant, param, plain, word,
+};
+
 use std::collections::BTreeSet;
 
 use crate::fields::Word;
-use crate::id::{Id, Kind};
 use crate::page::{DEFAULT_LIMIT, ListDigest, Listed, MAX_LIMIT, PageRequest, Sort, read_cursor};
 use crate::problem::{Code, Flaw, Problems};
-use crate::time::{Date, Timestamp};
+use crate::time::Timestamp;
 
 /// The longest value of a filter that can match anything; longer ones are refused before they reach a store.
-const MAX_VALUE_CHARS: usize = 4096;
+pub const MAX_VALUE_CHARS: usize = 4096;
 /// How often a repeatable filter may be repeated.
-const MAX_REPEATS: usize = 100;
+pub const MAX_REPEATS: usize = 100;
 
 /// The decoded parameters of a query, and the problems found so far.
 #[derive(Debug)]
@@ -21,6 +27,7 @@ pub struct Params {
     pairs: Vec<(String, String)>,
     known: Vec<String>,
     problems: Problems,
+    described: Option<Vec<Parameter>>,
 }
 
 /// Inclusive bounds.
@@ -76,7 +83,7 @@ impl Params {
     /// Starts reading.
     #[must_use]
     pub const fn new(pairs: Vec<(String, String)>) -> Self {
-        Self { pairs, known: Vec::new(), problems: Problems::none() }
+        Self { pairs, known: Vec::new(), problems: Problems::none(), described: None }
     }
 
     fn values(&mut self, name: &str) -> Vec<String> {
@@ -84,8 +91,37 @@ impl Params {
         self.pairs.iter().filter(|(it, _)| it == name).map(|(_, value)| value.clone()).collect()
     }
 
+    /// What a reader of parameters reads: it is given one that says nothing, and answers are not looked at.
+    #[must_use]
+    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+        let mut params = Self { described: Some(Vec::new()), ..Self::new(Vec::new()) };
+        read(&mut params);
+        params.described.unwrap_or_default()
+    }
+
+    fn note(&mut self, parameter: impl FnOnce() -> Parameter) {
+        if let Some(described) = &mut self.described {
+            described.push(parameter());
+        }
+    }
+
+    /// Whether a parameter was given that somebody else reads.
+    pub(crate) fn has(&mut self, name: &str) -> bool {
+        !self.repeated(name, |text| Ok(text.to_owned())).is_empty()
+    }
+
     /// A parameter that may be given once.
-    pub fn one<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Flaw>) -> Option<T> {
+    pub fn one<T>(&mut self, param: &Param<T>) -> Option<T> {
+        self.one_and(param, Ok)
+    }
+
+    /// A parameter that may be given once, with one more condition, which depends on more than its value.
+    pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, Flaw>) -> Option<T> {
+        self.note(|| param.described(false));
+        self.single(param.name, |text| (param.parse)(text).and_then(then))
+    }
+
+    fn single<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Flaw>) -> Option<T> {
         let values = self.values(name);
         let result = match values.as_slice() {
             [] => return None,
@@ -96,7 +132,12 @@ impl Params {
     }
 
     /// A parameter that may be repeated; an entry matches any of the values.
-    pub fn many<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Vec<T> {
+    pub fn many<T>(&mut self, param: &Param<T>) -> Vec<T> {
+        self.note(|| param.described(true));
+        self.repeated(param.name, param.parse)
+    }
+
+    fn repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Vec<T> {
         let values = self.values(name);
         if values.len() > MAX_REPEATS {
             self.problems.add(name, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
@@ -107,7 +148,13 @@ impl Params {
     }
 
     /// The filters named `filter[<prefix>.<key>]`, with their keys, which `is_key` accepts or not.
-    pub fn keyed(&mut self, prefix: &str, is_key: impl Fn(&str) -> Result<(), Flaw>) -> Vec<(String, String)> {
+    pub fn keyed(
+        &mut self,
+        prefix: &'static str,
+        about: &'static str,
+        is_key: impl Fn(&str) -> Result<(), Flaw>,
+    ) -> Vec<(String, String)> {
+        self.note(|| Parameter::Keyed { prefix, about });
         let start = format!("filter[{prefix}.");
         let is_keyed = |it: &&String| it.starts_with(&start) && it.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
@@ -119,16 +166,18 @@ impl Params {
         let mut keyed = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
-            let value = self.one(&name, |it| is_key(&key).map(|()| it.to_owned()));
+            let value = self.single(&name, |it| is_key(&key).map(|()| it.to_owned()));
             keyed.extend(value.map(|value| (key, value)));
         }
         keyed
     }
 
     /// A pair of inclusive bounds, `name[gte]` and `name[lte]`.
-    pub fn bounds<T: Ord>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Bounds<T> {
+    pub fn bounds<T: Ord>(&mut self, param: &Param<T>) -> Bounds<T> {
+        let Param { name, about, takes, .. } = *param;
+        self.note(|| Parameter::Bounds { name, about, takes });
         let (lower, upper) = (format!("{name}[gte]"), format!("{name}[lte]"));
-        let (gte, lte) = (self.one(&lower, &parse), self.one(&upper, &parse));
+        let (gte, lte) = (self.single(&lower, param.parse), self.single(&upper, param.parse));
         if let (Some(gte), Some(lte)) = (&gte, &lte)
             && gte > lte
         {
@@ -139,9 +188,10 @@ impl Params {
 
     /// The paths to inline: comma-separated, repeated, or both, as clients made from the document send them; each once.
     pub fn expand<E: Word>(&mut self) -> Vec<E> {
+        self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
         let listed = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
-        for path in self.many("expand", listed).into_iter().flatten() {
+        for path in self.repeated("expand", listed).into_iter().flatten() {
             if !paths.contains(&path) {
                 paths.push(path);
             }
@@ -150,45 +200,40 @@ impl Params {
     }
 
     /// Reads the parameters of a list that only the time of the last change narrows (decision D10).
-    ///
-    /// # Errors
-    /// Every parameter that is wrong.
-    pub fn changed<T: Listed>(mut self, list: &str) -> Result<ListRequest<Bounds<Timestamp>, ()>, Problems> {
-        let bounds = self.bounds("filter[updated_at]", datetime);
+    pub fn changed<T: Listed>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
+        let bounds = self.bounds(&UPDATED_AT);
         self.list::<T, _, _>(list, bounds, Vec::new())
     }
 
-    /// Reads sort, limit and cursor, and ends the reading of a list's parameters.
-    ///
-    /// # Errors
-    /// Every problem found, unknown filters included.
-    pub fn list<T: Listed, F, E>(self, name: &str, filter: F, expand: Vec<E>) -> Result<ListRequest<F, E>, Problems> {
+    /// Reads sort, limit and cursor of a list.
+    pub fn list<T: Listed, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
+        self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
         self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 
     /// Reads sort, limit and cursor of a list in one of these orders.
     pub(crate) fn sorted<F, E>(
-        mut self,
+        &mut self,
         name: &str,
         default: Sort,
         sorts: impl Iterator<Item = (&'static str, Sort)> + Clone,
         filter: F,
         expand: Vec<E>,
-    ) -> Result<ListRequest<F, E>, Problems> {
+    ) -> ListRequest<F, E> {
+        self.note(|| Parameter::Page);
         let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
-        let sort = self.one("sort", |text| {
+        let sort = self.single("sort", |text| {
             let known = sorts.clone().find(|(word, _)| *word == text);
             known.map(|(_, it)| it).ok_or_else(|| Flaw::one_of(&words()))
         });
         let sort = sort.unwrap_or(default);
-        let limit = self.one("limit", limit).unwrap_or(DEFAULT_LIMIT);
+        let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
-        let after = self.one("cursor", |text| {
+        let after = self.single("cursor", |text| {
             read_cursor(digest, sort.by, text)
                 .ok_or_else(|| Flaw::format("a next_cursor of this list, with the same sort and filters"))
         });
-        self.finish()?;
-        Ok(ListRequest { filter, sort, page: PageRequest { limit, after }, expand, digest })
+        ListRequest { filter, sort, page: PageRequest { limit, after }, expand, digest }
     }
 
     fn digest(&self, name: &str, sort: Sort) -> ListDigest {
@@ -205,14 +250,14 @@ impl Params {
     ///
     /// # Errors
     /// Every problem found.
-    pub fn finish(mut self) -> Result<(), Problems> {
+    pub fn finish<T>(mut self, value: T) -> Result<T, Problems> {
         for (name, _) in &self.pairs {
             if name.starts_with("filter[") && !self.known.contains(name) {
                 self.known.push(name.clone());
                 self.problems.add(name, Flaw::new(Code::UnknownField, "is not a filter of this list"));
             }
         }
-        self.problems.or(())
+        self.problems.or(value)
     }
 }
 
@@ -230,58 +275,6 @@ fn limit(text: &str) -> Result<u16, Flaw> {
     }
     let limit = text.parse().ok().filter(|it| (1..=MAX_LIMIT).contains(it));
     limit.ok_or_else(|| Flaw::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
-}
-
-/// One of a closed set of words.
-///
-/// # Errors
-/// `invalid_enum`.
-pub fn word<T: Word>(text: &str) -> Result<T, Flaw> {
-    T::from_word(text)
-}
-
-/// `true` or `false`.
-///
-/// # Errors
-/// `invalid_enum`.
-pub fn flag(text: &str) -> Result<bool, Flaw> {
-    match text {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Flaw::one_of(&["true", "false"])),
-    }
-}
-
-/// An id to compare with. A text that is no id of the kind names nothing, so nothing matches it (decision A2).
-///
-/// # Errors
-/// None; the signature is that of the other parsers.
-pub fn id<K: Kind>(text: &str) -> Result<Id<K>, Flaw> {
-    Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
-}
-
-/// A date.
-///
-/// # Errors
-/// `invalid_format`.
-pub fn date(text: &str) -> Result<Date, Flaw> {
-    text.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD"))
-}
-
-/// A datetime with an offset.
-///
-/// # Errors
-/// `invalid_format`.
-pub fn datetime(text: &str) -> Result<Timestamp, Flaw> {
-    text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
-}
-
-/// Any text.
-///
-/// # Errors
-/// None; the signature is that of the other parsers.
-pub fn any(text: &str) -> Result<String, Flaw> {
-    Ok(text.to_owned())
 }
 
 #[cfg(test)]

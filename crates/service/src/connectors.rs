@@ -26,8 +26,9 @@ const CHUNK: u16 = 200;
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.changed::<Connector>("connectors")?;
+pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Reply, Error> {
+    let request = params.changed::<Connector>("connectors");
+    let request = params.finish(request)?;
     call.caller.require_admin()?;
     let page = shell
         .store

@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
-use candor_domain::fields::{self, Fields, as_word};
+use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::{Employee, Invitation, Status, invitation};
@@ -15,8 +15,6 @@ use crate::reply::Reply;
 use crate::shell::{Plan, found, render};
 use crate::{Call, Error, Shell};
 
-/// The longest token that is worth a look.
-const TOKEN_CHARS: usize = 200;
 /// How often accepting is tried when another change comes first.
 const ATTEMPTS: usize = 3;
 
@@ -86,9 +84,7 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
 /// # Errors
 /// Not found, one and the same for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
 pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
-    let mut fields = Fields::new(body);
-    let token = fields.required("token", fields::text(1..=TOKEN_CHARS));
-    let hash = invitation::hash(&fields.finish(token)?);
+    let hash = invitation::hash(&invitation::parse_acceptance(body)?);
     for _ in 0..ATTEMPTS {
         let at = shell.clock.now();
         let (tenant, stored) = found(shell.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;

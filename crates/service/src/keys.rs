@@ -34,8 +34,9 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = params.changed::<ApiKey>("api-keys")?;
+pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Reply, Error> {
+    let request = params.changed::<ApiKey>("api-keys");
+    let request = params.finish(request)?;
     call.caller.require_admin()?;
     let organization = call.caller.tenant.organization;
     let page = shell

@@ -116,7 +116,7 @@ pub async fn get(
 ) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
     let stored = seen(shell, call, family, id).await?;
-    params.finish()?;
+    params.finish(())?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
     }
@@ -134,11 +134,12 @@ pub async fn history(
     call: &Call,
     family: Family,
     id: ObjectiveId,
-    params: Params,
+    mut params: Params,
 ) -> Result<Reply, Error> {
     let stored = seen(shell, call, family, id).await?;
     let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
-    let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![])?;
+    let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
+    let request = params.finish(request)?;
     audit_log::history(shell, call, &request).await
 }
 

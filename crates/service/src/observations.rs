@@ -86,7 +86,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Params) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
     let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
-    params.finish()?;
+    params.finish(())?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
     }

@@ -1,34 +1,24 @@
 //! API keys: who may call, and how keys are made, narrowed, rotated and revoked (§5, decisions B4 to B7).
 
+mod body;
+
 use serde::Serialize;
 
 use super::authority::outlasts;
 use super::{AccessLevel, BoundPerson, Caller, Environment, Quotas, Scopes, Tenant};
 use crate::decision::{Decision, Resource};
-use crate::fields::{self, Fields, Reference, Word, as_word};
-use crate::id::{EmployeeId, EmployeeKind, KeyId, KeyKind, OrganizationId};
-use crate::json::{Object, Value};
+use crate::fields::{Reference, as_word};
+use crate::id::{EmployeeId, KeyId, KeyKind, OrganizationId};
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::people::{Role, Status};
-use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
 pub use super::key_text::{KeyHash, generate, hash, read};
-
-/// The longest name of a key.
-pub const NAME_CHARS: usize = 80;
-/// The most words in a list of scopes.
-const MAX_SCOPES: usize = 32;
-/// How long a rotated secret may go on (decision B7).
-pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
-/// How long it goes on unless said otherwise.
-pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
-
-const READ_ONLY: &[&str] =
-    &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
-const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
+pub use body::{
+    DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
+};
 
 /// An API key. Its secret is not kept, only the hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,6 +75,7 @@ impl Resource for ApiKey {
 }
 
 impl Listed for ApiKey {
+    const ORDERS_NAME: &'static str = "ApiKeySort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
         Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
@@ -149,126 +140,6 @@ impl KeyRecord {
         let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
         current && key.revoked_at.is_none() && key.expires_at.is_none_or(|it| at < it)
     }
-}
-
-/// What a new key is to be; valid in itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// Its name.
-    pub name: String,
-    /// Which data set it opens.
-    pub environment: Environment,
-    /// Its level.
-    pub access_level: AccessLevel,
-    /// What it may do.
-    pub scopes: Scopes,
-    /// The person it acts for.
-    pub employee: Option<Reference<EmployeeKind>>,
-    /// When it ends.
-    pub expires_at: Option<Timestamp>,
-    /// Reads per minute; only the operator raises them.
-    pub reads_per_minute: Option<u32>,
-    /// Writes per minute; only the operator raises them.
-    pub writes_per_minute: Option<u32>,
-}
-
-/// The body of an update, valid in itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Patch {
-    /// Its name.
-    pub name: Option<String>,
-    /// What it may do.
-    pub scopes: Option<Scopes>,
-    /// When it ends.
-    pub expires_at: Option<Option<Timestamp>>,
-}
-
-fn scopes(value: &Value) -> Result<Scopes, Flaw> {
-    let words = fields::list(MAX_SCOPES, fields::text(0..=MAX_SCOPES * 4))(value)?;
-    if words.is_empty() {
-        return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
-    }
-    Scopes::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
-        let known: Vec<_> = super::Scope::words().into_iter().chain([super::ALL_SCOPES]).collect();
-        Flaw::one_of(&known)
-    })
-}
-
-/// Accepts the end of a key: one that is over would make a key that was never good.
-///
-/// # Errors
-/// `out_of_range`.
-pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), Flaw> {
-    if at > now { Ok(()) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
-}
-
-fn after(now: Timestamp) -> impl FnOnce(&Value) -> Result<Timestamp, Flaw> {
-    move |value| {
-        let at = fields::datetime(value)?;
-        is_end(at, now).map(|()| at)
-    }
-}
-
-impl Draft {
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// Every field that is wrong.
-    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let name = fields.required("name", fields::text(1..=NAME_CHARS));
-        let scopes = fields.required("scopes", scopes);
-        let environment = fields.present("environment", fields::word);
-        let access_level = fields.present("access_level", fields::word);
-        let employee = fields.optional("employee_id", fields::reference);
-        let expires_at = fields.optional("expires_at", after(now));
-        let draft = || {
-            Some(Self {
-                name: name?,
-                environment: environment.unwrap_or(Environment::Live),
-                access_level: access_level.unwrap_or(AccessLevel::Standard),
-                scopes: scopes?,
-                employee,
-                expires_at,
-                reads_per_minute: None,
-                writes_per_minute: None,
-            })
-        };
-        fields.finish(draft())
-    }
-}
-
-impl Patch {
-    /// Reads the body of an update of `stored`.
-    ///
-    /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
-    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        fields.unchanged(IMMUTABLE, stored);
-        let same = stored.expires_at;
-        let patch = Self {
-            name: fields.present("name", fields::text(1..=NAME_CHARS)),
-            scopes: fields.present("scopes", scopes),
-            expires_at: fields.nullable("expires_at", |value| {
-                let at = fields::datetime(value)?;
-                if Some(at) == same { Ok(at) } else { after(now)(value) }
-            }),
-        };
-        fields.finish(Some(patch))
-    }
-}
-
-/// Reads the body of a rotation: for how many seconds the secret before goes on.
-///
-/// # Errors
-/// Every field that is wrong.
-pub fn parse_rotation(body: Object) -> Result<i64, Problems> {
-    let mut fields = Fields::new(body);
-    let overlap = fields.present("overlap_seconds", fields::whole(0..=MAX_OVERLAP_SECONDS));
-    fields.finish(Some(overlap.unwrap_or(DEFAULT_OVERLAP_SECONDS)))
 }
 
 fn last4(secret: &Secret) -> String {

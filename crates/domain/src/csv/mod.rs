@@ -72,11 +72,22 @@ impl Request {
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<Self, Problems> {
-        let dry_run = params.one("dry_run", params::flag);
-        let empty = params.one("empty", params::word::<Empty>);
-        let connector = params.one("connector_id", params::any);
-        params.finish()?;
-        Ok(Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(Empty::Clear), connector })
+        let request = Self::read(&mut params);
+        params.finish(request)
+    }
+
+    /// The parameters of `POST /employees/csv`.
+    pub fn read(params: &mut Params) -> Self {
+        let dry_run = params.one(&params::flag(
+            "dry_run",
+            "Answers what would become of each row, and writes nothing. False unless given.",
+        ));
+        let empty = params.one(&params::word("empty", "What an empty cell means; `keep` unless given."));
+        let connector = params.one(&params::plain(
+            "connector_id",
+            "Uploads on behalf of this connector, which then owns the records; takes an admin-level key.",
+        ));
+        Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(Empty::Clear), connector }
     }
 }
 

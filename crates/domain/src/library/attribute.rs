@@ -5,13 +5,14 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
-use crate::fields::{self, Fields, Word, as_word};
+use crate::fields::{Fields, Word, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::refusal::Refusal;
+use crate::rule::{self, Field, OneOf, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -19,6 +20,12 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 80;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
+
+const NAME: Field<Text> =
+    Field::new("name", rule::text(1..=NAME_CHARS), "Its name, unique in the organization without case.");
+const CATEGORY: Field<Text> =
+    Field::new("category", rule::text(1..=NAME_CHARS), "What it is listed under, freely chosen.");
+const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word(), "The sound of feedback that has this attribute.");
 
 /// How feedback with this attribute sounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
@@ -86,23 +93,33 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The parameters of `GET /attributes`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            name: params.one(&params::folded(
+                "filter[name]",
+                "The attribute with this name, compared as a whole and without case.",
+            )),
+            category: params.one(&params::any("filter[category]", "Those in this category, compared as a whole.")),
+            tones: params.many(&params::word("filter[tone]", "Those with this tone.")),
+            archived: params.one(&params::ARCHIVED).unwrap_or_default(),
+            updated_at: params.bounds(&params::UPDATED_AT),
+        };
+        params.list::<Attribute, _, _>("attributes", filter, vec![])
+    }
+
     /// Reads the parameters of `GET /attributes`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self {
-            name: params.one("filter[name]", |it| Ok(folded(it))),
-            category: params.one("filter[category]", params::any),
-            tones: params.many("filter[tone]", params::word),
-            archived: params.one("filter[archived]", params::word).unwrap_or_default(),
-            updated_at: params.bounds("filter[updated_at]", params::datetime),
-        };
-        params.list::<Attribute, _, _>("attributes", filter, vec![])
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for Attribute {
+    const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
@@ -122,6 +139,13 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let (name, category) = (fields.required(&NAME), fields.required(&CATEGORY));
+        let tone = fields.present_or(&TONE, Tone::default());
+        Some(Self { name: name?, category: category?, tone })
+    }
+
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -129,11 +153,8 @@ impl Draft {
     pub fn parse(body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let name = fields.required("name", fields::text(1..=NAME_CHARS));
-        let category = fields.required("category", fields::text(1..=NAME_CHARS));
-        let tone = fields.present("tone", fields::word);
-        let draft = || Some(Self { name: name?, category: category?, tone: tone.unwrap_or_default() });
-        fields.finish(draft())
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
     }
 }
 
@@ -149,6 +170,11 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self { name: fields.present(&NAME), category: fields.present(&CATEGORY), tone: fields.present(&TONE) }
+    }
+
     /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Attribute::update`] refuses it,
     /// whatever it says.
     ///
@@ -160,11 +186,7 @@ impl Patch {
         }
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
-        let patch = Self {
-            name: fields.present("name", fields::text(1..=NAME_CHARS)),
-            category: fields.present("category", fields::text(1..=NAME_CHARS)),
-            tone: fields.present("tone", fields::word),
-        };
+        let patch = Self::read(&mut fields);
         fields.finish(Some(patch))
     }
 }

@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
-use crate::fields::{self, Fields};
+use crate::fields::Fields;
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::refusal::Refusal;
+use crate::rule::{self, Field, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -18,6 +19,9 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 120;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
+
+const NAME: Field<Text> =
+    Field::new("name", rule::text(1..=NAME_CHARS), "Its name, unique in the organization without case.");
 
 /// A department.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,26 +63,46 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The parameters of `GET /departments`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            name: params.one(&params::folded(
+                "filter[name]",
+                "The department with this name, compared as a whole and without case.",
+            )),
+            archived: params.one(&params::ARCHIVED).unwrap_or_default(),
+            updated_at: params.bounds(&params::UPDATED_AT),
+        };
+        params.list::<Department, _, _>("departments", filter, vec![])
+    }
+
     /// Reads the parameters of `GET /departments`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self {
-            name: params.one("filter[name]", |it| Ok(folded(it))),
-            archived: params.one("filter[archived]", params::word).unwrap_or_default(),
-            updated_at: params.bounds("filter[updated_at]", params::datetime),
-        };
-        params.list::<Department, _, _>("departments", filter, vec![])
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for Department {
+    const ORDERS_NAME: &'static str = "DepartmentSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
         Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
     ];
+}
+
+/// The fields of a creation: the name.
+pub fn read_new(fields: &mut Fields) -> Option<String> {
+    fields.required(&NAME)
+}
+
+/// The fields of an update: the new name, if there is one.
+pub fn read_patch(fields: &mut Fields) -> Option<String> {
+    fields.present(&NAME)
 }
 
 /// Reads the body of a creation: the name.
@@ -88,7 +112,7 @@ impl Listed for Department {
 pub fn parse_new(body: Object) -> Result<String, Problems> {
     let mut fields = Fields::new(body);
     fields.refuse(READ_ONLY);
-    let name = fields.required("name", fields::text(1..=NAME_CHARS));
+    let name = read_new(&mut fields);
     fields.finish(name)
 }
 
@@ -104,7 +128,7 @@ impl Department {
         }
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, self);
-        let name = fields.present("name", fields::text(1..=NAME_CHARS));
+        let name = read_patch(&mut fields);
         fields.finish(Some(name))
     }
 

@@ -7,13 +7,14 @@ use crate::access::{Caller, Denied};
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{self, Fields, Reference, Word};
+use crate::fields::{Fields, Reference, Word};
 use crate::id::{EmployeeKind, ObjectiveId};
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::organization::Review;
 use crate::people::Role;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, OneOf, Refers, Text};
 use crate::time::{Date, Timestamp};
 
 /// What the service sets, and no request may.
@@ -21,6 +22,32 @@ const READ_ONLY: &[&str] =
     &["id", "linked_summary_ids", "created_at", "updated_at", "submitted_at", "approved_at", "completed_at"];
 /// What is set once, when the objective is created.
 const IMMUTABLE: &[&str] = &["scope", "owner_id"];
+
+/// The statuses that an objective can be created with (decision C4).
+pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Status::InProgress];
+/// What documents call these.
+pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
+
+const OWNER: Field<Refers<EmployeeKind>> =
+    Field::new("owner_id", rule::reference("the person responsible; for scope `org` an org admin"), "");
+const TITLE: Field<Text> =
+    Field::new("title", rule::text(1..=TITLE_CHARS), "What is to be reached, in text that is not blank.");
+const DESCRIPTION: Field<Text> = Field::new(
+    "description",
+    rule::text(0..=DESCRIPTION_CHARS),
+    "What the title means, in plain text; null for nothing.",
+);
+const PERIOD_START: Field<Checked<Date>> = Field::new(
+    "period_start",
+    rule::date(),
+    "The first day of its period. An approved objective starts on this day, in UTC.",
+);
+const PERIOD_END: Field<Checked<Date>> =
+    Field::new("period_end", rule::date(), "The last day of its period; not before `period_start`.");
+const FIRST_STATUS: Field<OneOf<Status>> =
+    Field::new("status", rule::one_of(FIRST_STATUSES_NAME, FIRST_STATUSES), "Where it stands at first.");
+const STATUS: Field<OneOf<Status>> =
+    Field::new("status", rule::word(), "Moves it between `approved` and `in_progress`; 409 for all others.");
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,18 +82,35 @@ pub struct OwnerFound {
     pub in_reach: bool,
 }
 
-/// A status that a new objective can have (decision C4).
-fn first_status(value: &Value) -> Result<Status, Flaw> {
-    let allowed = [Status::Proposed, Status::Approved, Status::InProgress];
-    let status = fields::word(value)?;
-    if allowed.contains(&status) { Ok(status) } else { Err(Flaw::one_of(&allowed.map(Word::word))) }
-}
-
 fn backwards(start: Date, end: Date) -> Option<Flaw> {
     (end < start).then(|| Flaw::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
 }
 
 impl Draft {
+    /// The fields of a creation in one of the two families.
+    pub fn read(fields: &mut Fields, family: Family) -> Option<Self> {
+        let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()), "Whose goal it is.");
+        let scope = fields.present_or(&scope, family.default_scope());
+        let owner = fields.required(&OWNER);
+        let title = fields.required(&TITLE);
+        let description = fields.optional(&DESCRIPTION);
+        let period_start = fields.required(&PERIOD_START);
+        let period_end = fields.required(&PERIOD_END);
+        let status = fields.present_or(&FIRST_STATUS, Status::Proposed);
+        if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| backwards(start, end)) {
+            fields.problem("period_end", flaw);
+        }
+        Some(Self {
+            scope,
+            owner: owner?,
+            title: title?,
+            description,
+            period_start: period_start?,
+            period_end: period_end?,
+            status,
+        })
+    }
+
     /// Reads the body of a creation in one of the two families.
     ///
     /// # Errors
@@ -74,28 +118,8 @@ impl Draft {
     pub fn parse(family: Family, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let scope = fields.present("scope", |value| family.scope(fields::word(value)?));
-        let owner = fields.required("owner_id", fields::reference);
-        let title = fields.required("title", fields::text(1..=TITLE_CHARS));
-        let description = fields.optional("description", fields::text(0..=DESCRIPTION_CHARS));
-        let period_start = fields.required("period_start", fields::date);
-        let period_end = fields.required("period_end", fields::date);
-        let status = fields.present("status", first_status);
-        if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| backwards(start, end)) {
-            fields.problem("period_end", flaw);
-        }
-        let draft = || {
-            Some(Self {
-                scope: scope.unwrap_or_else(|| family.default_scope()),
-                owner: owner?,
-                title: title?,
-                description,
-                period_start: period_start?,
-                period_end: period_end?,
-                status: status.unwrap_or(Status::Proposed),
-            })
-        };
-        fields.finish(draft())
+        let draft = Self::read(&mut fields, family);
+        fields.finish(draft)
     }
 
     /// Whether the caller may create this at all, before the owner is looked at (decisions C6, C10).
@@ -112,6 +136,17 @@ impl Draft {
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            title: fields.present(&TITLE),
+            description: fields.nullable(&DESCRIPTION),
+            period_start: fields.present(&PERIOD_START),
+            period_end: fields.present(&PERIOD_END),
+            status: fields.present(&STATUS),
+        }
+    }
+
     /// Reads the body of an update of `stored`. Of a finished one only the wanted status is read, to be named:
     /// [`Objective::update`] refuses it, whatever it says (decision A8).
     ///
@@ -121,13 +156,7 @@ impl Patch {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         fields.unchanged(IMMUTABLE, stored);
-        let patch = Self {
-            title: fields.present("title", fields::text(1..=TITLE_CHARS)),
-            description: fields.nullable("description", fields::text(0..=DESCRIPTION_CHARS)),
-            period_start: fields.present("period_start", fields::date),
-            period_end: fields.present("period_end", fields::date),
-            status: fields.present("status", fields::word),
-        };
+        let patch = Self::read(&mut fields);
         let start = patch.period_start.unwrap_or(stored.period_start);
         let end = patch.period_end.unwrap_or(stored.period_end);
         if let Some(flaw) = backwards(start, end) {
@@ -225,6 +254,7 @@ impl Objective {
 mod tests {
     use super::super::tests::{NOON, objective};
     use super::*;
+    use crate::json::Value;
     use Status::{Approved, Archived, Completed, InProgress, Missed, Proposed};
 
     fn body(text: &str) -> Object {

@@ -8,13 +8,22 @@ use super::{Objective, REMARK_CHARS, Status};
 use crate::audit::{AuditDraft, Changes, Target, difference};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{self, Fields, Word};
+use crate::fields::{Fields, Word};
 use crate::json::Object;
 use crate::notification::{Audience, Notice, Type};
 use crate::organization::Review;
 use crate::problem::Problems;
 use crate::refusal::Refusal;
+use crate::rule::{self, Field, Text};
 use crate::time::{Date, Timestamp};
+
+const COMMENT: Field<Text> =
+    Field::new("comment", rule::text(0..=REMARK_CHARS), "A remark, shown in the history and to the owner.");
+const REJECTED: Field<Text> =
+    Field::new("reason", rule::text(1..=REMARK_CHARS), "Why; shown in the history and to the owner.");
+const OUTCOME: Field<Text> =
+    Field::new("outcome", rule::text(0..=REMARK_CHARS), "What came of it; shown in the history.");
+const MISSED: Field<Text> = Field::new("reason", rule::text(0..=REMARK_CHARS), "Why; shown in the history.");
 
 /// What somebody does with an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,26 +97,25 @@ fn after_action(from: Status, in_review: bool, what: Verb, review: Review) -> Op
 }
 
 impl Action {
+    /// The fields of an action's endpoint.
+    pub fn read(fields: &mut Fields, what: Verb) -> Option<Self> {
+        match what {
+            Verb::Submit => Some(Self::Submit),
+            Verb::Approve => Some(Self::Approve { comment: fields.optional(&COMMENT) }),
+            Verb::Reject => fields.required(&REJECTED).map(|reason| Self::Reject { reason }),
+            Verb::Complete => Some(Self::Complete { outcome: fields.optional(&OUTCOME) }),
+            Verb::Miss => Some(Self::Miss { reason: fields.optional(&MISSED) }),
+            Verb::Archive => Some(Self::Archive),
+        }
+    }
+
     /// Reads the body of an action's endpoint (§4.2, decision C9).
     ///
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(what: Verb, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
-        let action = match what {
-            Verb::Submit => Some(Self::Submit),
-            Verb::Approve => {
-                Some(Self::Approve { comment: fields.optional("comment", fields::text(0..=REMARK_CHARS)) })
-            }
-            Verb::Reject => {
-                fields.required("reason", fields::text(1..=REMARK_CHARS)).map(|reason| Self::Reject { reason })
-            }
-            Verb::Complete => {
-                Some(Self::Complete { outcome: fields.optional("outcome", fields::text(0..=REMARK_CHARS)) })
-            }
-            Verb::Miss => Some(Self::Miss { reason: fields.optional("reason", fields::text(0..=REMARK_CHARS)) }),
-            Verb::Archive => Some(Self::Archive),
-        };
+        let action = Self::read(&mut fields, what);
         fields.finish(action)
     }
 

@@ -7,7 +7,7 @@ use crate::fields::Word;
 use crate::id::EmployeeId;
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::{Flaw, Problems};
+use crate::problem::Problems;
 use crate::time::{Date, Timestamp};
 
 /// One of the two resources that share shape and lifecycle.
@@ -50,12 +50,13 @@ impl Family {
         }
     }
 
-    /// Accepts a scope that stands in it.
-    pub(super) fn scope(self, scope: Scope) -> Result<Scope, Flaw> {
-        if self.scopes().contains(&scope) {
-            return Ok(scope);
+    /// What documents call these scopes.
+    #[must_use]
+    pub const fn scopes_name(self) -> &'static str {
+        match self {
+            Self::Employees => "EmployeeObjectiveScope",
+            Self::Managers => "ManagerObjectiveScope",
         }
-        Err(Flaw::one_of(&self.scopes().iter().map(|it| it.word()).collect::<Vec<_>>()))
     }
 }
 
@@ -91,13 +92,15 @@ impl Word for Expand {
 }
 
 impl Filter {
-    /// Reads the parameters of a list of one family. Archived ones are listed only if asked for by status.
-    ///
-    /// # Errors
-    /// Every parameter that is wrong.
-    pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
-        let scope: Option<Scope> = params.one("filter[scope]", params::word);
-        let named: Vec<Status> = params.many("filter[status]", params::word);
+    /// The parameters of a list of one family. Archived ones are listed only if asked for by status.
+    pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {
+        let owner_id = params.one(&params::id("filter[owner_id]", "Those that this person is responsible for."));
+        let scope: Option<Scope> = params.one(&params::word(
+            "filter[scope]",
+            "Those of this scope; one that these paths do not hold finds nothing.",
+        ));
+        let named: Vec<Status> =
+            params.many(&params::word("filter[status]", "Those with this status; all but archived ones unless given."));
         let mut statuses = Vec::new();
         for status in named {
             if !statuses.contains(&status) {
@@ -114,18 +117,30 @@ impl Filter {
         };
         let filter = Self {
             scopes,
-            owner_id: params.one("filter[owner_id]", params::id),
+            owner_id,
             statuses,
-            period_start: params.bounds("filter[period_start]", params::date),
-            period_end: params.bounds("filter[period_end]", params::date),
-            updated_at: params.bounds("filter[updated_at]", params::datetime),
+            period_start: params
+                .bounds(&params::date("filter[period_start]", "Those whose period begins within these bounds.")),
+            period_end: params
+                .bounds(&params::date("filter[period_end]", "Those whose period ends within these bounds.")),
+            updated_at: params.bounds(&params::UPDATED_AT),
         };
         let expand = params.expand();
         params.list::<Objective, _, _>(family.path(), filter, expand)
     }
+
+    /// Reads the parameters of a list of one family. Archived ones are listed only if asked for by status.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+        let request = Self::read(family, &mut params);
+        params.finish(request)
+    }
 }
 
 impl Listed for Objective {
+    const ORDERS_NAME: &'static str = "ObjectiveSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::PeriodEnd, key: |it| Key::Date(it.period_end), words: &["-period_end", "period_end"] },
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },

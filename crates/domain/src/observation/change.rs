@@ -5,18 +5,42 @@ use std::collections::BTreeMap;
 use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{self, Fields, Reference};
+use crate::fields::{Fields, Reference};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
 use crate::people::Status;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, List, OneOf, Refers, Text};
 use crate::time::{Date, Timestamp};
 
 /// What the service sets, and no request may.
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 /// What is set once, when the observation is created (decision A7).
 const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_date"];
+
+const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
+const AUTHOR: Field<Refers<EmployeeKind>> = Field::new("author_id", rule::reference("the person who writes it"), "");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Whether it is about a strength or an opportunity.");
+const OBSERVATION: Field<Text> =
+    Field::new("observation", rule::text(1..=TEXT_CHARS), "What was observed, in plain text that is not blank.");
+const IMPACT: Field<Text> =
+    Field::new("impact", rule::text(0..=NOTE_CHARS), "What came of it, in plain text; null for nothing.");
+const RECOMMENDED_ACTION: Field<Text> = Field::new(
+    "recommended_action",
+    rule::text(0..=NOTE_CHARS),
+    "What should be done, in plain text; null for nothing.",
+);
+const ATTRIBUTES: Field<List<Refers<AttributeKind>>> = Field::new(
+    "attribute_ids",
+    rule::list(MAX_ATTRIBUTES, rule::reference("an attribute")),
+    "Its attributes, at most {max}, none of them twice; 422 for one that is not there.",
+);
+const OBSERVATION_DATE: Field<Checked<Date>> = Field::new(
+    "observation_date",
+    rule::date(),
+    "The day that it is about; today in UTC unless given, and not in the future.",
+);
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +86,28 @@ pub struct References {
 }
 
 impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields, today: Date) -> Option<Self> {
+        let employee = fields.required(&EMPLOYEE);
+        let author = fields.optional(&AUTHOR);
+        let kind = fields.required(&TYPE);
+        let observation = fields.required(&OBSERVATION);
+        let impact = fields.optional(&IMPACT);
+        let recommended_action = fields.optional(&RECOMMENDED_ACTION);
+        let attributes = fields.present(&ATTRIBUTES);
+        let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, today)));
+        Some(Self {
+            employee: employee?,
+            author,
+            kind: kind?,
+            observation: observation?,
+            impact,
+            recommended_action,
+            attributes: attributes.unwrap_or_default(),
+            observation_date: observation_date.unwrap_or(today),
+        })
+    }
+
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -69,27 +115,8 @@ impl Draft {
     pub fn parse(body: Object, today: Date) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let employee = fields.required("employee_id", fields::reference);
-        let author = fields.optional("author_id", fields::reference);
-        let kind = fields.required("type", fields::word);
-        let observation = fields.required("observation", fields::text(1..=TEXT_CHARS));
-        let impact = fields.optional("impact", fields::text(0..=NOTE_CHARS));
-        let recommended_action = fields.optional("recommended_action", fields::text(0..=NOTE_CHARS));
-        let attributes = fields.present("attribute_ids", fields::list(MAX_ATTRIBUTES, fields::reference));
-        let observation_date = fields.optional("observation_date", |value| not_after(fields::date(value)?, today));
-        let draft = || {
-            Some(Self {
-                employee: employee?,
-                author,
-                kind: kind?,
-                observation: observation?,
-                impact,
-                recommended_action,
-                attributes: attributes.unwrap_or_default(),
-                observation_date: observation_date.unwrap_or(today),
-            })
-        };
-        fields.finish(draft())
+        let draft = Self::read(&mut fields, today);
+        fields.finish(draft)
     }
 }
 
@@ -102,6 +129,16 @@ fn not_after(date: Date, today: Date) -> Result<Date, Flaw> {
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            observation: fields.present(&OBSERVATION),
+            impact: fields.nullable(&IMPACT),
+            recommended_action: fields.nullable(&RECOMMENDED_ACTION),
+            attributes: fields.present(&ATTRIBUTES),
+        }
+    }
+
     /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Observation::update`] refuses it,
     /// whatever it says (decision A8).
     ///
@@ -114,12 +151,7 @@ impl Patch {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         fields.unchanged(IMMUTABLE, stored);
-        let patch = Self {
-            observation: fields.present("observation", fields::text(1..=TEXT_CHARS)),
-            impact: fields.nullable("impact", fields::text(0..=NOTE_CHARS)),
-            recommended_action: fields.nullable("recommended_action", fields::text(0..=NOTE_CHARS)),
-            attributes: fields.present("attribute_ids", fields::list(MAX_ATTRIBUTES, fields::reference)),
-        };
+        let patch = Self::read(&mut fields);
         fields.finish(Some(patch))
     }
 }

@@ -46,27 +46,40 @@ impl Word for Expand {
 }
 
 impl Filter {
+    /// The parameters of `GET /observations`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
+        let filter = Self {
+            employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
+            manager_id: params.one(&params::id(
+                "filter[manager_id]",
+                "Those about people who report to this person at any depth, directly or through others; not about the \
+                 person.",
+            )),
+            kind: params.one(&params::word("filter[type]", "Those of this type.")),
+            archived: params.one(&params::ARCHIVED).unwrap_or_default(),
+            attribute_ids: params.many(&params::id("filter[attribute_id]", "Those with this attribute.")),
+            observation_date: params
+                .bounds(&params::date("filter[observation_date]", "Those about a day within these bounds.")),
+            created_at: params
+                .bounds(&params::datetime("filter[created_at]", "Those that were created within these bounds.")),
+            updated_at: params.bounds(&params::UPDATED_AT),
+        };
+        let expand = params.expand();
+        params.list::<Observation, _, _>("observations", filter, expand)
+    }
+
     /// Reads the parameters of `GET /observations`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
-        let filter = Self {
-            employee_id: params.one("filter[employee_id]", params::id),
-            manager_id: params.one("filter[manager_id]", params::id),
-            kind: params.one("filter[type]", params::word),
-            archived: params.one("filter[archived]", params::word).unwrap_or_default(),
-            attribute_ids: params.many("filter[attribute_id]", params::id),
-            observation_date: params.bounds("filter[observation_date]", params::date),
-            created_at: params.bounds("filter[created_at]", params::datetime),
-            updated_at: params.bounds("filter[updated_at]", params::datetime),
-        };
-        let expand = params.expand();
-        params.list::<Observation, _, _>("observations", filter, expand)
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for Observation {
+    const ORDERS_NAME: &'static str = "ObservationSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order {
             by: SortBy::ObservationDate,

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::page::{Key, Order, Position, SortBy, cursor};
+use crate::time::Date;
 
 /// Something with a time.
 struct Thing(Timestamp);
 
 impl Listed for Thing {
+    const ORDERS_NAME: &'static str = "ThingSort";
     const ORDERS: &'static [Order<Self>] =
         &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.0), words: &["created_at", "-created_at"] }];
 }
@@ -20,10 +22,11 @@ type Found = ListRequest<(Option<Archived>, Bounds<Date>), Archived>;
 
 fn list(query: Query<'_>) -> Result<Found, Vec<(String, Code)>> {
     let mut params = params(query);
-    let filter = (params.one("filter[archived]", word), params.bounds("filter[day]", date));
+    let filter = (params.one(&word("filter[archived]", "")), params.bounds(&date("filter[day]", "")));
     let expand = params.expand();
     let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
-    params.list::<Thing, _, _>("things", filter, expand).map_err(problems)
+    let request = params.list::<Thing, _, _>("things", filter, expand);
+    params.finish(request).map_err(problems)
 }
 
 #[test]
@@ -93,8 +96,8 @@ fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
 #[test]
 fn a_keyed_filter_given_twice_is_one_problem() {
     let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
-    assert_eq!(params.keyed("custom_fields", |_| Ok(())), []);
-    let problems = params.finish().unwrap_err();
+    assert_eq!(params.keyed("custom_fields", "", |_| Ok(())), []);
+    let problems = params.finish(()).unwrap_err();
     let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
     assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
 }
@@ -105,7 +108,7 @@ fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
     let keyed = |count: usize| {
         let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
         let mut params = params(&query);
-        (params.keyed("custom_fields", |_| Ok(())).len(), params.finish().err().map(|it| it.as_slice().len()))
+        (params.keyed("custom_fields", "", |_| Ok(())).len(), params.finish(()).err().map(|it| it.as_slice().len()))
     };
     assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
     assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
@@ -115,8 +118,8 @@ fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
 fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
     let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
     let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
-    assert_eq!(params.keyed("custom_fields", is_key), [("x".to_owned(), "y".to_owned())]);
-    let problems = params.finish().unwrap_err();
+    assert_eq!(params.keyed("custom_fields", "", is_key), [("x".to_owned(), "y".to_owned())]);
+    let problems = params.finish(()).unwrap_err();
     let named: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
     assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
 }
@@ -124,7 +127,7 @@ fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
 #[test]
 fn keyed_filters_carry_their_key() {
     let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
-    let keyed = params.keyed("custom_fields", |_| Ok(()));
+    let keyed = params.keyed("custom_fields", "", |_| Ok(()));
     assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
-    assert_eq!(params.finish(), Ok(()));
+    assert_eq!(params.finish(()), Ok(()));
 }

@@ -4,17 +4,40 @@ use super::custom::{self, CustomPatch};
 use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, MANUAL, NAME_CHARS, Role, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{self, Fields, Reference};
+use crate::fields::{Fields, Reference};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
-use crate::text::{self, folded};
+use crate::rule::{self, Checked, Field, Flag, OneOf, Refers, Text};
+use crate::text::folded;
 use crate::time::Timestamp;
 
 /// What the service sets, and no request may.
 const READ_ONLY: &[&str] =
     &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
+
+const EMAIL: Field<Checked<String>> = Field::new(
+    "email",
+    rule::email(),
+    "The e-mail address, unique in the organization without case. At most {max} characters.",
+);
+const EXTERNAL_ID: Field<Text> = Field::new(
+    "external_id",
+    rule::text(1..=EXTERNAL_ID_CHARS),
+    "The person's id in another system, unique in the organization; null for none.",
+);
+const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "The first name.");
+const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "The last name.");
+const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "What the person may do in the organization.");
+const MANAGER: Field<Refers<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
+const DEPARTMENT: Field<Refers<DepartmentKind>> = Field::new("department_id", rule::reference("the department"), "");
+const SEND_INVITE: Field<Flag> =
+    Field::new("send_invite", rule::flag(), "Whether the person is invited, and `pending_invite` until then.");
+const NEW_CUSTOM_FIELDS: Field<custom::Rule> =
+    Field::new("custom_fields", custom::Rule, "A null is the same as no such key.");
+const CUSTOM_FIELDS: Field<custom::Rule> =
+    Field::new("custom_fields", custom::Rule, "It is merged per key: a value sets its key, null removes it.");
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,19 +109,45 @@ pub struct References {
     pub acting: Option<ConnectorId>,
 }
 
-fn custom_fields(fields: &mut Fields) -> CustomPatch {
-    let mut problems = Problems::none();
-    let parsed = fields.present("custom_fields", |value| {
-        Ok(custom::parse(value).unwrap_or_else(|found| {
-            problems = found;
+fn custom_fields(fields: &mut Fields, field: &Field<custom::Rule>) -> CustomPatch {
+    match fields.present(field) {
+        None => CustomPatch::new(),
+        Some(Ok(patch)) => patch,
+        Some(Err(problems)) => {
+            fields.problems(problems);
             CustomPatch::new()
-        }))
-    });
-    fields.problems(problems);
-    parsed.unwrap_or_default()
+        }
+    }
 }
 
 impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let email = fields.required(&EMAIL);
+        let external_id = fields.optional(&EXTERNAL_ID);
+        let first_name = fields.required(&FIRST_NAME);
+        let last_name = fields.required(&LAST_NAME);
+        let role = fields.present_or(&ROLE, Role::Employee);
+        let manager = fields.optional(&MANAGER);
+        let department = fields.optional(&DEPARTMENT);
+        let send_invite = fields.present_or(&SEND_INVITE, false);
+        let custom_fields = CustomFields::default().merged(&custom_fields(fields, &NEW_CUSTOM_FIELDS));
+        if let Err(flaw) = custom_fields.bounded() {
+            fields.problem("custom_fields", flaw);
+        }
+        Some(Self {
+            email: email?,
+            external_id,
+            first_name: first_name?,
+            last_name: last_name?,
+            role,
+            manager,
+            department,
+            custom_fields,
+            send_invite,
+        })
+    }
+
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -106,36 +155,48 @@ impl Draft {
     pub fn parse(body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let email = fields.required("email", fields::checked(text::email));
-        let external_id = fields.optional("external_id", fields::text(1..=EXTERNAL_ID_CHARS));
-        let first_name = fields.required("first_name", fields::text(1..=NAME_CHARS));
-        let last_name = fields.required("last_name", fields::text(1..=NAME_CHARS));
-        let role = fields.present("role", fields::word);
-        let manager = fields.optional("manager_id", fields::reference);
-        let department = fields.optional("department_id", fields::reference);
-        let send_invite = fields.present("send_invite", fields::flag);
-        let custom_fields = CustomFields::default().merged(&custom_fields(&mut fields));
-        if let Err(flaw) = custom_fields.bounded() {
-            fields.problem("custom_fields", flaw);
-        }
-        let draft = || {
-            Some(Self {
-                email: email?,
-                external_id,
-                first_name: first_name?,
-                last_name: last_name?,
-                role: role.unwrap_or(Role::Employee),
-                manager,
-                department,
-                custom_fields,
-                send_invite: send_invite.unwrap_or(false),
-            })
-        };
-        fields.finish(draft())
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
     }
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            email: fields.present(&EMAIL),
+            external_id: fields.nullable(&EXTERNAL_ID),
+            first_name: fields.present(&FIRST_NAME),
+            last_name: fields.present(&LAST_NAME),
+            role: fields.present(&ROLE),
+            ..Self::read_rehire(fields)
+        }
+    }
+
+    /// The fields of a rehire.
+    pub(super) fn read_rehire(fields: &mut Fields) -> Self {
+        Self {
+            manager: fields.nullable(&MANAGER),
+            department: fields.nullable(&DEPARTMENT),
+            custom_fields: custom_fields(fields, &CUSTOM_FIELDS),
+            ..Self::default()
+        }
+    }
+
+    /// Bounds the number of custom fields that `stored` would have.
+    fn finish(self, mut fields: Fields, stored: &Employee) -> Result<Self, Problems> {
+        if let Err(flaw) = stored.custom_fields.merged(&self.custom_fields).bounded() {
+            fields.problem("custom_fields", flaw);
+        }
+        fields.finish(Some(self))
+    }
+
+    /// Reads the body of a rehire of `stored`.
+    pub(super) fn parse_rehire(body: Object, stored: &Employee) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        Self::read_rehire(&mut fields).finish(fields, stored)
+    }
+
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
@@ -143,20 +204,7 @@ impl Patch {
     pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
-        let patch = Self {
-            email: fields.present("email", fields::checked(text::email)),
-            external_id: fields.nullable("external_id", fields::text(1..=EXTERNAL_ID_CHARS)),
-            first_name: fields.present("first_name", fields::text(1..=NAME_CHARS)),
-            last_name: fields.present("last_name", fields::text(1..=NAME_CHARS)),
-            role: fields.present("role", fields::word),
-            manager: fields.nullable("manager_id", fields::reference),
-            department: fields.nullable("department_id", fields::reference),
-            custom_fields: custom_fields(&mut fields),
-        };
-        if let Err(flaw) = stored.custom_fields.merged(&patch.custom_fields).bounded() {
-            fields.problem("custom_fields", flaw);
-        }
-        fields.finish(Some(patch))
+        Self::read(&mut fields).finish(fields, stored)
     }
 
     /// The members of this patch that an HR system owns and that differ from what is stored (§2.3, decision D8).

@@ -7,11 +7,12 @@ use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{self, Fields, Word, as_word};
+use crate::fields::{Fields, Reference, Word, as_word};
 use crate::id::{ConnectorId, ConnectorKind, EmployeeKind};
 use crate::json::Object;
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::problem::{Flaw, Problems};
+use crate::rule::{self, Checked, Field, List, OneOf, Refers, Shape, Text};
 use crate::time::Timestamp;
 
 /// The longest `hris_source`.
@@ -22,6 +23,29 @@ pub const MAX_MAPPED_KEYS: usize = 32;
 pub const MAX_RELEASED: usize = 1000;
 
 const READ_ONLY: &[&str] = &["id", "status", "last_sync_at", "last_sync_status", "created_at", "updated_at"];
+
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "How records arrive.");
+const HRIS_SOURCE: Field<Checked<String>> = Field::new(
+    "hris_source",
+    rule::rule(
+        |value| {
+            let it = rule::as_text(value)?;
+            slug(it).map(|()| it.to_owned())
+        },
+        || Shape::Slug { max: SOURCE_CHARS, except: MANUAL },
+    ),
+    "The name of the HR system: at most {max} lower-case letters, digits, `-` and `_`, and not `manual`.",
+);
+const MAPPED_KEYS: Field<List<Text>> = Field::new(
+    "mapped_custom_field_keys",
+    rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)),
+    "The custom keys of people that the HR system owns, at most {max}.",
+);
+const RELEASED: Field<List<Refers<EmployeeKind>>> = Field::new(
+    "employee_ids",
+    rule::list(MAX_RELEASED, rule::reference("a managed person")),
+    "The people, at most {max}; everybody it manages unless given.",
+);
 
 /// How the HR system's data comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -67,6 +91,7 @@ impl Resource for Connector {
 }
 
 impl Listed for Connector {
+    const ORDERS_NAME: &'static str = "ConnectorSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
         Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
@@ -94,6 +119,13 @@ fn slug(text: &str) -> Result<(), Flaw> {
 }
 
 impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let (kind, hris_source) = (fields.required(&TYPE), fields.required(&HRIS_SOURCE));
+        let keys = fields.present(&MAPPED_KEYS);
+        Some(Self { kind: kind?, hris_source: hris_source?, mapped_custom_field_keys: keys.unwrap_or_default() })
+    }
+
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -101,24 +133,23 @@ impl Draft {
     pub fn parse(body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let kind = fields.required("type", fields::word);
-        let hris_source = fields.required("hris_source", fields::checked(slug));
-        let key = fields::text(1..=MAX_KEY_CHARS);
-        let keys = fields.present("mapped_custom_field_keys", fields::list(MAX_MAPPED_KEYS, key));
-        let draft = || {
-            Some(Self { kind: kind?, hris_source: hris_source?, mapped_custom_field_keys: keys.unwrap_or_default() })
-        };
-        fields.finish(draft())
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
     }
+}
+
+/// The fields of a release: whom to give back; nobody named = everybody.
+pub fn read_release(fields: &mut Fields) -> Option<Vec<Reference<EmployeeKind>>> {
+    fields.present(&RELEASED)
 }
 
 /// Reads the body of a release: whom to give back; nobody named = everybody.
 ///
 /// # Errors
 /// Every field that is wrong.
-pub fn parse_release(body: Object) -> Result<Option<Vec<fields::Reference<EmployeeKind>>>, Problems> {
+pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>>, Problems> {
     let mut fields = Fields::new(body);
-    let people = fields.present("employee_ids", fields::list(MAX_RELEASED, fields::reference));
+    let people = read_release(&mut fields);
     fields.finish(Some(people))
 }
 

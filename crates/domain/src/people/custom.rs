@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
 use crate::problem::{Code, Flaw, Problems};
+use crate::rule::{self, Shape};
 use crate::text::bounded;
 
 /// The most custom fields of a person (§8).
@@ -113,6 +114,21 @@ pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
 /// `too_short`, `too_long`, or `invalid_format` for a control character.
 pub(crate) fn is_key(key: &str) -> Result<(), Flaw> {
     bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| Flaw { message: format!("the key {}", flaw.message), ..flaw })
+}
+
+/// The member `custom_fields` of a body; its keys have problems of their own.
+pub(super) struct Rule;
+
+impl rule::Rule for Rule {
+    type Value = Result<CustomPatch, Problems>;
+
+    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
+        Ok(parse(value))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Map { max: MAX_FIELDS, key_chars: MAX_KEY_CHARS, value_chars: MAX_VALUE_CHARS }
+    }
 }
 
 /// Reads the member `custom_fields` of a body.

@@ -6,9 +6,12 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Status};
-use crate::fields::{Word, as_word};
+use crate::fields::{Fields, Word, as_word};
 use crate::id::{EmployeeId, InvitationId};
+use crate::json::Object;
+use crate::problem::Problems;
 use crate::refusal::Refusal;
+use crate::rule::{self, Field};
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -16,6 +19,24 @@ use crate::time::Timestamp;
 pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
 /// Attempts to accept, per minute and address.
 pub const ACCEPTS_PER_MINUTE: u32 = 20;
+
+/// The longest token that is worth a look.
+const TOKEN_CHARS: usize = 200;
+
+/// The fields of an acceptance: the token.
+pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
+    fields.required(&Field::new("token", rule::text(1..=TOKEN_CHARS), "The token of the invitation, from its link."))
+}
+
+/// Reads the body of an acceptance: the token.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_acceptance(body: Object) -> Result<String, Problems> {
+    let mut fields = Fields::new(body);
+    let token = read_acceptance(&mut fields);
+    fields.finish(token)
+}
 
 /// Where an invitation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]

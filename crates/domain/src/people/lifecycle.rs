@@ -14,6 +14,11 @@ use crate::time::Timestamp;
 pub struct Rehire(Patch);
 
 impl Rehire {
+    /// The fields of a rehire.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self(Patch::read_rehire(fields))
+    }
+
     /// Reads the body of a rehire.
     ///
     /// # Errors
@@ -22,7 +27,7 @@ impl Rehire {
         let known = ["manager_id", "department_id", "custom_fields"];
         let (known, others): (Object, Object) = body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
         let unknown = Fields::new(others).finish(Some(())).err().unwrap_or_default();
-        match Patch::parse(known, stored) {
+        match Patch::parse_rehire(known, stored) {
             Ok(patch) => unknown.or(Self(patch)),
             Err(mut problems) => {
                 problems.extend(unknown);

@@ -88,6 +88,10 @@ impl Default for Filter {
     }
 }
 
+/// What the filter by custom fields means.
+const CUSTOM_FIELDS: &str = "People whose custom field has this value: `filter[custom_fields.<key>]=<value>`, compared with the \
+    value as text (`42`, `true`). As an object, its members are called `custom_fields.<key>`.";
+
 /// What can be inlined (§2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -105,28 +109,49 @@ impl Word for Expand {
 }
 
 impl Filter {
+    /// The parameters of `GET /employees`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
+        let filter = Self {
+            email: params.one(&params::folded(
+                "filter[email]",
+                "The person with this e-mail address, compared as a whole and without case.",
+            )),
+            roles: params.many(&params::word("filter[role]", "Those with this role.")),
+            manager_id: params.one(&params::id(
+                "filter[manager_id]",
+                "Those who report to this person directly, and not those further down.",
+            )),
+            department_id: params.one(&params::id("filter[department_id]", "Those who belong to this department.")),
+            status: params
+                .one(&params::word("filter[status]", "Those with this status; `active` unless given."))
+                .unwrap_or(StatusFilter::Active),
+            external_id: params.one(&params::any(
+                "filter[external_id]",
+                "The person with this id in another system, compared as a whole.",
+            )),
+            custom: params
+                .keyed("custom_fields", CUSTOM_FIELDS, custom::is_key)
+                .iter()
+                .map(|(key, value)| custom::digest(key, value))
+                .collect(),
+            updated_at: params.bounds(&params::UPDATED_AT),
+        };
+        let expand = params.expand();
+        params.list::<Employee, _, _>("employees", filter, expand)
+    }
+
     /// Reads the parameters of `GET /employees`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
-        let custom = params.keyed("custom_fields", custom::is_key);
-        let filter = Self {
-            email: params.one("filter[email]", |it| Ok(folded(it))),
-            roles: params.many("filter[role]", params::word),
-            manager_id: params.one("filter[manager_id]", params::id),
-            department_id: params.one("filter[department_id]", params::id),
-            status: params.one("filter[status]", params::word).unwrap_or(StatusFilter::Active),
-            custom: custom.iter().map(|(key, value)| custom::digest(key, value)).collect(),
-            external_id: params.one("filter[external_id]", params::any),
-            updated_at: params.bounds("filter[updated_at]", params::datetime),
-        };
-        let expand = params.expand();
-        params.list::<Employee, _, _>("employees", filter, expand)
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for Employee {
+    const ORDERS_NAME: &'static str = "EmployeeSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::LastName, key: |it| Key::Text(folded(&it.last_name)), words: &["last_name"] },
         Order { by: SortBy::FirstName, key: |it| Key::Text(folded(&it.first_name)), words: &["first_name"] },

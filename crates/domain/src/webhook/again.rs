@@ -2,18 +2,34 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::change::topics;
+use super::change::TOPICS;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
 use crate::event::{EventType, public_id};
-use crate::fields::{self, Fields, Word};
+use crate::fields::{Fields, Word};
 use crate::json::Object;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, OneOf, Shape};
 use crate::time::Timestamp;
 
 /// The most events that one replay queues; its answer says where to go on.
 pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
+
+const SINCE: Field<Checked<Timestamp>> = Field::new(
+    "since",
+    rule::recent(|| Shape::Recent(LOG_DAYS)),
+    "Events that happened no earlier; within the last {max} days.",
+);
+const UNTIL: Field<Checked<Timestamp>> =
+    Field::new("until", rule::datetime(), "Events that happened before this; now unless given.");
+const EVENT_TYPES: Field<Checked<Topics>> =
+    Field::new("event_types", TOPICS, "Of these types, as far as the subscription wants them; all unless given.");
+const ONLY: Field<OneOf<Only>> = Field::new(
+    "only",
+    rule::word(),
+    "`failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted.",
+);
 
 /// Which events of a time are sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -49,14 +65,19 @@ impl ReplayOrder {
     /// Every field that is wrong: events are kept for 30 days, so `since` must not be earlier than that.
     pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
-        let since = fields.required("since", |value| {
-            let since = fields::datetime(value)?;
+        let order = Self::read(&mut fields, now);
+        fields.finish(order)
+    }
+
+    /// The fields of a replay that is asked for now.
+    pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
+        let since = fields.required(&SINCE.and(|since| {
             let kept = since >= now.plus_seconds(-LOG_DAYS * DAY_SECONDS);
             if kept { Ok(since) } else { Err(out_of_range(format!("must be within the last {LOG_DAYS} days"))) }
-        });
-        let until = fields.optional("until", fields::datetime);
-        let event_types = fields.optional("event_types", topics);
-        let only = fields.optional("only", fields::word).unwrap_or(Only::Failed);
+        }));
+        let until = fields.optional(&UNTIL);
+        let event_types = fields.optional(&EVENT_TYPES);
+        let only = fields.optional_or(&ONLY, Only::Failed);
         match (since, until) {
             (Some(since), Some(until)) if until < since => {
                 fields.problem("until", out_of_range("must not be before since"));
@@ -66,8 +87,7 @@ impl ReplayOrder {
             }
             _ => {}
         }
-        let order = || Some(Self { since: since?, until: until.unwrap_or(now), event_types, only });
-        fields.finish(order())
+        Some(Self { since: since?, until: until.unwrap_or(now), event_types, only })
     }
 
     /// The types it is about: nobody is sent what they do not want.

@@ -1,14 +1,15 @@
 //! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
 
-use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, Verdict};
+use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, URL_CHARS, Verdict};
 use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
-use crate::fields::{self, Fields};
+use crate::fields::Fields;
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
 use crate::notification::{Audience, Notice, Type};
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, Flag, Shape, Text};
 use crate::time::Timestamp;
 
 /// The longest description (§2.4).
@@ -21,6 +22,24 @@ pub const MAX_TOPICS: usize = 100;
 const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
+
+const URL: Field<Checked<Target>> = Field::new(
+    "url",
+    rule::rule(url, || Shape::Url(URL_CHARS)),
+    "An https URL without user and password, at most {max} characters; 422 unless its host is known to public DNS and \
+     no address of it is private.",
+);
+const EVENT_TYPES: Field<Checked<Topics>> =
+    Field::new("event_types", TOPICS, "What it is told; `*` stands for all. Duplicates are folded.");
+const ACTIVE: Field<Flag> =
+    Field::new("active", rule::flag(), "False pauses delivery; true also forgets the failures so far.");
+const DESCRIPTION: Field<Text> =
+    Field::new("description", rule::text(0..=DESCRIPTION_CHARS), "What people call it, at most {max} characters.");
+const ROTATE_SECRET: Field<Flag> = Field::new(
+    "rotate_secret",
+    rule::flag(),
+    "Gives it a new secret; the one before signs as well for another 24 hours.",
+);
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,12 +68,19 @@ pub struct Patch {
 }
 
 fn url(value: &Value) -> Result<Target, Flaw> {
-    let Value::Text(text) = value else { return Err(Flaw::format(format!("a string, not {}", value.kind()))) };
+    let text = rule::as_text(value)?;
     if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { Target::parse(text) }
 }
 
-/// Reads `event_types`.
-pub(super) fn topics(value: &Value) -> Result<Topics, Flaw> {
+/// Some topics, at least one.
+pub(super) const TOPICS: Checked<Topics> = rule::rule(topics, || Shape::List {
+    of: Box::new(Shape::Word(Topic::NAME)),
+    min: 1,
+    max: MAX_TOPICS,
+    is_set: false,
+});
+
+fn topics(value: &Value) -> Result<Topics, Flaw> {
     let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
     if items.is_empty() {
         return Err(Flaw::new(Code::TooShort, "must have at least one event type"));
@@ -81,6 +107,13 @@ fn without_path(text: &str) -> String {
 }
 
 impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let (url, event_types) = (fields.required(&URL), fields.required(&EVENT_TYPES));
+        let description = fields.optional(&DESCRIPTION);
+        Some(Self { url: url?, event_types: event_types?, description })
+    }
+
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -88,15 +121,23 @@ impl Draft {
     pub fn parse(body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.refuse(READ_ONLY);
-        let url = fields.required("url", url);
-        let event_types = fields.required("event_types", topics);
-        let description = fields.optional("description", fields::text(0..=DESCRIPTION_CHARS));
-        let draft = || Some(Self { url: url?, event_types: event_types?, description });
-        fields.finish(draft())
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
     }
 }
 
 impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            url: fields.present(&URL),
+            event_types: fields.present(&EVENT_TYPES),
+            active: fields.present(&ACTIVE),
+            description: fields.nullable(&DESCRIPTION),
+            rotate_secret: fields.present(&ROTATE_SECRET).unwrap_or_default(),
+        }
+    }
+
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
@@ -104,13 +145,8 @@ impl Patch {
     pub fn parse(body: Object, stored: &Subscription) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
-        let patch = Self {
-            url: fields.present("url", url).filter(|it| it.as_str() != stored.url),
-            event_types: fields.present("event_types", topics),
-            active: fields.present("active", fields::flag),
-            description: fields.nullable("description", fields::text(0..=DESCRIPTION_CHARS)),
-            rotate_secret: fields.present("rotate_secret", fields::flag).unwrap_or_default(),
-        };
+        let patch = Self::read(&mut fields);
+        let patch = Self { url: patch.url.filter(|it| it.as_str() != stored.url), ..patch };
         fields.finish(Some(patch))
     }
 }

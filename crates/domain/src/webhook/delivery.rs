@@ -6,9 +6,9 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{Next, Status};
 use crate::event::EventType;
 use crate::fields::{Word, as_word};
-use crate::id::{DeliveryId, EventId, WebhookId};
+use crate::id::{DeliveryId, EventId, EventKind, Kind, WebhookId};
 use crate::page::{Key, Listed, Order, SortBy};
-use crate::params::{self, ListRequest, Params};
+use crate::params::{self, ListRequest, Param, Params, Takes};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
@@ -167,6 +167,15 @@ impl Delivery {
     }
 }
 
+/// The event of an attempt, also that of a test, as receivers see it.
+const EVENT_ID: Param<EventId> =
+    params::param("filter[event_id]", "All attempts to deliver this event.", Takes::Id(EventKind::PREFIX), |text| {
+        match text.strip_prefix("evt_test_") {
+            Some(rest) => params::id_of(&format!("evt_{rest}")),
+            None => params::id_of(text),
+        }
+    });
+
 /// Which attempts are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
@@ -184,19 +193,23 @@ impl DeliveryFilter {
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let request = Self::read(webhook, &mut params);
+        params.finish(request)
+    }
+
+    /// The parameters of `GET /webhooks/{id}/deliveries` of this subscription.
+    pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            status: params.one("filter[status]", params::word),
-            event_type: params.one("filter[event_type]", params::word),
-            event_id: params.one("filter[event_id]", |text| match text.strip_prefix("evt_test_") {
-                Some(rest) => params::id(&format!("evt_{rest}")),
-                None => params::id(text),
-            }),
+            status: params.one(&params::word("filter[status]", "Attempts that ended like this.")),
+            event_type: params.one(&params::word("filter[event_type]", "Attempts to deliver events of this type.")),
+            event_id: params.one(&EVENT_ID),
         };
         params.list::<Delivery, _, _>(&format!("deliveries of {webhook}"), filter, vec![])
     }
 }
 
 impl Listed for Delivery {
+    const ORDERS_NAME: &'static str = "DeliverySort";
     const ORDERS: &'static [Order<Self>] =
         &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.logged_at()), words: &["-created_at", "created_at"] }];
 }

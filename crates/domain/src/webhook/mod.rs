@@ -167,17 +167,24 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The parameters of `GET /webhooks`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self { updated_at: params.bounds(&params::UPDATED_AT) };
+        params.list::<Subscription, _, _>("webhooks", filter, vec![])
+    }
+
     /// Reads the parameters of `GET /webhooks`.
     ///
     /// # Errors
     /// Every parameter that is wrong.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
-        let filter = Self { updated_at: params.bounds("filter[updated_at]", params::datetime) };
-        params.list::<Subscription, _, _>("webhooks", filter, vec![])
+        let request = Self::read(&mut params);
+        params.finish(request)
     }
 }
 
 impl Listed for Subscription {
+    const ORDERS_NAME: &'static str = "WebhookSort";
     const ORDERS: &'static [Order<Self>] = &[
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
         Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },

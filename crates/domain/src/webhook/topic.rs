@@ -33,6 +33,9 @@ impl Topic {
         })
     }
 
+    /// What documents call the set of topics.
+    pub const NAME: &str = "EventTopic";
+
     /// Its word.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -1,12 +1,12 @@
 //! The upload of a CSV file: its body, its parameters, its answer.
 
-use candor_domain::csv::{Action, Empty};
+use candor_domain::csv::Action;
 use candor_domain::fields::Word;
 use serde_json::{Value, json};
 
 use super::answers::changes;
-use super::shapes::{about, answer, array, count, field, flag, plain};
-use super::vocabulary::{FIELD_CODES, open, word};
+use super::shapes::{about, answer, array, count, field, plain};
+use super::vocabulary::{FIELD_CODES, open};
 
 /// The first lines of a file, as an example.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
@@ -20,14 +20,7 @@ pub(super) fn body() -> Value {
 
 /// The query parameters.
 pub(super) fn parameters() -> Vec<Value> {
-    let query = |name: &str, schema: Value, about: &str| json!({"name": name, "in": "query", "required": false, "schema": schema, "description": about});
-    let connector = "Uploads on behalf of this connector, which then owns the records; takes an admin-level key.";
-    let clears = format!("What an empty cell means; `{}` unless given.", Empty::Keep.word());
-    vec![
-        query("dry_run", flag(), "Answers what would become of each row, and writes nothing. False unless given."),
-        query("empty", word::<Empty>(), &clears),
-        query("connector_id", plain(), connector),
-    ]
+    super::parameters::described(super::queries::EMPLOYEES_CSV)
 }
 
 /// The schema of the answer.

@@ -14,7 +14,7 @@ mod shapes;
 mod vocabulary;
 mod webhooks;
 
-pub use parameters::{Filter, Query, Takes, Words};
+pub use parameters::Query;
 
 use std::sync::OnceLock;
 
@@ -71,8 +71,7 @@ pub fn document() -> Value {
 
 fn schemas() -> Value {
     let answers = answers::schemas().into_iter().chain(webhooks::answers()).chain(problems::schemas());
-    let requests = requests::schemas().into_iter().chain(webhooks::requests());
-    object(answers.chain(requests).chain(vocabulary::schemas()))
+    object(answers.chain(requests::schemas()).chain(vocabulary::schemas()))
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {

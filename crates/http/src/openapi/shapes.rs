@@ -34,12 +34,6 @@ pub(super) fn id<K: Kind>() -> Value {
     json!({"type": "string", "pattern": pattern, "examples": [example]})
 }
 
-/// A reference to a resource in a body: any text, because one that names nothing is 422 and not 400 (decision A4).
-pub(super) fn reference<K: Kind>(what: &str) -> Value {
-    let description = format!("The id of {what}, `{}_…`; 422 if there is none in the organization.", K::PREFIX);
-    json!({"type": "string", "description": description})
-}
-
 /// An instant.
 pub(super) fn datetime() -> Value {
     json!({"type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"]})

@@ -11,7 +11,7 @@ use candor_domain::event::EventType;
 use candor_domain::fields::Word;
 use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{self, Family, Objective};
+use candor_domain::objective::{self, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Review;
 use candor_domain::page::Listed;
@@ -27,24 +27,17 @@ use crate::error_response::ErrorCode;
 /// The scopes of keys: the permissions of the domain and the word for all of them.
 pub(super) const SCOPES: &str = Scope::NAME;
 /// What a subscription may ask for.
-pub(super) const TOPICS: &str = "EventTopic";
+pub(super) const TOPICS: &str = Topic::NAME;
 /// The codes of entries that are about a field.
 pub(super) const FIELD_CODES: &str = "FieldErrorCode";
-/// The statuses that an objective may be created with.
-pub(super) const FIRST_STATUSES: &str = "ObjectiveFirstStatus";
 
 /// The words of a closed set.
 pub(super) fn words<T: Word>() -> Vec<&'static str> {
     T::words()
 }
 
-/// The words for the orders of a list, the default first.
-pub(super) fn orders<T: Listed>() -> Vec<&'static str> {
-    T::sorts().map(|(word, _)| word).collect()
-}
-
 /// One of a set of words, where no other is taken.
-pub(super) fn word<T: Word>() -> Value {
+fn word<T: Word>() -> Value {
     named(T::NAME)
 }
 
@@ -53,17 +46,10 @@ pub(super) fn open(name: &str) -> Value {
     json!({"anyOf": [named(name), {"type": "string"}]})
 }
 
-/// The scopes of objectives that a family of paths takes.
-pub(super) const fn family_scopes(family: Family) -> &'static str {
-    match family {
-        Family::Employees => "EmployeeObjectiveScope",
-        Family::Managers => "ManagerObjectiveScope",
-    }
-}
-
 /// The orders of a list.
-fn sort<T: Listed>(name: &'static str) -> Member {
-    enumeration(name, &orders::<T>(), "The orders of this list; a leading `-` puts the largest first.")
+fn sort<T: Listed>() -> Member {
+    let words: Vec<_> = T::sorts().map(|(word, _)| word).collect();
+    enumeration(T::ORDERS_NAME, &words, "The orders of this list; a leading `-` puts the largest first.")
 }
 
 fn enumeration(name: &'static str, words: &[&str], about: &str) -> Member {
@@ -76,7 +62,7 @@ fn of<T: Word>(about: &str) -> Member {
 
 fn scopes_of(family: Family) -> Member {
     let words: Vec<_> = family.scopes().iter().map(|it| it.word()).collect();
-    enumeration(family_scopes(family), &words, "The scopes of the objectives that these paths hold.")
+    enumeration(family.scopes_name(), &words, "The scopes of the objectives that these paths hold.")
 }
 
 /// With the types that something fires already.
@@ -106,20 +92,17 @@ fn field_codes() -> Member {
     (FIELD_CODES, json!({"type": "string", "enum": Code::ALL, "description": about}))
 }
 
-/// The statuses of a new objective (decision C4).
-const FIRST: [objective::Status; 3] =
-    [objective::Status::Proposed, objective::Status::Approved, objective::Status::InProgress];
-
 /// Every enumeration, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let scopes: Vec<_> = words::<Scope>().into_iter().chain([ALL_SCOPES]).collect();
+    let first: Vec<_> = FIRST_STATUSES.iter().map(|it| it.word()).collect();
     let mut all = vec![
         of::<observation::Type>("Whether an observation is about something done well or something to do better."),
         of::<observation::Expand>("What an observation can inline."),
         of::<objective::Scope>("Whose goal an objective is: one person's, a manager's team's, or everybody's."),
         of::<objective::Status>("Where an objective stands in its lifecycle."),
         of::<objective::Expand>("What an objective can inline."),
-        enumeration(FIRST_STATUSES, &FIRST.map(Word::word), "The statuses that an objective can be created with."),
+        enumeration(FIRST_STATUSES_NAME, &first, "The statuses that an objective can be created with."),
         scopes_of(Family::Employees),
         scopes_of(Family::Managers),
         of::<notification::Type>("What a notification is about."),
@@ -153,16 +136,16 @@ pub(super) fn schemas() -> Vec<Member> {
 
 fn sorts() -> [Member; 11] {
     [
-        sort::<Observation>("ObservationSort"),
-        sort::<Objective>("ObjectiveSort"),
-        sort::<Notification>("NotificationSort"),
-        sort::<Employee>("EmployeeSort"),
-        sort::<Department>("DepartmentSort"),
-        sort::<Attribute>("AttributeSort"),
-        sort::<ApiKey>("ApiKeySort"),
-        sort::<Connector>("ConnectorSort"),
-        sort::<Subscription>("WebhookSort"),
-        sort::<Delivery>("DeliverySort"),
-        sort::<AuditEntry>("AuditEntrySort"),
+        sort::<Observation>(),
+        sort::<Objective>(),
+        sort::<Notification>(),
+        sort::<Employee>(),
+        sort::<Department>(),
+        sort::<Attribute>(),
+        sort::<ApiKey>(),
+        sort::<Connector>(),
+        sort::<Subscription>(),
+        sort::<Delivery>(),
+        sort::<AuditEntry>(),
     ]
 }

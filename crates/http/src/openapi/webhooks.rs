@@ -4,16 +4,12 @@ use candor_domain::event::EventType;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryKind, WebhookKind};
 use candor_domain::signature::PREFIX;
-use candor_domain::webhook::{
-    DESCRIPTION_CHARS, FailureReason, LOG_DAYS, MAX_REPLAYED, MAX_TOPICS, Only, Status, URL_CHARS, USER_AGENT,
-};
+use candor_domain::webhook::{DESCRIPTION_CHARS, FailureReason, MAX_REPLAYED, Status, USER_AGENT};
 use serde_json::{Value, json};
 
 use super::answers::event_id;
-use super::shapes::{
-    Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain, request, text,
-};
-use super::vocabulary::{TOPICS, open, word};
+use super::shapes::{Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain};
+use super::vocabulary::{TOPICS, open};
 
 const AT: &str = "2026-03-02T09:00:00.000Z";
 const WEBHOOK: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
@@ -21,10 +17,6 @@ const DELIVERY: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
 const EVENT: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
 const FAILURE: &str = "Why it was not acknowledged: null on success, and for attempts from before this was recorded.";
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-
-fn topics(what: &str) -> Value {
-    json!({"type": "array", "items": named(TOPICS), "minItems": 1, "maxItems": MAX_TOPICS, "description": what})
-}
 
 fn secret() -> Member {
     let what = "What deliveries are signed with. It is shown this once and cannot be retrieved later.";
@@ -101,48 +93,6 @@ pub(super) fn answers() -> Vec<Member> {
         ("DeliveryList", super::answers::list("Delivery")),
         ("DeliveryPromised", promised()),
         ("WebhookReplayed", replayed()),
-    ]
-}
-
-fn url() -> Member {
-    let what = format!(
-        "An https URL without user and password, at most {URL_CHARS} characters; 422 unless its host is known to public \
-         DNS and no address of it is private."
-    );
-    field("url", json!({"type": "string", "format": "uri", "maxLength": URL_CHARS}), &what)
-}
-
-fn description() -> Member {
-    let what = format!("What people call it, at most {DESCRIPTION_CHARS} characters.");
-    field("description", nullable(text(0, DESCRIPTION_CHARS)), &what)
-}
-
-/// The schemas of requests, by name.
-pub(super) fn requests() -> Vec<Member> {
-    let wanted = || topics("What it is told; `*` stands for all. Duplicates are folded.");
-    let create = request(vec![url(), ("event_types", wanted())], vec![description()]);
-    let update = vec![
-        url(),
-        ("event_types", wanted()),
-        field("active", flag(), "False pauses delivery; true also forgets the failures so far."),
-        description(),
-        field("rotate_secret", flag(), "Gives it a new secret; the one before signs as well for another 24 hours."),
-    ];
-    let since = format!("Events that happened no earlier; within the last {LOG_DAYS} days.");
-    let only = format!(
-        "`failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted. \
-         `{}` unless given.",
-        Only::Failed.word()
-    );
-    let replay = vec![
-        field("until", nullable(datetime()), "Events that happened before this; now unless given."),
-        ("event_types", nullable(topics("Of these types, as far as the subscription wants them; all unless given."))),
-        field("only", nullable(word::<Only>()), &only),
-    ];
-    vec![
-        ("WebhookCreate", create),
-        ("WebhookUpdate", request(vec![], update)),
-        ("WebhookReplay", request(vec![field("since", datetime(), &since)], replay)),
     ]
 }
 

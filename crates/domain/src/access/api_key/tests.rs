@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::access::{Denied, Scope};
+use crate::json::{Object, Value};
+use crate::problem::{Code, Problems};
 use Scope::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 

@@ -1,0 +1,170 @@
+//! What requests say of a key (§5, decisions B4 to B7).
+
+use super::super::{ALL_SCOPES, AccessLevel, Environment, Scope, Scopes};
+use super::ApiKey;
+use crate::fields::{Fields, Reference, Word};
+use crate::id::EmployeeKind;
+use crate::json::{Object, Value};
+use crate::problem::{Code, Flaw, Problems};
+use crate::rule::{self, Checked, Field, OneOf, Refers, Rule, Shape, Text, Whole};
+use crate::time::Timestamp;
+
+/// The longest name of a key.
+pub const NAME_CHARS: usize = 80;
+/// The most words in a list of scopes.
+const MAX_SCOPES: usize = 32;
+/// How long a rotated secret may go on (decision B7).
+pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
+/// How long it goes on unless said otherwise.
+pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
+
+const READ_ONLY: &[&str] =
+    &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
+const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
+
+const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS), "What people call it.");
+const SCOPES: Field<Checked<Scopes>> = Field::new(
+    "scopes",
+    rule::rule(scopes, || Shape::List {
+        of: Box::new(Shape::Word(Scope::NAME)),
+        min: 1,
+        max: Scope::ALL.len() + 1,
+        is_set: true,
+    }),
+    "What it may do: no more than the key that asks may do itself.",
+);
+const ENVIRONMENT: Field<OneOf<Environment>> =
+    Field::new("environment", rule::word(), "The data set that the key works on.");
+const ACCESS_LEVEL: Field<OneOf<AccessLevel>> =
+    Field::new("access_level", rule::word(), "Whether it may do what administrators do.");
+const EMPLOYEE: Field<Refers<EmployeeKind>> =
+    Field::new("employee_id", rule::reference("the person whom it acts for"), "");
+const EXPIRES_AT: Field<Checked<Timestamp>> =
+    Field::new("expires_at", rule::datetime(), "When the key ends: in the future, or null for never.");
+const OVERLAP_SECONDS: Field<Whole> = Field::new(
+    "overlap_seconds",
+    rule::whole(0..=MAX_OVERLAP_SECONDS),
+    "How many seconds the secret before stays good, at most {max}.",
+);
+
+/// What a new key is to be; valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its name.
+    pub name: String,
+    /// Which data set it opens.
+    pub environment: Environment,
+    /// Its level.
+    pub access_level: AccessLevel,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// The person it acts for.
+    pub employee: Option<Reference<EmployeeKind>>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Reads per minute; only the operator raises them.
+    pub reads_per_minute: Option<u32>,
+    /// Writes per minute; only the operator raises them.
+    pub writes_per_minute: Option<u32>,
+}
+
+/// The body of an update, valid in itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it may do.
+    pub scopes: Option<Scopes>,
+    /// When it ends.
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+fn scopes(value: &Value) -> Result<Scopes, Flaw> {
+    let words = rule::list(MAX_SCOPES, rule::text(0..=MAX_SCOPES * 4)).parse(value)?;
+    if words.is_empty() {
+        return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
+    }
+    Scopes::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
+        let known: Vec<_> = Scope::words().into_iter().chain([ALL_SCOPES]).collect();
+        Flaw::one_of(&known)
+    })
+}
+
+/// Accepts the end of a key: one that is over would make a key that was never good.
+///
+/// # Errors
+/// `out_of_range`.
+pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), Flaw> {
+    if at > now { Ok(()) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
+}
+
+impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
+        let (name, scopes) = (fields.required(&NAME), fields.required(&SCOPES));
+        let environment = fields.present_or(&ENVIRONMENT, Environment::Live);
+        let access_level = fields.present_or(&ACCESS_LEVEL, AccessLevel::Standard);
+        let employee = fields.optional(&EMPLOYEE);
+        let expires_at = fields.optional(&EXPIRES_AT.and(|at| is_end(at, now).map(|()| at)));
+        Some(Self {
+            name: name?,
+            environment,
+            access_level,
+            scopes: scopes?,
+            employee,
+            expires_at,
+            reads_per_minute: None,
+            writes_per_minute: None,
+        })
+    }
+
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let draft = Self::read(&mut fields, now);
+        fields.finish(draft)
+    }
+}
+
+impl Patch {
+    /// The fields of an update of a key that ends at `end`: the same end is no new one.
+    pub fn read(fields: &mut Fields, end: Option<Timestamp>, now: Timestamp) -> Self {
+        let is_good = |at| if Some(at) == end { Ok(at) } else { is_end(at, now).map(|()| at) };
+        Self {
+            name: fields.present(&NAME),
+            scopes: fields.present(&SCOPES),
+            expires_at: fields.nullable(&EXPIRES_AT.and(is_good)),
+        }
+    }
+
+    /// Reads the body of an update of `stored`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        fields.unchanged(IMMUTABLE, stored);
+        let patch = Self::read(&mut fields, stored.expires_at, now);
+        fields.finish(Some(patch))
+    }
+}
+
+/// The fields of a rotation: for how many seconds the secret before goes on.
+pub fn read_rotation(fields: &mut Fields) -> i64 {
+    fields.present_or(&OVERLAP_SECONDS, DEFAULT_OVERLAP_SECONDS)
+}
+
+/// Reads the body of a rotation: for how many seconds the secret before goes on.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn parse_rotation(body: Object) -> Result<i64, Problems> {
+    let mut fields = Fields::new(body);
+    let overlap = read_rotation(&mut fields);
+    fields.finish(Some(overlap))
+}
