@@ -1,12 +1,12 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program};
-use crate::{clients, deny, openapi, public_api, reference, schemathesis, signatures, test, tidy};
+use crate::{clients, deny, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -14,6 +14,7 @@ const STEPS: [Step; 12] = [
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
     ("tests", || test::run(&[])),
+    ("simulated months", || simulate::run(&[])),
     ("licences and bans", deny::run),
     ("signatures of webhooks", signatures::run),
     ("reference in a browser", reference::run),

@@ -15,6 +15,7 @@ mod reference;
 mod schemathesis;
 mod service;
 mod signatures;
+mod simulate;
 mod test;
 mod text;
 mod tidy;
@@ -30,7 +31,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -78,6 +79,12 @@ const COMMANDS: [Command; 10] = [
         arguments: "",
         does: "read /docs of the built binary with a headless Chromium; pictures stay under the target folder",
         run: |_| reference::run(),
+    },
+    Command {
+        name: "simulate",
+        arguments: "[--seed N] [--rounds N]",
+        does: "live through months of deliveries in simulated time; one seed alone with its story, else 2,000 of them",
+        run: simulate::run,
     },
     Command {
         name: "bench",

@@ -11,6 +11,7 @@ use crate::claims::Claims;
 use crate::lanes::{Begun, Lanes, Limits, Place};
 use crate::lease::{Ends, Now, later};
 use crate::record::{Batch, Completed, Outcomes, Recording, Refusal};
+use crate::unsettled::Unsettled;
 use crate::{Settings, Waiting};
 
 /// Without room, or after news that came to nothing, the queue rests at least so long.
@@ -27,6 +28,7 @@ pub struct Dispatcher<M> {
     lanes: Lanes<Waiting<M>>,
     claims: Claims,
     outcomes: Outcomes,
+    unsettled: Unsettled,
     wakes: Wakes,
     forgotten: usize,
 }
@@ -61,7 +63,8 @@ impl<M> Dispatcher<M> {
     pub fn new(worker: WorkerId, settings: Settings, limits: Limits, now: Now) -> Self {
         let lanes = Lanes::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new());
-        Self { worker, settings, lanes, claims, outcomes, wakes: Wakes::default(), forgotten: 0 }
+        let (unsettled, wakes) = (Unsettled::default(), Wakes::default());
+        Self { worker, settings, lanes, claims, outcomes, unsettled, wakes, forgotten: 0 }
     }
 
     /// How many deliveries are held, from their claim until what became of them is recorded.
@@ -113,6 +116,7 @@ impl<M> Dispatcher<M> {
         };
         let ends = now.plus(self.settings.lease());
         let lease = Lease { worker: self.worker, until: ends.stored() };
+        self.unsettled.claim_begins();
         Some(ClaimOrder { claim, lease, at: now, ends })
     }
 
@@ -141,12 +145,14 @@ impl<M> Dispatcher<M> {
         let mut kept = 0;
         let (kept, surplus) = found.jobs.into_iter().partition(|job| {
             let count = coming.entry((job.tenant, job.webhook_id)).or_default();
-            let takes = kept < self.lanes.room() && self.lanes.takes((job.tenant, job.webhook_id), *count);
+            let is_doubtful = self.unsettled.is_doubtful(job, order.at.wall);
+            let takes =
+                !is_doubtful && kept < self.lanes.room() && self.lanes.takes((job.tenant, job.webhook_id), *count);
             *count += usize::from(takes);
             kept += usize::from(takes);
             takes
         });
-        self.give_back(surplus, now);
+        self.give_back(surplus, Some(order.ends), now);
         kept
     }
 
@@ -157,6 +163,7 @@ impl<M> Dispatcher<M> {
 
     /// What came of a claim is dealt with.
     pub fn claim_ended(&mut self) {
+        self.unsettled.claim_ends();
         self.release(1);
     }
 
@@ -180,18 +187,24 @@ impl<M> Dispatcher<M> {
     pub fn take_in(&mut self, deliveries: Vec<Waiting<M>>, ends: Ends, reserved: usize, now: Now) {
         self.release(reserved);
         let offer = |it: Waiting<M>| {
+            if self.unsettled.leased_again(&it.job) {
+                return None;
+            }
             let lane = (it.job.tenant, it.job.webhook_id);
             self.lanes.offer(lane, it, ends).err().map(|it| it.job)
         };
         let refused = deliveries.into_iter().filter_map(offer).collect();
-        self.give_back(refused, now);
+        self.give_back(refused, Some(ends), now);
     }
 
     /// Lets others have deliveries that the lanes do not hold any more, or never did.
-    fn give_back(&mut self, jobs: Vec<Job>, now: Now) {
-        self.lanes.owe(jobs.len());
-        self.wakes.records |= !jobs.is_empty();
+    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<Ends>, now: Now) {
         for job in jobs {
+            if !self.unsettled.add(&job, ends) {
+                continue;
+            }
+            self.lanes.owe(1);
+            self.wakes.records = true;
             self.outcomes.add(Finished { job, fate: Fate::Back(now.wall), pulse: None });
         }
     }
@@ -200,9 +213,14 @@ impl<M> Dispatcher<M> {
 
     /// The next attempt to make, if one may begin now. Each ends with [`Dispatcher::ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<Begun<Waiting<M>>> {
-        let begun = self.lanes.start(now)?;
-        self.wakes.claims |= begun.makes_room;
-        Some(begun)
+        loop {
+            let begun = self.lanes.start(now)?;
+            self.wakes.claims |= begun.makes_room;
+            if self.unsettled.add(&begun.item.job, Some(begun.ends)) {
+                return Some(begun);
+            }
+            self.lanes.left(begun.place, None);
+        }
     }
 
     /// Whether enough is left of a lease for a request to go out now.
@@ -217,19 +235,19 @@ impl<M> Dispatcher<M> {
         if left { Fate::Released } else { Fate::Back(later(now.wall, NO_SECRET)) }
     }
 
-    /// A turn is over.
-    pub fn ended(&mut self, place: Place, ending: Ending) {
+    /// The turn of this delivery is over.
+    pub fn ended(&mut self, place: Place, job: &Job, ending: Ending) {
         match ending {
             Ending::Finished(finished, answer) => {
                 self.lanes.ended(place, answer);
                 self.outcomes.add(*finished);
                 self.wakes.records = true;
             }
-            Ending::Late => {
-                self.forgotten += 1;
+            Ending::Late | Ending::Abandoned => {
+                self.forgotten += usize::from(matches!(ending, Ending::Late));
+                self.unsettled.forget(job);
                 self.lanes.left(place, None);
             }
-            Ending::Abandoned => self.lanes.left(place, None),
         }
         self.wakes.records |= !self.lanes.is_open();
         self.wakes.quiet |= !self.lanes.is_open() && self.lanes.attempts() == 0;
@@ -260,6 +278,9 @@ impl<M> Dispatcher<M> {
             // There was no room for it a moment ago.
             self.claims.look_at_due();
         }
+        let jobs = batch.finished.iter().map(|it| it.job);
+        let leased_again = jobs.filter(|it| self.unsettled.confirm(it, batch.is_first_call())).collect();
+        self.give_back(leased_again, None, now);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
         Completed { lost: recorded.lost, failing: failing.map(|(lane, _)| lane).collect() }
@@ -275,6 +296,7 @@ impl<M> Dispatcher<M> {
             Refusal::Unrecordable => {
                 let given_up = self.outcomes.divide(batch);
                 self.lanes.recorded(usize::from(given_up.is_some()));
+                given_up.iter().for_each(|it| self.unsettled.forget(it));
                 given_up
             }
         }
@@ -286,7 +308,7 @@ impl<M> Dispatcher<M> {
     /// [`Dispatcher::recording`] says [`Recording::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
         let waiting = self.lanes.close().into_iter().map(|it| it.job).collect();
-        self.give_back(waiting, now);
+        self.give_back(waiting, None, now);
         self.wakes.records = true;
         self.lanes.attempts()
     }

@@ -14,6 +14,9 @@ mod dispatcher;
 mod lanes;
 mod lease;
 mod record;
+#[cfg(test)]
+mod tests;
+mod unsettled;
 
 use std::time::Duration;
 
@@ -23,7 +26,7 @@ pub use attempt::{Destination, Ending, Finished, admit, settle, store_failed, un
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
 pub use lanes::{Answer, Begun, Limits, Place};
 pub use lease::{Ends, Now};
-pub use record::{Batch, Completed, Recording, Refusal};
+pub use record::{Batch, Completed, Fates, Pulses, Recording, Refusal};
 
 /// What an operator sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -50,6 +50,11 @@ pub struct Completed {
     pub failing: Vec<Lane>,
 }
 
+/// What became of deliveries, as the store is told.
+pub type Fates = Vec<(Job, Fate)>;
+/// What attempts add to what is known of their subscriptions.
+pub type Pulses = Vec<(Lane, Pulse)>;
+
 /// What is recorded by one call of the store.
 #[derive(Debug)]
 pub struct Batch {
@@ -71,7 +76,7 @@ enum Stage {
 impl Batch {
     /// What the store is to record.
     #[must_use]
-    pub fn call(&self) -> (Vec<(Job, Fate)>, Vec<(Lane, Pulse)>) {
+    pub fn call(&self) -> (Fates, Pulses) {
         match self.stage {
             Stage::New => (self.fates(), self.pulses()),
             Stage::Doubtful => (self.fates(), vec![]),
@@ -79,12 +84,17 @@ impl Batch {
         }
     }
 
-    fn fates(&self) -> Vec<(Job, Fate)> {
+    /// Whether the store answered the first call.
+    pub(crate) fn is_first_call(&self) -> bool {
+        self.stage == Stage::New
+    }
+
+    fn fates(&self) -> Fates {
         self.finished.iter().map(|it| (it.job, it.fate.clone())).collect()
     }
 
     /// One pulse for each lane, in the order of the lanes: workers that record at once do not wait for each other.
-    fn pulses(&self) -> Vec<(Lane, Pulse)> {
+    fn pulses(&self) -> Pulses {
         let mut lanes: BTreeMap<Lane, Pulse> = BTreeMap::new();
         for it in &self.finished {
             let Some(pulse) = it.pulse else { continue };

@@ -25,8 +25,14 @@ impl Row {
     }
 }
 
+const DOMAIN: &[&str] = &["candor-domain"];
+
 fn table() -> Vec<Row> {
-    const DOMAIN: &[&str] = &["candor-domain"];
+    service().into_iter().chain(tools()).collect()
+}
+
+/// What the service is made of, and what tests it.
+fn service() -> Vec<Row> {
     let domain = Row {
         only: Some(&[
             "base64",
@@ -76,11 +82,22 @@ fn table() -> Vec<Row> {
             &[DOMAIN, &PORTS, &STORES, &FOR_TESTS, &["candor-service", "candor-http", "candor-webhooks", "candor-app"]],
             &[],
         ),
+    ]
+}
+
+/// What is run beside the service.
+fn tools() -> Vec<Row> {
+    vec![
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
         Row::new(
             "candor-bench",
             &[DOMAIN, &["candor-port-events", "candor-webhooks", "candor-test-postgres"]],
             &["actix-web"],
+        ),
+        Row::new(
+            "candor-simulate",
+            &[DOMAIN, &["candor-port-storage", "candor-dispatch"]],
+            &["diesel", "actix-web", "hyper"],
         ),
         Row::new("xtask", &[&["candor-test-postgres"]], &["diesel", "actix-web"]),
     ]

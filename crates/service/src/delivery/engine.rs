@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use candor_dispatch::{Begun, Dispatcher, Ending, Limits, Now, Place, Recording, Settings};
+use candor_domain::webhook::Job;
 use candor_port_storage::queue::WorkerId;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -182,7 +183,7 @@ impl Engine {
 
     /// Makes one attempt, and hands on what became of it.
     async fn attempt_one(&self, begun: Begun<Waiting>) {
-        let mut turn = Turn { engine: self, place: begun.place, ending: Ending::Abandoned };
+        let mut turn = Turn { engine: self, place: begun.place, job: begun.item.job, ending: Ending::Abandoned };
         turn.ending = self.attempt(&begun).await;
     }
 
@@ -248,6 +249,7 @@ impl Engine {
 struct Turn<'a> {
     engine: &'a Engine,
     place: Place,
+    job: Job,
     ending: Ending,
 }
 
@@ -255,7 +257,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let ending = std::mem::replace(&mut self.ending, Ending::Abandoned);
         let attempts = self.engine.tell(|it, _| {
-            it.ended(self.place, ending);
+            it.ended(self.place, &self.job, ending);
             it.attempts()
         });
         self.engine.figures.in_flight(attempts);

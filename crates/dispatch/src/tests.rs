@@ -1,0 +1,208 @@
+//! What the machine wants done, told what happened and what time it is.
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::id::{DeliveryId, EventId, OrganizationId, WebhookId};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Answered, FailureReason, Job, Origin, Outcome};
+use candor_port_storage::queue::{Claimed, Fate, Recorded, WorkerId};
+use ulid::Ulid;
+
+use crate::{
+    Dispatcher, Ending, Finished, Limits, Now, Recording, Refusal, Settings, Waiting, admit, settle, store_failed,
+};
+
+const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+fn at(millis: u64) -> Now {
+    let wall = Timestamp::from_millis(NOON.millis() + i64::try_from(millis).unwrap());
+    Now { wall, steady: Duration::from_millis(millis) }
+}
+
+fn machine() -> Dispatcher<()> {
+    Dispatcher::new(WorkerId([1; 16]), Settings::default(), Limits::OF_A_PROCESS, at(0))
+}
+
+fn job(event: u128) -> Job {
+    let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
+    let event = (EventId::from_ulid(Ulid(event)), EventType::EmployeeCreated);
+    Job::new(tenant, WebhookId::from_ulid(Ulid(2)), event, NOON, Origin::Event)
+}
+
+fn waiting(job: Job) -> Waiting<()> {
+    Waiting { job, message: (), resumed: false }
+}
+
+/// Takes in so many and lets each attempt fail.
+fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
+    let ends = machine.reserve(1, now).unwrap();
+    machine.take_in((1..=count).map(|it| waiting(job(it))).collect(), ends, 1, now);
+    while let Some(begun) = machine.next_attempt(now) {
+        let answered = Answered { status: 500, duration_ms: 3, outcome: Outcome::Failed(FailureReason::Status) };
+        let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
+        let times = (now.wall, now.wall);
+        let (finished, answer) = settle(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
+        machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
+    }
+}
+
+#[test]
+fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
+    let mut machine = machine();
+    let order = machine.next_claim(at(0)).unwrap();
+    assert_eq!(order.lease.until, at(30_000).wall);
+    let found = Claimed { jobs: vec![job(1), job(2)], next: None };
+    let kept = machine.claimed(&order, found, at(5));
+    assert_eq!(kept, [job(1), job(2)]);
+    machine.take_in(kept.into_iter().map(waiting).collect(), order.ends, 0, at(5));
+    machine.claim_ended();
+    let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(5))).collect();
+    assert_eq!((begun.len(), machine.attempts(), machine.held()), (2, 2, 2));
+    assert!(machine.may_send(begun[0].ends, at(12_500)) && !machine.may_send(begun[0].ends, at(12_501)));
+}
+
+#[test]
+fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
+    let mut machine = machine();
+    let order = machine.next_claim(at(0)).unwrap();
+    let found = Claimed { jobs: (0..100).map(job).collect(), next: None };
+    assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new lane takes");
+    assert!(machine.take_wakes().records);
+    let (fates, pulses) = machine.next_batch().unwrap().call();
+    assert_eq!((fates.len(), pulses.len()), (36, 0));
+    assert!(fates.iter().all(|(_, fate)| *fate == Fate::Back(at(1).wall)));
+}
+
+#[test]
+fn outcomes_are_recorded_together_and_soon() {
+    let mut machine = machine();
+    assert_eq!(machine.recording(at(0)), Recording::Idle);
+    fail(&mut machine, 3, at(0));
+    assert_eq!(machine.recording(at(0)), Recording::Now);
+    let batch = machine.next_batch().unwrap();
+    let (fates, pulses) = batch.call();
+    assert_eq!((fates.len(), pulses.len(), pulses[0].1.streak.failures), (3, 1, 3));
+    fail(&mut machine, 1, at(1));
+    machine.recorded(batch, Recorded::default(), at(2));
+    assert_eq!(machine.recording(at(2)), Recording::At(Duration::from_millis(7)), "a batch is given time to fill");
+    assert_eq!(machine.recording(at(7)), Recording::Now);
+}
+
+#[test]
+fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice() {
+    for (lost, calls) in [(3, 2), (0, 3)] {
+        let mut machine = machine();
+        fail(&mut machine, 3, at(0));
+        let batch = machine.next_batch().unwrap();
+        assert_eq!(machine.not_recorded(batch, Refusal::Unanswered, at(0)), None);
+        assert_eq!(machine.recording(at(0)), Recording::At(Duration::from_millis(50)), "the store is left alone");
+        let mut made = 1;
+        while let Some(batch) = machine.next_batch() {
+            let (fates, pulses) = batch.call();
+            made += 1;
+            assert_eq!((fates.len(), pulses.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
+            machine.recorded(batch, Recorded { lost: if made == 2 { lost } else { 0 }, ..Recorded::default() }, at(60));
+        }
+        assert_eq!((made, machine.held()), (calls, 0), "{lost} were recorded already");
+    }
+}
+
+#[test]
+fn the_store_is_left_alone_for_longer_each_time_it_fails() {
+    let mut machine = machine();
+    fail(&mut machine, 1, at(0));
+    let pauses = (0..8).map(|_| {
+        let batch = machine.next_batch().unwrap();
+        machine.not_recorded(batch, Refusal::Unanswered, at(0));
+        match machine.recording(at(0)) {
+            Recording::At(time) => time.as_millis(),
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_eq!(pauses.collect::<Vec<_>>(), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+}
+
+#[test]
+fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
+    let mut machine = machine();
+    fail(&mut machine, 5, at(0));
+    let (mut given_up, mut recorded) = (vec![], vec![]);
+    while let Some(batch) = machine.next_batch() {
+        let (fates, _) = batch.call();
+        if fates.iter().any(|(it, _)| *it == job(4)) {
+            given_up.extend(machine.not_recorded(batch, Refusal::Unrecordable, at(0)));
+        } else {
+            recorded.extend(fates.into_iter().map(|(it, _)| it));
+            machine.recorded(batch, Recorded::default(), at(0));
+        }
+    }
+    recorded.sort_by_key(|it| it.event_id);
+    assert_eq!((given_up, machine.held()), (vec![job(4)], 0));
+    assert_eq!(recorded, [job(1), job(2), job(3), job(5)]);
+}
+
+#[test]
+fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
+    let mut machine = machine();
+    let order = machine.next_claim(at(0)).unwrap();
+    let ends = machine.reserve(1, at(0)).unwrap();
+    machine.take_in((0..20).map(|it| waiting(job(it))).collect(), ends, 1, at(0));
+    let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
+    assert_eq!((machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(1, at(1))), (8, None, None));
+    let kept = machine.claimed(&order, Claimed { jobs: vec![job(30)], next: None }, at(2));
+    assert_eq!(kept, [], "what comes after the stop is given back too");
+    machine.claim_ended();
+    for it in begun {
+        assert!(!machine.take_wakes().quiet);
+        machine.ended(it.place, &it.item.job, Ending::Abandoned);
+    }
+    assert!(machine.take_wakes().quiet);
+    let batch = machine.next_batch().unwrap();
+    assert_eq!((batch.call().0.len(), machine.recording(at(3))), (13, Recording::Idle));
+    machine.recorded(batch, Recorded::default(), at(3));
+    assert_eq!((machine.recording(at(8)), machine.held()), (Recording::Over, 0));
+}
+
+#[test]
+fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_long_dropped() {
+    let (settings, id) = (Settings::default(), DeliveryId::from_ulid(Ulid(9)));
+    let to = |active| crate::Destination { url: "https://example.com/", active };
+    let admits = |waiting: &Waiting<()>, active, now| admit(&settings, waiting, to(active), || id, now);
+    let first = waiting(job(1));
+    assert_eq!(admits(&first, true, NOON), Ok(()));
+    assert_eq!(admits(&first, false, NOON), Err(Fate::Parked));
+    let test = waiting(Job { origin: Origin::Test, ..job(1) });
+    assert_eq!(admits(&test, false, NOON), Ok(()), "a test is sent all the same");
+    let resumed = Waiting { resumed: true, ..first };
+    assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
+    let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
+    let Finished { pulse, .. } = crate::unsent(job(1), dropped.clone());
+    assert!(matches!(dropped, Fate::Settled(_)) && pulse.is_some_and(|it| it.streak.failures == 0));
+    assert_eq!(store_failed(NOON), Fate::Back(NOON.plus_seconds(5)));
+}
+
+#[test]
+fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not_attempted() {
+    let mut machine = machine();
+    fail(&mut machine, 1, at(0));
+    let batch = machine.next_batch().unwrap();
+    machine.not_recorded(batch, Refusal::Unanswered, at(0));
+    // The lease is over, and the store is back: this worker claims what it has not recorded yet.
+    let again = machine.next_claim(at(31_000)).unwrap();
+    let kept = machine.claimed(&again, Claimed { jobs: vec![job(1)], next: None }, at(31_001));
+    machine.take_in(kept.into_iter().map(waiting).collect(), again.ends, 0, at(31_001));
+    machine.claim_ended();
+    assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
+    while let Some(batch) = machine.next_batch() {
+        let (fates, _) = batch.call();
+        let is_back = fates.iter().any(|(_, fate)| *fate == Fate::Back(at(31_002).wall));
+        assert!(!is_back || fates[0].0 == job(1));
+        machine.recorded(batch, Recorded { lost: u64::from(is_back), ..Recorded::default() }, at(31_002));
+    }
+    assert_eq!(machine.held(), 0);
+    let ends = machine.reserve(1, at(31_003)).unwrap();
+    machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
+    assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");
+}

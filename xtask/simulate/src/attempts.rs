@@ -1,0 +1,96 @@
+//! Attempts: what they need is looked up, they go to their receivers, and answers come back.
+
+use candor_dispatch::{Destination, Ending, admit, settle, store_failed, unsent};
+use candor_domain::id::DeliveryId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Answered;
+use candor_port_storage::queue::Fate;
+use ulid::Ulid;
+
+use crate::receiver::Receiver;
+use crate::run::{Defect, Happening, Run};
+
+/// A request that is under way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    id: DeliveryId,
+    begun_at: Timestamp,
+    answered: Answered,
+}
+
+impl Run {
+    /// The turn of a delivery has come: what is stored of its subscription is looked at, and it is sent.
+    pub(crate) fn look_up(&mut self, place: usize, turn: u64) {
+        let fails = self.now < self.outage_until || self.random.chance(self.plan.failing);
+        let id = self.delivery_id();
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(begun) = process.turns.get(&turn).cloned() else { return };
+        let (lane, job, now) = (begun.place.lane, begun.item.job, process.now(self.now, self.step));
+        let subscription = self.queue.subscriptions.get(&lane).copied();
+        let unable = match subscription {
+            _ if fails => Some(store_failed(now.wall)),
+            None => Some(Fate::Gone),
+            Some(it) => {
+                let to = Destination { url: "", active: it.active };
+                let refused = admit(&process.settings, &begun.item, to, || id, now.wall).err();
+                let blind = self.plan.without_key == Some((place, lane));
+                refused.or_else(|| blind.then(|| process.machine.without_secret(lane, now)))
+            }
+        };
+        let ending = match unable {
+            Some(fate) => Some(Ending::Finished(Box::new(unsent(job, fate)), None)),
+            None if !process.machine.may_send(begun.ends, now) => Some(Ending::Late),
+            None => None,
+        };
+        if let Some(ending) = ending {
+            process.turns.remove(&turn);
+            process.machine.ended(begun.place, &begun.item.job, ending);
+            if fails {
+                self.promises.disturbed(self.now + 10_000);
+            }
+            return self.drive(place);
+        }
+        let life = process.life;
+        let key = (lane, job.event_id);
+        self.promises.sent(life, key, job.attempt, now.wall, self.now);
+        let receiver = self.receivers.get(&lane).copied().unwrap_or(Receiver::Hanging);
+        let answered = receiver.answer(self.now, &mut self.random);
+        let attempt = Sent { id: job.delivery_id.unwrap_or(id), begun_at: now.wall, answered };
+        self.after(answered.duration_ms.into(), Happening::Answered { place, life, turn, attempt });
+    }
+
+    /// The answer of a receiver, or its silence, has come to an end.
+    pub(crate) fn answered(&mut self, place: usize, turn: u64, attempt: Sent) {
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(begun) = process.turns.remove(&turn) else { return };
+        let (lane, job, now) = (begun.place.lane, begun.item.job, process.now(self.now, self.step));
+        let Sent { id, begun_at, answered } = attempt;
+        let times = (begun_at, now.wall);
+        let (finished, mut answer) = settle(&process.settings, job, (id, String::new()), answered, times);
+        if self.defect == Some(Defect::EverybodyIsQuick) {
+            answer = candor_dispatch::Answer { answered: true, acknowledged: true, took: std::time::Duration::ZERO };
+        }
+        self.promises.answered(process.life, (lane, job.event_id), id, (now.wall, self.now));
+        process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
+        self.drive(place);
+    }
+
+    /// A process that stops has no more time: what is under way is cut off, and given back.
+    pub(crate) fn cut(&mut self, place: usize) {
+        let Some(process) = &mut self.processes[place] else { return };
+        let wall = process.now(self.now, self.step).wall;
+        for begun in std::mem::take(&mut process.turns).into_values() {
+            let job = begun.item.job;
+            self.promises.landed(process.life, (begun.place.lane, job.event_id));
+            let finished = unsent(job, Fate::Back(wall));
+            process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), None));
+        }
+        self.drive(place);
+    }
+
+    /// The next attempt's id.
+    pub(crate) fn delivery_id(&mut self) -> DeliveryId {
+        self.ids += 1;
+        DeliveryId::from_ulid(Ulid(self.ids))
+    }
+}

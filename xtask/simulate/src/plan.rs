@@ -1,0 +1,170 @@
+//! What a seed makes of a month: who subscribes, what happens, and what goes wrong when.
+
+use candor_dispatch::Limits;
+use candor_domain::access::Tenant;
+use candor_domain::id::{OrganizationId, WebhookId};
+use candor_port_storage::queue::Lane;
+use ulid::Ulid;
+
+use crate::random::Random;
+use crate::receiver::Receiver;
+
+pub(crate) const SECOND: i64 = 1_000;
+pub(crate) const MINUTE: i64 = 60 * SECOND;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+/// Nothing is planned later than this; what is queued then has the rest of the month to come to its end.
+const PLANNED: i64 = 27 * DAY;
+/// What happens together happens within this time.
+const TOGETHER: i64 = 10 * MINUTE;
+
+/// So little room that there is seldom enough; but half of it, which slow receivers do not get, is enough for a claim.
+const SMALL: Limits = Limits { attempts: 16, waiting: 160 };
+
+/// Something that happens by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chore {
+    /// So many events of a tenant in one change; handed over with its commit, unless it is an import.
+    Events { tenant: Tenant, count: usize, import: bool },
+    /// A subscription is made active, or is not any more.
+    Active(Lane, bool),
+    /// A subscription is removed.
+    Remove(Lane),
+    /// Somebody asks for some past events again.
+    Replay(Lane),
+    /// All clocks are set on, or back.
+    Step(i64),
+    /// The store answers nobody for so long.
+    Outage(i64),
+    /// A process is killed, and another one takes its place after this time.
+    Kill(usize, i64),
+    /// A process is stopped in good order, with so much time for what is under way, and replaced likewise.
+    Stop(usize, i64, i64),
+}
+
+/// A subscription of the simulation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subscriber {
+    pub(crate) lane: Lane,
+    pub(crate) receiver: Receiver,
+}
+
+/// A month.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) subscribers: Vec<Subscriber>,
+    pub(crate) processes: usize,
+    pub(crate) limits: Limits,
+    /// How many of a thousand calls of the store fail outside of outages.
+    pub(crate) failing: i64,
+    /// A process that cannot open the secrets of a subscription.
+    pub(crate) without_key: Option<(usize, Lane)>,
+    pub(crate) chores: Vec<(i64, Chore)>,
+}
+
+struct Planner<'a> {
+    random: &'a mut Random,
+    /// Most of what happens, happens around these times.
+    busy: Vec<i64>,
+    chores: Vec<(i64, Chore)>,
+}
+
+impl Plan {
+    pub(crate) fn of(random: &mut Random) -> Self {
+        let subscribers = subscribers(random);
+        let processes = usize::try_from(random.between(2, 5)).unwrap_or(2);
+        let limits = random.pick(&[SMALL, Limits { attempts: 32, waiting: 320 }, Limits::OF_A_PROCESS]);
+        let busy = (0..random.between(2, 6)).map(|_| random.between(0, PLANNED)).collect();
+        let blind = random.chance(150).then(|| subscribers[random.index(subscribers.len())].lane);
+        let mut planner = Planner { random, busy, chores: vec![] };
+        planner.events(&subscribers);
+        planner.changes(&subscribers);
+        planner.faults(processes);
+        let chores = planner.chores;
+        let failing = random.pick(&[0, 0, 2, 20]);
+        Self { subscribers, processes, limits, failing, without_key: blind.map(|lane| (processes - 1, lane)), chores }
+    }
+}
+
+/// One to five tenants with one to four subscriptions each. The first receiver is prompt and never paused.
+fn subscribers(random: &mut Random) -> Vec<Subscriber> {
+    let mut all = vec![];
+    for tenant in 0..random.between(1, 6) {
+        let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(tenant.unsigned_abs().into())));
+        for _ in 0..random.between(1, 5) {
+            let lane = (tenant, WebhookId::from_ulid(Ulid(all.len() as u128)));
+            let receiver = if all.is_empty() { Receiver::Prompt } else { Receiver::any(random) };
+            all.push(Subscriber { lane, receiver });
+        }
+    }
+    all
+}
+
+impl Planner<'_> {
+    fn at(&mut self) -> i64 {
+        if self.random.chance(300) {
+            return self.random.between(0, PLANNED);
+        }
+        self.random.pick(&self.busy) + self.random.between(0, TOGETHER)
+    }
+
+    fn plan(&mut self, chore: Chore) {
+        let at = self.at();
+        self.chores.push((at, chore));
+    }
+
+    fn events(&mut self, subscribers: &[Subscriber]) {
+        for _ in 0..self.random.between(20, 80) {
+            let tenant = self.random.pick(subscribers).lane.0;
+            let count = match self.random.between(0, 100) {
+                0..75 => 1,
+                75..96 => self.random.between(2, 40),
+                _ => self.random.between(40, 400),
+            };
+            let import = self.random.chance(200);
+            self.plan(Chore::Events { tenant, count: usize::try_from(count).unwrap_or(1), import });
+        }
+    }
+
+    fn changes(&mut self, subscribers: &[Subscriber]) {
+        let Some((_, others)) = subscribers.split_first().filter(|(_, others)| !others.is_empty()) else { return };
+        for _ in 0..self.random.between(0, 4) {
+            let lane = self.random.pick(others).lane;
+            let at = self.at();
+            let longest = self.random.pick(&[10 * SECOND, HOUR, 50 * HOUR]);
+            let until = at + self.random.between(SECOND, longest);
+            self.chores.push((at, Chore::Active(lane, false)));
+            self.chores.push((until, Chore::Active(lane, true)));
+        }
+        if self.random.chance(150) {
+            let lane = self.random.pick(others).lane;
+            self.plan(Chore::Remove(lane));
+        }
+        for _ in 0..self.random.between(0, 4) {
+            let lane = self.random.pick(subscribers).lane;
+            self.plan(Chore::Replay(lane));
+        }
+    }
+
+    fn faults(&mut self, processes: usize) {
+        for _ in 0..self.random.between(0, 6) {
+            let (process, pause) = (self.random.index(processes), self.random.between(SECOND, 10 * MINUTE));
+            self.plan(Chore::Kill(process, pause));
+        }
+        for _ in 0..self.random.between(0, 3) {
+            let (process, pause) = (self.random.index(processes), self.random.between(SECOND, MINUTE));
+            let grace = self.random.pick(&[0, 5 * SECOND, 20 * SECOND]);
+            self.plan(Chore::Stop(process, grace, pause));
+        }
+        for _ in 0..self.random.between(0, 4) {
+            let longest = self.random.pick(&[SECOND, MINUTE, 20 * MINUTE]);
+            let long = self.random.between(1, longest);
+            self.plan(Chore::Outage(long));
+        }
+        for _ in 0..self.random.between(0, 3) {
+            let longest = self.random.pick(&[5 * SECOND, 5 * MINUTE, 3 * HOUR]);
+            let by = self.random.between(-longest, longest);
+            self.plan(Chore::Step(by));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Calls of the store: on their way, carried out or failing, and answered.
+
+use candor_dispatch::{ClaimOrder, Ends, Fates, Now, Pulses, Refusal, Waiting};
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::id::DeliveryId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{Job, Origin};
+use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, Walk, WorkerId};
+
+use crate::queue::Change;
+use crate::receiver::Receiver;
+use crate::run::{Defect, Happening, Run};
+
+/// After a disturbance a lease may have to run out.
+pub(crate) const LEASE: i64 = 30_000;
+
+/// A call, with its answer on the way back.
+pub(crate) enum Call {
+    Claim(ClaimOrder, Option<Claimed>),
+    Record(Record, Result<Recorded, Refusal>),
+    Commit(Commit, Option<Vec<Job>>),
+}
+
+/// What became of deliveries.
+pub(crate) struct Record {
+    pub(crate) worker: WorkerId,
+    pub(crate) fates: Fates,
+    pub(crate) pulses: Pulses,
+}
+
+/// A change that fires events.
+pub(crate) struct Commit {
+    pub(crate) tenant: Tenant,
+    pub(crate) count: usize,
+    /// What it queues is leased to its process, which keeps room for it.
+    pub(crate) lease: Option<(Lease, Ends)>,
+}
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// Nothing was done.
+    Before,
+    /// It was done, and nobody is told.
+    After,
+    /// The store says that it cannot.
+    Refused,
+}
+
+impl Run {
+    /// How long something takes on its way to the store or back.
+    pub(crate) fn way(&mut self) -> i64 {
+        if self.random.chance(4) { self.random.between(100, 2_500) } else { self.random.between(0, 8) }
+    }
+
+    /// Sends a call to the store.
+    pub(crate) fn ask(&mut self, place: usize, life: usize, call: Call) {
+        let way = self.way();
+        self.after(way, Happening::Asks { place, life, call: Box::new(call) });
+    }
+
+    fn fault(&mut self) -> Option<Fault> {
+        let fault = if self.now < self.outage_until {
+            Some(Fault::Before)
+        } else if self.random.chance(self.plan.failing) {
+            Some(self.random.pick(&[Fault::Before, Fault::After, Fault::After, Fault::Refused]))
+        } else {
+            None
+        };
+        if fault.is_some() {
+            self.promises.counts.failed_calls += 1;
+            self.promises.disturbed(self.now + LEASE);
+        }
+        fault
+    }
+
+    /// A call arrives, perhaps of a process that is dead by now.
+    pub(crate) fn asked(&mut self, place: usize, life: usize, call: Call) {
+        let fault = self.fault();
+        let is_done = !matches!(fault, Some(Fault::Before | Fault::Refused));
+        let call = match call {
+            Call::Claim(order, _) => {
+                let claimed = is_done.then(|| self.claim(&order));
+                Call::Claim(order, claimed.filter(|_| fault.is_none()))
+            }
+            Call::Record(record, _) => {
+                let recorded = is_done.then(|| self.record(life, &record));
+                let answer = match (fault, recorded) {
+                    (None, Some(it)) => Ok(it),
+                    (Some(Fault::Refused), _) => Err(Refusal::Unrecordable),
+                    _ => Err(Refusal::Unanswered),
+                };
+                Call::Record(record, answer)
+            }
+            Call::Commit(commit, _) => {
+                let jobs = is_done.then(|| self.commit(&commit));
+                Call::Commit(commit, jobs.filter(|_| fault.is_none()))
+            }
+        };
+        let way = self.way();
+        self.after(way, Happening::Answer { place, life, call: Box::new(call) });
+    }
+
+    fn claim(&mut self, order: &ClaimOrder) -> Claimed {
+        let first = |walk: &Walk| Claim::Lanes(Walk { after: None, lanes: 1, each: walk.each, busy: vec![] });
+        let still = match &order.claim {
+            Claim::Lanes(walk) if self.defect == Some(Defect::WalksStandStill) => Some(first(walk)),
+            Claim::Oldest { .. } | Claim::Lanes(_) | Claim::Parked(_) => None,
+        };
+        self.queue.claim(order.lease, order.at.wall, still.as_ref().unwrap_or(&order.claim))
+    }
+
+    fn record(&mut self, life: usize, record: &Record) -> Recorded {
+        let Self { queue, promises, random, defect, now, .. } = self;
+        let mut fates = record.fates.iter();
+        let recorded = queue.record(record.worker, &record.fates, &record.pulses, |job, change| {
+            let id = fates.next().and_then(|(_, fate)| entry_of(fate));
+            let is_logged = matches!(change, Change::Logged(..));
+            if is_logged && *defect == Some(Defect::LogHasHoles) && random.chance(5) {
+                return;
+            }
+            promises.recorded(life, ((job.tenant, job.webhook_id), job.event_id), id, &change, *now);
+        });
+        let soonest = record.fates.iter().filter_map(|(job, fate)| self.due_again(job, fate)).min();
+        if let Some(soonest) = soonest {
+            self.stir(soonest);
+        }
+        recorded
+    }
+
+    /// When a delivery can be claimed again, of which this was recorded.
+    fn due_again(&self, job: &Job, fate: &Fate) -> Option<Timestamp> {
+        let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
+        match fate {
+            Fate::Settled(settled) if queued.delivery_id.is_none() => settled.retry_at,
+            Fate::Settled(_) | Fate::Released | Fate::Parked | Fate::Gone => Some(self.wall()),
+            Fate::Back(at) => Some(*at),
+        }
+    }
+
+    fn commit(&mut self, commit: &Commit) -> Vec<Job> {
+        let lease = commit.lease.map(|(lease, _)| lease);
+        let of_tenant = |it: &&Lane| it.0 == commit.tenant;
+        let active: Vec<Lane> = self.queue.subscriptions.keys().filter(of_tenant).copied().collect();
+        let mut jobs = vec![];
+        for _ in 0..commit.count {
+            let event = (self.event_id(), EventType::EmployeeCreated);
+            for lane in &active {
+                if self.queue.subscriptions.get(lane).is_some_and(|it| it.active) {
+                    let job = Job::new(lane.0, lane.1, event, self.wall(), Origin::Event);
+                    self.queues(job, lease);
+                    self.events.push((*lane, event.0));
+                    jobs.push(job);
+                }
+            }
+        }
+        self.stir(lease.map_or(self.wall(), |it| it.until));
+        jobs
+    }
+
+    /// Queues a delivery, and tells those who watch.
+    pub(crate) fn queues(&mut self, job: Job, lease: Option<Lease>) {
+        let lane = (job.tenant, job.webhook_id);
+        if self.queue.add(job, lease) {
+            let waits = self.receivers.get(&lane) == Some(&Receiver::Prompt);
+            self.promises.queued((lane, job.event_id), job.first_due_at, waits, self.now);
+        }
+    }
+
+    /// An answer arrives at the process that has asked.
+    pub(crate) fn answer(&mut self, place: usize, call: Call) {
+        let (now, step, overrated) = (self.now, self.step, self.defect == Some(Defect::LeasesAreOverrated));
+        let Some(process) = &mut self.processes[place] else { return };
+        let at = process.now(now, step);
+        let believed = |ends: Ends, since: Now| if overrated { overrate(since) } else { ends };
+        match call {
+            Call::Claim(order, Some(claimed)) => {
+                let found = !claimed.jobs.is_empty();
+                let resumed = matches!(order.claim, Claim::Parked(_));
+                let kept = process.machine.claimed(&order, claimed, at);
+                let kept = kept.into_iter().map(|job| Waiting { job, message: (), resumed }).collect();
+                process.machine.take_in(kept, believed(order.ends, order.at), 0, at);
+                process.machine.claim_ended();
+                process.claim_came_back(found, now);
+            }
+            Call::Claim(_, None) => {
+                process.machine.claim_failed(at);
+                process.machine.claim_ended();
+                process.claim_came_back(false, now);
+            }
+            Call::Record(_, answer) => {
+                let Some(batch) = process.batch.take() else { return };
+                match answer {
+                    Ok(recorded) => {
+                        let failing = process.machine.recorded(batch, recorded, at).failing;
+                        self.disable(&failing);
+                    }
+                    Err(why) => {
+                        let life = process.life;
+                        let fates = batch.call().0;
+                        if let Some(job) = process.machine.not_recorded(batch, why, at) {
+                            let fate = fates.iter().find(|(it, _)| *it == job);
+                            self.promises.given_up(life, fate.and_then(|(_, fate)| entry_of(fate)));
+                        }
+                    }
+                }
+            }
+            Call::Commit(commit, jobs) => {
+                let waiting = |job| Waiting { job, message: (), resumed: false };
+                match (commit.lease, jobs) {
+                    (Some((_, ends)), Some(jobs)) => {
+                        let jobs = jobs.into_iter().map(waiting).collect();
+                        process.machine.take_in(jobs, believed(ends, at), commit.count, at);
+                    }
+                    (Some(_), None) => process.machine.release(commit.count),
+                    (None, _) => process.machine.look_at_due(),
+                }
+            }
+        }
+        self.drive(place);
+    }
+
+    /// Makes subscriptions inactive that have failed for too long, as their processes do.
+    fn disable(&mut self, failing: &[Lane]) {
+        let wall = self.wall();
+        for lane in failing {
+            if let Some(it) = self.queue.subscriptions.get_mut(lane)
+                && it.streak.disables(wall)
+            {
+                it.active = false;
+            }
+        }
+    }
+}
+
+/// The entry that a fate adds to the log.
+fn entry_of(fate: &Fate) -> Option<DeliveryId> {
+    match fate {
+        Fate::Settled(settled) => Some(settled.entry.id),
+        Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+    }
+}
+
+/// The end of a lease that is taken for a minute longer than it is.
+fn overrate(since: Now) -> Ends {
+    since.plus(std::time::Duration::from_secs(90))
+}

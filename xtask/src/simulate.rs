@@ -1,0 +1,13 @@
+//! `cargo xtask simulate`: months of deliveries in simulated time, thousands of them.
+
+use crate::process::{Outcome, cargo, program, run as run_program};
+use crate::workspace::Workspace;
+
+const BINARY: &str = "candor-simulate";
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    // With the examples cargo settles the features as for tests, and builds no dependency a second time.
+    run_program(&mut cargo(&["build", "--quiet", "--workspace", "--bin", BINARY, "--examples"]))?;
+    let binary = Workspace::load()?.target_directory.join("debug").join(BINARY);
+    run_program(program(binary, &[]).args(arguments))
+}
