@@ -110,10 +110,8 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
 
 /// The name of the filter of a column.
 fn parameter(table: &Table, column: &str) -> String {
-    let name = match (table.name, column) {
-        ("objectives", "shelf" | "scope_status") => "status",
-        (_, column) => column.strip_suffix("_key").unwrap_or(column),
-    };
+    let named = table.parameters.iter().find(|(it, _)| *it == column).map(|(_, name)| *name);
+    let name = named.unwrap_or_else(|| column.strip_suffix("_key").unwrap_or(column));
     format!("filter[{name}]")
 }
 
@@ -121,7 +119,6 @@ fn parameter(table: &Table, column: &str) -> String {
 fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),
-        Condition::Tagged(..) if table.name == "employees" => Some("filter[custom_fields.…]".to_owned()),
         Condition::Tagged(members, _) => Some(parameter(table, members.member)),
         Condition::Reach(..)
         | Condition::Is(..)

@@ -72,6 +72,8 @@ pub struct Table {
     pub members: Option<MemberTable>,
     /// The indexes that lead to the rows of a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
+    /// What the filters of columns are called that have another name.
+    pub parameters: &'static [(&'static str, &'static str)],
     /// Whether rows belong to the organization and not to one of its data sets: they stand under its live tenant.
     pub of_organization: bool,
     /// Whether a new row can be saved together with those of other change sets, because two rows of one tenant never
@@ -86,19 +88,37 @@ pub struct Index {
     pub columns: &'static [&'static str],
     /// Whether no two rows of a tenant have the same values in these columns.
     pub unique: bool,
+    /// Whether it leads from each person in its first column to the first of their rows, so that the page of a team is
+    /// found by these.
+    pub firsts: bool,
+    /// Whether so few rows have one value of its first column that they are better put in order than met along another
+    /// index that has the order.
+    pub of_few: bool,
 }
 
 impl Index {
     /// An index in the order of these columns.
     #[must_use]
     pub const fn on(columns: &'static [&'static str]) -> Self {
-        Self { columns, unique: false }
+        Self { columns, unique: false, firsts: false, of_few: false }
     }
 
     /// An index of values that one row of a tenant can have.
     #[must_use]
     pub const fn unique(columns: &'static [&'static str]) -> Self {
-        Self { columns, unique: true }
+        Self { unique: true, ..Self::on(columns) }
+    }
+
+    /// The same index, which leads to the first row of each person.
+    #[must_use]
+    pub const fn to_firsts(self) -> Self {
+        Self { firsts: true, ..self }
+    }
+
+    /// The same index, whose first column has few rows of each value.
+    #[must_use]
+    pub const fn to_few(self) -> Self {
+        Self { of_few: true, ..self }
     }
 }
 
@@ -114,6 +134,7 @@ impl Table {
             versioned: true,
             members: None,
             indexes: &[],
+            parameters: &[],
             of_organization: false,
             shares_commits: false,
         }
@@ -125,10 +146,36 @@ impl Table {
         if self.of_organization { Tenant::live(own.organization) } else { own }
     }
 
+    /// Whether a column is written with every row.
+    #[must_use]
+    pub const fn has(&self, column: &Column) -> bool {
+        has(self.columns, column) || has(self.derived, column)
+    }
+
     /// The columns that are read, in their order.
     pub fn read(&self) -> impl Iterator<Item = &'static Column> {
         self.columns.iter().chain(self.recorded)
     }
+}
+
+const fn has(columns: &[Column], wanted: &Column) -> bool {
+    let mut at = 0;
+    while at < columns.len() {
+        if columns[at].kind as u8 == wanted.kind as u8 && is_same(columns[at].name, wanted.name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 /// A side table `(tenant_id, <member>, <owner>)`: which rows have a certain tag.

@@ -8,6 +8,7 @@ pub mod change;
 pub mod flat;
 pub mod listing;
 pub mod places;
+pub mod plan;
 pub mod put;
 pub mod queue;
 pub mod read;

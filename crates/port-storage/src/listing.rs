@@ -5,12 +5,12 @@
 use std::marker::PhantomData;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::page::{Key, PageRequest, Sort, SortBy};
+use candor_domain::page::{Key, Listed, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::time::Timestamp;
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
-use crate::read::{ID, RowKind};
+use crate::read::RowKind;
 
 /// A list of one resource: what some [`Listing`]s hold together.
 #[derive(Debug, Clone)]
@@ -94,6 +94,18 @@ pub const fn sort_column(by: SortBy) -> Column {
     }
 }
 
+/// Whether a table has the columns of all these orders.
+const fn has_sorts<T: Listed>(table: &Table) -> bool {
+    let mut at = 0;
+    while at < T::ORDERS.len() {
+        if !table.has(&sort_column(T::ORDERS[at].by)) {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 pub(crate) const UPDATED_AT: Column = Column::new("updated_at", Type::Time);
 pub(crate) const OBSERVATION_DATE: Column = Column::new("observation_date", Type::Date);
 pub(crate) const NAME_KEY: Column = Column::new("name_key", Type::Text);
@@ -102,28 +114,21 @@ pub(crate) const STATUS: Column = Column::new("status", Type::Text);
 const ARCHIVED: Column = Column::new("archived", Type::Flag);
 
 impl Listing {
-    /// A page of everything there is.
-    pub(crate) fn new<T: Stored>(sort: Sort, page: &PageRequest) -> Self {
+    /// A page of everything there is. An order whose column the table does not have does not compile.
+    pub(crate) fn new<T: Stored + Listed>(sort: Sort, page: &PageRequest) -> Self {
+        const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
         let after = page.after.as_ref().map(|it| (cell(&it.key), it.id));
         let (sort, descending) = (sort_column(sort.by), sort.descending);
         Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
     }
 
-    /// The first of everything there is, in the order of the ids.
-    pub(crate) fn by_id<T: Stored>(limit: u16) -> Self {
-        Self {
-            kind: RowKind::of::<T>(),
-            runs: None,
-            conditions: vec![],
-            sort: ID,
-            descending: false,
-            after: None,
-            limit,
-        }
+    /// The first of everything there is, in the order of a column.
+    pub(crate) fn ordered<T: Stored>(sort: Column, descending: bool, limit: u16) -> Self {
+        Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
     }
 
     /// A page of everything there is that was last changed at such a time (decision D10).
-    pub(crate) fn changed<T: Stored>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
+    pub(crate) fn changed<T: Stored + Listed>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<T>(sort, page);
         it.within(UPDATED_AT, within, Cell::Time);
         it

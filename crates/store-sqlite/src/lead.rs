@@ -1,30 +1,33 @@
 //! What leads the way through a list: its own order, or the few rows that a side table names.
 //!
-//! SQLite cannot know which is shorter, so a look at how many rows the side table names, or people are below a manager,
-//! comes first.
+//! Which of them is shorter is chosen by the planner of all stores, from how many rows the side table names or people are
+//! below a manager.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::MemberTable;
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{self, Fact, Limits, Way, leads_to_firsts};
 
 use crate::sql::Db;
-use crate::team::{self, MOST_PEOPLE, Team};
+use crate::team::{self, MOST_PEOPLE};
 use crate::text::Draft;
 
-/// The order in which each person's rows have an index of their own: table, person, order.
-const BY_PERSON: (&str, &str, &str) = ("observations", "employee_id", "observation_date");
-/// At most so many people lead where each person's first row is found by an index: at 1.5 µs each, they then cost as much
-/// as the walk past everybody's rows,
-const FEW_BY_INDEX: usize = 600;
-/// in so much of which each of them costs as much as so many rows of others that are walked past. Who has not met enough
-/// of theirs by then looks for each person's first row after all.
+/// What decides between the ways. By an index, a person's first row costs 1.5 µs.
+const LIMITS: Limits = Limits {
+    people: 300,
+    firsts: 600,
+    told: MOST_PEOPLE,
+    after_a_walk: MOST_PEOPLE,
+    tagged: 4_000,
+    hashed: 0,
+    gathers_first: false,
+    hashes: false,
+};
+/// Rows of others that are walked past for each person of a team: they cost as much as a look for the person's first row.
+/// Who has not met enough rows of theirs by then looks for those after all.
 const WALKED_FOR_ONE: usize = 6;
-/// and so many where each of their rows has to be looked at.
-const FEW_PEOPLE: usize = 300;
-/// At most so many tagged rows lead by themselves.
-const FEW_TAGGED: usize = 4_000;
 
 /// What leads.
 #[derive(Debug, Clone, Copy)]
@@ -61,46 +64,26 @@ pub(crate) struct Tags<'l> {
 
 /// Chooses the shortest way. Where it leads past a crowd, the connection's statements can ask who belongs to it.
 pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> Result<Lead<'l>, StorageError> {
-    let (mut best, mut asked) = ((1.0, Lead::Order), None);
-    for condition in &listing.conditions {
-        let (part, lead, question) = match condition {
+    let (mut facts, mut teams) = (vec![], vec![]);
+    for (at, condition) in listing.conditions.iter().enumerate() {
+        let (count, is_sparse) = match condition {
             Condition::Within(column, manager) | Condition::Reach(column, manager) => {
                 let team = team::of(db, tenant, *manager)?;
-                let by_index = BY_PERSON == (listing.table().name, column.name, listing.sort.name);
-                let (part, lead) = among(&team, Below::of(condition, column.name, *manager), by_index);
-                let most = team.size().filter(|_| by_index).map_or(usize::MAX, |it| it * WALKED_FOR_ONE);
-                (part, lead, Some((team, most)))
+                let found = (team.size(), team.is_sparse());
+                let most = team.size().filter(|_| leads_to_firsts(listing, column));
+                teams.push((at, team, most.map_or(usize::MAX, |it| it * WALKED_FOR_ONE)));
+                found
             }
-            Condition::Tagged(side, tags) => {
-                let count = tagged(db, tenant, *side, tags, FEW_TAGGED + 1)?;
-                (share(count, FEW_TAGGED), Lead::Tagged(Tags { condition, side: *side, tags }), None)
-            }
+            Condition::Tagged(side, tags) => (Some(tagged(db, tenant, *side, tags, LIMITS.tagged + 1)?), false),
             Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
         };
-        if part <= best.0 {
-            (best, asked) = ((part, lead), question);
-        }
+        facts.push(Fact { condition: at, count, is_sparse });
     }
+    let way = plan::choose(listing, &facts, &LIMITS).first;
     // Only now: what the statement asks is about the people of the way that it takes.
-    if let ((_, Lead::Crowd(_)), Some((team, most))) = (&best, asked) {
-        db.question().ask(team, most);
-    }
-    Ok(best.1)
-}
-
-/// The way among the people of a team, and how much of what it is good for they are.
-fn among<'l>(team: &Team, below: Below<'l>, by_index: bool) -> (f64, Lead<'l>) {
-    match team.size() {
-        None => (1.0, Lead::Order),
-        Some(size) if by_index && size <= FEW_BY_INDEX => (share(size, FEW_BY_INDEX), Lead::Newest(below)),
-        Some(size) if by_index && team.is_sparse() => (share(size, MOST_PEOPLE), Lead::Newest(below)),
-        Some(size) if !by_index && size <= FEW_PEOPLE => (share(size, FEW_PEOPLE), Lead::People(below)),
-        Some(size) => (share(size, MOST_PEOPLE), Lead::Crowd(below)),
-    }
-}
-
-fn share(count: usize, few: usize) -> f64 {
-    count as f64 / few as f64
+    let asked = teams.into_iter().find(|(at, ..)| way == Way::Past(*at));
+    asked.into_iter().for_each(|(_, team, most)| db.question().ask(team, most));
+    Ok(Lead::of(way, listing))
 }
 
 fn tagged(
@@ -144,6 +127,34 @@ pub(crate) fn is_tagged<'d>(
     draft
         .any_of(&format!(" AND m.{}", side.member), tags.iter().copied())
         .add(&format!(" AND m.{} = +t.id)", side.owner))
+}
+
+impl<'l> Lead<'l> {
+    /// What leads along a way.
+    fn of(way: Way, listing: &'l Listing) -> Self {
+        let (at, is_past, is_firsts) = match way {
+            Way::Order | Way::Hashed => return Self::Order,
+            Way::Past(at) => (at, true, false),
+            Way::Gather(at) => (at, false, false),
+            Way::Firsts(at) => (at, false, true),
+        };
+        match listing.conditions.get(at) {
+            Some(condition @ (Condition::Within(column, manager) | Condition::Reach(column, manager))) => {
+                let below = Below::of(condition, column.name, *manager);
+                if is_past {
+                    Self::Crowd(below)
+                } else if is_firsts {
+                    Self::Newest(below)
+                } else {
+                    Self::People(below)
+                }
+            }
+            Some(condition @ Condition::Tagged(side, tags)) => Self::Tagged(Tags { condition, side: *side, tags }),
+            Some(Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..)) | None => {
+                Self::Order
+            }
+        }
+    }
 }
 
 impl Lead<'_> {

@@ -5,14 +5,12 @@ use candor_domain::page::Key;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Column, Fetch, Type};
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{is_elsewhere, is_of_few};
 use candor_port_storage::read::Found;
 
 use crate::lead::{self, Below, Lead};
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
-
-/// The table and column of a person whose rows have an index in the order of one of several sorts.
-const OF_ONE: (&str, &str) = ("objectives", "owner_id");
 
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
 /// row in common.
@@ -54,7 +52,7 @@ pub(crate) fn rows<T>(
     listing: &Listing,
     mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    if !listing.conditions.iter().any(names_others) {
+    if !listing.conditions.iter().any(is_elsewhere) {
         return led(db, tenant, listing, Lead::Order, read);
     }
     // What was found out about the people must still hold for the rows.
@@ -66,14 +64,6 @@ pub(crate) fn rows<T>(
             led(moment.0, tenant, listing, Lead::Newest(below), read)
         }
         Lead::Order | Lead::Crowd(_) | Lead::People(_) | Lead::Newest(_) | Lead::Tagged(_) => rows,
-    }
-}
-
-/// Whether the rows are those that a side table names.
-const fn names_others(condition: &Condition) -> bool {
-    match condition {
-        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => true,
-        Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => false,
     }
 }
 
@@ -222,10 +212,7 @@ impl List<'_> {
     /// What the list is sorted by. The rows of one person are few and led to by an index; the plus keeps SQLite from
     /// walking through everybody's because another index has the order.
     fn place(&self) -> String {
-        let Listing { sort, conditions, .. } = self.listing;
-        let table = self.listing.table();
-        let of_one = |it: &Condition| matches!(it, Condition::Is(column, _) if (table.name, column.name) == OF_ONE);
-        let plus = if sort.name != "period_end" && conditions.iter().any(of_one) { "+" } else { "" };
+        let (sort, plus) = (self.listing.sort, if is_of_few(self.listing) { "+" } else { "" });
         format!("{plus}t.{}", sort.name)
     }
 

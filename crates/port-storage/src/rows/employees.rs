@@ -10,7 +10,7 @@ use super::column;
 use crate::flat::Cell;
 use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{List, Listing, STATUS, UPDATED_AT};
-use crate::read::By;
+use crate::read::{By, ID};
 use crate::store::StorageError;
 
 /// The values of custom fields, as digests.
@@ -54,6 +54,7 @@ const TABLE: Table = Table {
         Index::on(&["connector_id", "id"]),
         Index::on(&["role", "status", "id"]),
     ],
+    parameters: &[("digest", "custom_fields.…")],
     ..Table::named("employees")
 };
 
@@ -154,7 +155,7 @@ pub fn members_of(department: DepartmentId, most: u16) -> List<Employee> {
 /// The org admins who work there, in the order of their ids.
 #[must_use]
 pub fn org_admins(most: u16) -> List<Employee> {
-    let mut it = Listing::by_id::<Employee>(most);
+    let mut it = Listing::ordered::<Employee>(ID, false, most);
     it.runs(STATUS, [Status::Active.word()]);
     it.is(ROLE, Some(Role::OrgAdmin.word().to_owned()));
     it.alone()
@@ -163,7 +164,7 @@ pub fn org_admins(most: u16) -> List<Employee> {
 /// The people whom a connector manages, in the order of their ids, after this one.
 #[must_use]
 pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> List<Employee> {
-    let mut it = Listing::by_id::<Employee>(limit);
+    let mut it = Listing::ordered::<Employee>(ID, false, limit);
     it.is(column("connector_id", Type::Id), Some(connector));
     it.after = after.map(|it| (it.into(), it.to_bytes()));
     it.alone()

@@ -1,12 +1,12 @@
 //! Invitations.
 
 use candor_domain::id::{EmployeeId, Id, InvitationKind};
-use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::page::SortBy;
 use candor_domain::people::Invitation;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{List, Listing, sort_column};
 use crate::read::By;
 use crate::store::StorageError;
 
@@ -61,7 +61,7 @@ pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 /// A person's newest one.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> List<Invitation> {
-    let mut it = Listing::new::<Invitation>(Sort::down(SortBy::CreatedAt), &PageRequest { limit: 1, after: None });
+    let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);
     it.is(column("employee_id", Type::Id), Some(employee));
     it.alone()
 }

@@ -37,8 +37,9 @@ const TABLE: Table = Table {
         Index::on(&["scope_status", "created_at", "id"]),
         Index::on(&["shelf", "updated_at", "id"]),
         Index::on(&["scope_status", "updated_at", "id"]),
-        Index::on(&["owner_id", "scope_status", "period_end", "id"]),
+        Index::on(&["owner_id", "scope_status", "period_end", "id"]).to_few(),
     ],
+    parameters: &[("shelf", "status"), ("scope_status", "status")],
     shares_commits: true,
     ..Table::named("objectives")
 };

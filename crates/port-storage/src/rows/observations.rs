@@ -35,7 +35,7 @@ const TABLE: Table = Table {
         Index::on(&["archived", "observation_date", "id", "employee_id"]),
         Index::on(&["archived", "created_at", "id", "employee_id"]),
         Index::on(&["archived", "updated_at", "id", "employee_id"]),
-        Index::on(&["employee_id", "archived", "observation_date", "id"]),
+        Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts(),
     ],
     shares_commits: true,
     ..Table::named("observations")

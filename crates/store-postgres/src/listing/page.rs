@@ -3,8 +3,9 @@
 use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{is_covered, is_elsewhere, leads_to_firsts};
 
-use super::ways::{Look, Way, is_by_person, needs_choice};
+use super::ways::{Look, Way};
 use crate::select::columns;
 use crate::sql::Sql;
 
@@ -37,7 +38,7 @@ pub(super) fn sql(tenant: Tenant, parts: &[(&Listing, &Way)]) -> Sql {
 fn finds_ids(listing: &Listing, way: &Way) -> bool {
     match way {
         Way::Gather(_) => true,
-        Way::Walk(..) => listing.table().name == "observations" && listing.conditions.iter().any(needs_choice),
+        Way::Walk(..) => is_covered(listing) && listing.conditions.iter().any(is_elsewhere),
     }
 }
 
@@ -127,7 +128,7 @@ impl PageSql {
                 let manager = self.sql.id(manager.to_bytes());
                 let itself = matches!(listing.conditions.get(from), Some(Condition::Reach(..)));
                 let people = self.people(&manager, itself);
-                if is_by_person(listing) {
+                if leads_to_firsts(listing, column) {
                     return self.newest(listing, &people, column.name, &all);
                 }
                 format!(

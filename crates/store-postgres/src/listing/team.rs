@@ -11,7 +11,7 @@ use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::store::Read;
 
-use super::ways::PEOPLE;
+use super::ways::LIMITS;
 use crate::PostgresStore;
 use crate::failure::Failure;
 use crate::select::int;
@@ -24,7 +24,7 @@ const USES: u32 = 256;
 /// The same for teams that are looked up from memory: each page says whether they have changed.
 const USES_IF_CHECKED: u32 = 4096;
 /// Beyond so many people the rows of a page are met so soon that a sieve is not worth its size.
-const MOST_PEOPLE: i64 = 16_000;
+pub(super) const MOST_PEOPLE: usize = 16_000;
 /// People of a team that is remembered by its ids as well.
 const MOST_KNOWN: usize = 4000;
 /// Bits for each person, four of which are theirs: at most one row in five thousand of others passes.
@@ -118,7 +118,7 @@ impl Teams {
         if known.len() >= MOST_TEAMS {
             known.clear();
         }
-        let is_checked = team.people > PEOPLE.few && team.sieve.is_some();
+        let is_checked = usize::try_from(team.people).is_ok_and(|it| it > LIMITS.firsts) && team.sieve.is_some();
         let uses_left = if is_checked { USES_IF_CHECKED } else { USES };
         known.insert((tenant, manager), Known { team: Arc::clone(team), uses_left });
     }
@@ -137,7 +137,7 @@ impl PostgresStore {
         }
         let mut sql = Sql::default();
         let (of, person) = (sql.id(tenant.to_bytes()), sql.id(manager.to_bytes()));
-        let most = sql.bind(Cell::Int(MOST_PEOPLE + 1));
+        let most = sql.bind(Cell::Int(i64::try_from(MOST_PEOPLE + 1).unwrap_or(i64::MAX)));
         sql.push(&format!(
             "SELECT (SELECT changes FROM reporting_trees WHERE tenant_id = {of}), uuid_hash_extended({person}, 0), count(*), \
              string_agg(uuid_send(l.descendant_id) || int8send(uuid_hash_extended(l.descendant_id, 0)), '') FROM (SELECT descendant_id FROM reporting_lines \
@@ -153,7 +153,9 @@ impl PostgresStore {
 fn read(row: &mut dyn Fetch, manager: EmployeeId) -> Result<Team, Failure> {
     let (changes, hash, people) = (row.int().map_err(Failure::Other)?, int(row)?, int(row)?);
     let entries = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
-    let sieve = changes.filter(|_| people <= MOST_PEOPLE).map(|changes| Sieve::of(&entries, changes, (manager, hash)));
+    let sieve = changes
+        .filter(|_| usize::try_from(people).is_ok_and(|it| it <= MOST_PEOPLE))
+        .map(|changes| Sieve::of(&entries, changes, (manager, hash)));
     Ok(Team::new(people, sieve))
 }
 

@@ -1,4 +1,4 @@
-//! How the rows of a page are found where another table has a say, and what decides that.
+//! How the rows of a page are found where another table has a say.
 
 use std::sync::Arc;
 
@@ -6,9 +6,10 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_port_storage::flat::{Cell, MemberTable};
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{self, Fact, Limits, Plan, is_elsewhere};
 use candor_port_storage::store::Read;
 
-use super::team::{Sieve, Team};
+use super::team::{MOST_PEOPLE, Sieve, Team};
 use crate::PostgresStore;
 use crate::select::int;
 use crate::sql::Sql;
@@ -49,19 +50,16 @@ pub(super) struct Route {
 
 /// What decides between the ways. Measured with 100,000 people and 1,000,000 observations: gathering costs 2 µs a person
 /// or row, meeting a row 0.1 µs with a hash, 0.05 µs past a sieve and 0.8 µs without, hashing 0.15 µs an entry.
-pub(super) struct Limits {
-    /// Up to so many people or tagged rows are gathered.
-    pub(super) few: i64,
-    /// Up to so many are gathered when a walk did not fill the page.
-    some: i64,
-}
-
-/// People of a subtree, where an index leads from each to their rows in the order of the list.
-pub(super) const PEOPLE: Limits = Limits { few: 300, some: 4000 };
-/// The same where no index has the order, so that all of their rows are read.
-const PEOPLE_UNORDERED: Limits = Limits { few: 200, some: 4000 };
-/// Rows with a tag; up to `some` they are hashed.
-const TAGGED: Limits = Limits { few: 2000, some: 8000 };
+pub(super) const LIMITS: Limits = Limits {
+    people: 200,
+    firsts: 300,
+    told: MOST_PEOPLE,
+    after_a_walk: 4000,
+    tagged: 2000,
+    hashed: 8000,
+    gathers_first: true,
+    hashes: true,
+};
 /// Rows that are met before another way is taken: whoever looks for a team that has long been silent must not read
 /// everyone else's rows.
 const STRIDE: u32 = 50_000;
@@ -111,57 +109,67 @@ impl Route {
     }
 }
 
+impl Route {
+    /// A way that a plan says, where this team was looked up.
+    fn of(plan: Plan, listing: &Listing, team: Option<(EmployeeId, Arc<Team>)>) -> Self {
+        let last = |way| match way {
+            plan::Way::Gather(at) | plan::Way::Firsts(at) => Way::Gather(at),
+            plan::Way::Hashed => Way::Walk(Look::Hash, None),
+            plan::Way::Order | plan::Way::Past(_) => Way::Walk(Look::Index, None),
+        };
+        let route = |first| Self { first, then: plan.then.map(last), manager: None, team: None };
+        let walk = || route(Way::Walk(Look::Index, Some(STRIDE_INDEXED)));
+        match plan.first {
+            plan::Way::Gather(at) | plan::Way::Firsts(at) => route(Way::Gather(at)),
+            plan::Way::Hashed => route(Way::Walk(Look::Hash, Some(STRIDE))),
+            plan::Way::Order => walk(),
+            plan::Way::Past(at) => {
+                let Some((manager, team)) = team else { return walk() };
+                let Some(sieve) = &team.sieve else { return walk() };
+                // The bound costs a step for each row met: it is left out where it lately was not needed.
+                let is_needed = listing.after.is_some() || !team.was_filled(listing);
+                let known = team.is_known() && !listing.is_several_runs();
+                let look = if known { Look::Known } else { Look::Sieve };
+                let first = Way::Walk(look(at, Arc::clone(sieve)), is_needed.then_some(STRIDE));
+                Self { manager: Some(manager), team: Some(team), ..route(first) }
+            }
+        }
+    }
+}
+
 impl PostgresStore {
     /// The way to a page of a list.
     pub(super) async fn route(&self, tenant: Tenant, listing: &Listing) -> Read<Route> {
-        if !listing.conditions.iter().any(needs_choice) {
+        if !listing.conditions.iter().any(is_elsewhere) {
             return Ok(Route::straight());
         }
-        let mut found = None;
-        for (at, condition) in listing.conditions.iter().enumerate() {
-            match condition {
+        let (mut facts, mut below) = (vec![], None);
+        for (condition, it) in listing.conditions.iter().enumerate() {
+            let count = match it {
                 Condition::Within(_, manager) | Condition::Reach(_, manager) => {
-                    let Limits { few, some } = if is_by_person(listing) { PEOPLE } else { PEOPLE_UNORDERED };
-                    let team = self.team(tenant, *manager).await?;
-                    if team.people <= few {
-                        return Ok(Route { first: Way::Gather(at), then: None, manager: None, team: None });
-                    }
-                    if let Some(sieve) = &team.sieve {
-                        let then = if team.people <= some { Way::Gather(at) } else { Way::Walk(Look::Hash, None) };
-                        // The bound costs a step for each row met: it is left out where it lately was not needed.
-                        let is_needed = listing.after.is_some() || !team.was_filled(listing);
-                        let stride = is_needed.then_some(STRIDE);
-                        let known = team.is_known() && !listing.is_several_runs();
-                        let look = if known { Look::Known } else { Look::Sieve };
-                        let first = Way::Walk(look(at, Arc::clone(sieve)), stride);
-                        found = Some(Route { first, then: Some(then), manager: Some(*manager), team: Some(team) });
-                    }
+                    let (_, team) = below.insert((*manager, self.team(tenant, *manager).await?));
+                    usize::try_from(team.people).ok().filter(|it| *it <= LIMITS.told)
                 }
                 Condition::Tagged(members, tags) => {
                     let count = self.tagged(tenant, *members, tags).await?;
-                    if count <= TAGGED.few {
-                        return Ok(Route { first: Way::Gather(at), then: None, manager: None, team: None });
-                    }
-                    if count <= TAGGED.some && found.is_none() {
-                        let first = Way::Walk(Look::Hash, Some(STRIDE));
-                        found = Some(Route { first, then: Some(Way::Gather(at)), manager: None, team: None });
-                    }
+                    usize::try_from(count).ok().filter(|it| *it <= LIMITS.hashed)
                 }
-                Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => {}
+                Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
+            };
+            facts.push(Fact { condition, count, is_sparse: false });
+            // What is few needs no look at the others.
+            if plan::choose(listing, &facts, &LIMITS).first.is_gathered() {
+                break;
             }
         }
-        Ok(found.unwrap_or(Route {
-            first: Way::Walk(Look::Index, Some(STRIDE_INDEXED)),
-            then: Some(Way::Walk(Look::Hash, None)),
-            manager: None,
-            team: None,
-        }))
+        Ok(Route::of(plan::choose(listing, &facts, &LIMITS), listing, below))
     }
 
     /// How many rows have one of the tags, counted to one more than are of interest.
     async fn tagged(&self, tenant: Tenant, members: MemberTable, tags: &[[u8; 16]]) -> Read<i64> {
         let mut sql = Sql::default();
-        let (tenant, most) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Int(TAGGED.some + 1)));
+        let (tenant, most) =
+            (sql.id(tenant.to_bytes()), sql.bind(Cell::Int(i64::try_from(LIMITS.hashed + 1).unwrap_or(i64::MAX))));
         let (tags, MemberTable { name, member, .. }) = (sql.ids(tags.iter().copied()), members);
         sql.push(&format!(
             "SELECT count(*) FROM (SELECT 1 FROM {name} WHERE tenant_id = {tenant} AND {member} = ANY({tags}) \
@@ -169,13 +177,4 @@ impl PostgresStore {
         ));
         Ok(self.find(&sql, int).await?.unwrap_or_default())
     }
-}
-
-/// Whether an index leads from a person to their rows in the order of the list.
-pub(super) fn is_by_person(listing: &Listing) -> bool {
-    (listing.table().name, listing.sort.name) == ("observations", "observation_date")
-}
-
-pub(super) const fn needs_choice(condition: &Condition) -> bool {
-    matches!(condition, Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..))
 }
