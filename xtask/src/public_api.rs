@@ -126,7 +126,23 @@ fn offered(item: Item) -> Option<Item> {
             Some(Item::Use(it))
         }
         // Private items, imports, and kinds that a crate without macros and statics does not have.
-        _ => None,
+        Item::Const(_)
+        | Item::Enum(_)
+        | Item::ExternCrate(_)
+        | Item::Fn(_)
+        | Item::ForeignMod(_)
+        | Item::Impl(_)
+        | Item::Macro(_)
+        | Item::Mod(_)
+        | Item::Static(_)
+        | Item::Struct(_)
+        | Item::Trait(_)
+        | Item::TraitAlias(_)
+        | Item::Type(_)
+        | Item::Union(_)
+        | Item::Use(_)
+        | Item::Verbatim(_)
+        | _ => None,
     }
 }
 
@@ -147,7 +163,7 @@ fn implementation(mut it: syn::ItemImpl) -> Option<Item> {
             it.block = parse_quote!({});
             matches!(it.vis, Visibility::Public(_))
         }
-        _ => false,
+        ImplItem::Type(_) | ImplItem::Macro(_) | ImplItem::Verbatim(_) | _ => false,
     });
     (!it.items.is_empty()).then_some(Item::Impl(it))
 }
@@ -162,7 +178,7 @@ fn bare_trait_item(item: &mut TraitItem) {
             }
         }
         TraitItem::Type(it) => it.attrs.clear(),
-        _ => {}
+        TraitItem::Macro(_) | TraitItem::Verbatim(_) | _ => {}
     }
 }
 

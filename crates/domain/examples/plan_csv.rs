@@ -31,9 +31,10 @@ fn main() -> Result<(), String> {
     let mut known = Known::default();
     let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
     for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
-        match outcome {
-            Outcome::Reject(rejection) => println!("row {}: {:?}, {}", row.number, rejection.code, rejection.message),
-            other => println!("row {}: {other:?} {}", row.number, row.email),
+        if let Outcome::Reject(rejection) = outcome {
+            println!("row {}: {:?}, {}", row.number, rejection.code, rejection.message);
+        } else {
+            println!("row {}: {outcome:?} {}", row.number, row.email);
         }
     }
     let mut people = Vec::new();
