@@ -41,7 +41,7 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          - Behind the latencies stands what each request cost: the processor time of the service and of the server of its \
          database, and the bytes that both wrote, the log included. Where others use the machine as well, these hold.\n\
          - Creates in many organizations go to any of them, each with one person. Retries repeat {} requests. Slow \
-         questions have filters that nothing meets and no index knows of; the other tenant has one client and 200 observations.\n\
+         questions have conditions that many rows meet and none all; the other tenant has one client and 200 observations.\n\
          - Files of people are sent to a service of its own with 10,000 people, each row with a manager and a department. \
          What they are compared with are the same rows without events, audit entries and reporting lines: one `INSERT … \
          SELECT` on PostgreSQL, a prepared insert for each in one transaction on SQLite.\n\
