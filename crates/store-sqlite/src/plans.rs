@@ -3,26 +3,17 @@
 //! Plans stay: without the query planner stability guarantee every statement with a bound `LIMIT` is prepared anew each
 //! time it runs, which costs three times as much as running it. Nor does a connection lock itself for each column that
 //! is read, which costs a tenth: none of them is used by two threads at once. Statements ask whether they are to go on, for
-//! those that must not take long. The locks that are left are held for less
-//! than a microsecond, so whoever meets one looks again before going to sleep for it.
+//! those that must not take long.
 
 #![expect(unsafe_code, reason = "diesel has no call for a connection's options, so SQLite is asked directly")]
 
 use std::ffi::{c_char, c_int, c_void};
-use std::hint::spin_loop;
-use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::sync::{Once, OnceLock};
+use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
 use crate::{limit, maps};
-
-/// How often a lock is looked at before a thread sleeps: some two microseconds.
-const LOOKS: usize = 60;
-
-/// SQLite's own locks.
-static LOCKS: OnceLock<ffi::sqlite3_mutex_methods> = OnceLock::new();
 
 /// Settles all of this for every connection that this process opens from now on.
 pub(crate) fn keep() {
@@ -31,47 +22,9 @@ pub(crate) fn keep() {
     // only slower. Connections may be sent to other threads in this mode, and are never shared. `opened` has the
     // signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
-        if ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD) == ffi::SQLITE_OK {
-            look_before_sleeping();
-        }
+        ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD);
         ffi::sqlite3_auto_extension(Some(opened));
     });
-}
-
-/// Puts [`enter`] in the place of the call that waits for a lock.
-///
-/// # Safety
-/// SQLite is not in use.
-unsafe fn look_before_sleeping() {
-    let mut locks = MaybeUninit::<ffi::sqlite3_mutex_methods>::zeroed();
-    // SAFETY: nobody uses SQLite yet, so that it may be started and shut down, which is what makes it choose its locks.
-    // The struct is copied in and out, and all its members are pointers to functions, or none.
-    unsafe {
-        ffi::sqlite3_initialize();
-        ffi::sqlite3_shutdown();
-        ffi::sqlite3_config(ffi::SQLITE_CONFIG_GETMUTEX, locks.as_mut_ptr());
-        let own = LOCKS.get_or_init(|| locks.assume_init());
-        if own.xMutexTry.is_some() && own.xMutexEnter.is_some() {
-            let mut ours = ffi::sqlite3_mutex_methods { xMutexEnter: Some(enter), ..*own };
-            ffi::sqlite3_config(ffi::SQLITE_CONFIG_MUTEX, &raw mut ours);
-        }
-    }
-}
-
-/// Takes a lock.
-unsafe extern "C" fn enter(lock: *mut ffi::sqlite3_mutex) {
-    let Some(own) = LOCKS.get() else { return };
-    if let (Some(try_enter), Some(enter)) = (own.xMutexTry, own.xMutexEnter) {
-        for _ in 0..LOOKS {
-            // SAFETY: SQLite calls this with one of its locks, and these are its own functions for them.
-            if unsafe { try_enter(lock) } == ffi::SQLITE_OK {
-                return;
-            }
-            spin_loop();
-        }
-        // SAFETY: as above.
-        unsafe { enter(lock) }
-    }
 }
 
 unsafe extern "C" fn opened(

@@ -41,7 +41,7 @@ pub(super) fn get(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
             words: &["FROM observations WHERE", " id = $2"],
             variables: format!("\\set n {FIRST_NUMBER} + {NUMBER_STEP} * random(0, {last})\n"),
             values: vec![tenant(stage), id_in_script()],
-            at_least: |store| if store == Store::Postgres { 0.75 } else { 1.1 },
+            at_least: |store| if store == Store::Postgres { 0.75 } else { 0.95 },
         },
     )
 }
