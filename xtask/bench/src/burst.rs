@@ -20,21 +20,43 @@ const MOST_REQUESTS: usize = 5_000_000;
 /// Appends one whole request.
 type Write = dyn Fn(&mut Random, &mut Vec<u8>);
 
+/// What must come back.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Status(u16),
+    Success,
+    Anything,
+}
+
+impl Wanted {
+    fn is_met_by(self, status: u16) -> bool {
+        match self {
+            Self::Status(it) => status == it,
+            Self::Success => (200..300).contains(&status),
+            Self::Anything => true,
+        }
+    }
+}
+
 /// What is sent, and what must come back.
 pub(crate) struct Traffic {
-    /// Absent if any will do.
-    status: Option<u16>,
+    wanted: Wanted,
     write: Box<Write>,
 }
 
 impl Traffic {
     pub(crate) fn new(status: u16, write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
-        Self { status: Some(status), write: Box::new(write) }
+        Self { wanted: Wanted::Status(status), write: Box::new(write) }
+    }
+
+    /// Requests of several kinds, each of which succeeds.
+    pub(crate) fn that_succeed(write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
+        Self { wanted: Wanted::Success, write: Box::new(write) }
     }
 
     /// Requests that are answered or refused.
     pub(crate) fn of_any_status(write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
-        Self { status: None, write: Box::new(write) }
+        Self { wanted: Wanted::Anything, write: Box::new(write) }
     }
 
     /// Appends one whole request.
@@ -165,11 +187,11 @@ async fn one(
         request.clear();
         traffic.write(&mut random, &mut request);
         let (status, body) = connection.exchange(&request).await.map_err(|it| it.to_string())?;
-        if let Some(wanted) = traffic.status.filter(|it| *it != status) {
+        if !traffic.wanted.is_met_by(status) {
             let line = request.split(|it| *it == b'\r').next().unwrap_or_default();
             let (line, body) = (String::from_utf8_lossy(line), String::from_utf8_lossy(body));
             let shown: String = body.chars().take(SHOWN).collect();
-            return Err(format!("{line} answered {status} instead of {wanted}: {shown}"));
+            return Err(format!("{line} answered {status} instead of {:?}: {shown}", traffic.wanted));
         }
         let answered = Instant::now();
         micros.push(u32::try_from((answered - now).as_micros()).unwrap_or(u32::MAX));
@@ -219,7 +241,7 @@ mod tests {
     fn an_answer_of_another_status_ends_the_burst() {
         let address = answering(b"HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno", SHAPE.connections);
         let problem = burst(address, &get(200), SHAPE).unwrap_err().to_string();
-        assert_eq!(problem, "GET / HTTP/1.1 answered 500 instead of 200: no");
+        assert_eq!(problem, "GET / HTTP/1.1 answered 500 instead of Status(200): no");
     }
 
     #[test]

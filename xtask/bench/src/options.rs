@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 22] = [
+pub(crate) const MEASURES: [&str; 23] = [
     "footprint",
     "get",
     "list",
@@ -19,6 +19,7 @@ pub(crate) const MEASURES: [&str; 22] = [
     "create-fifty",
     "create-retry",
     "create-organizations",
+    "mixed",
     "move",
     "objectives",
     "sweep",

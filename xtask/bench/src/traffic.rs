@@ -129,6 +129,15 @@ pub(crate) fn creates(key: &str, people: u32, attributes: Vec<AttributeId>, tags
     })
 }
 
+/// Nine look-ups for each create.
+pub(crate) fn nine_reads_to_one_write(key: &str, size: Size, attributes: Vec<AttributeId>) -> Rc<Traffic> {
+    let (reads, writes) = (one_observation(key, size), create(key, size, attributes));
+    Rc::new(Traffic::that_succeed(move |random, out| {
+        let traffic = if random.between(0, 10) == 0 { &writes } else { &reads };
+        traffic.write(random, out);
+    }))
+}
+
 /// New observations, each in one of these organizations, about the person who is known there.
 pub(crate) fn creates_of(organizations: Vec<(String, EmployeeId)>) -> Rc<Traffic> {
     let count = u32::try_from(organizations.len()).unwrap_or(u32::MAX);

@@ -19,6 +19,7 @@ use super::reads::{figures, figures_of_pgbench};
 const SEED_OF_THE_FIRST: u64 = 1_000;
 const SEEDS_OF_RETRIED: u64 = 7_000;
 const SEEDS_OF_MANY: u64 = 8_000;
+const SEEDS_OF_MIXED: u64 = 14_000;
 
 /// Creates that are compared with pgbench inserting the same rows.
 #[derive(Debug, Clone, Copy)]
@@ -159,6 +160,26 @@ fn with_somebody(side: &Side) -> Outcome<(String, EmployeeId)> {
     let (_, answer) = post(side.service.address, "/v1/employees", &key, "application/json", &body, 201)?;
     let id = answer["id"].as_str().ok_or("nobody was made")?;
     Ok((key, id.parse()?))
+}
+
+/// Nine look-ups for each create: what is done for the one must not be paid by the other.
+pub(super) fn among_reads(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    let mut lines = vec![];
+    for side in stage.measured(options) {
+        let traffic = traffic::nine_reads_to_one_write(&side.key, stage.size, side.attributes.clone());
+        let contenders = [side.contender_from(traffic, CLIENTS, SEEDS_OF_MIXED)];
+        let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+        lines.push(Line {
+            what: "Nine GETs to one create".to_owned(),
+            store: Some(side.store),
+            measured: figures(&samples[0]),
+            against: String::new(),
+            value: typical(&samples[0], |it| it.rate),
+            unit: "/s",
+            limit: Limit::None,
+        });
+    }
+    Ok(lines)
 }
 
 /// How many times as much the first kind costs as the second.

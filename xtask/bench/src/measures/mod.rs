@@ -21,7 +21,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 19] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 20] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -32,6 +32,7 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 19] = [
     ("create-fifty", creates::few_people),
     ("create-retry", creates::retried),
     ("create-organizations", creates::in_many_organizations),
+    ("mixed", creates::among_reads),
     ("move", writes::new_manager),
     ("objectives", objectives::within_sight),
     ("sweep", objectives::sweep),
