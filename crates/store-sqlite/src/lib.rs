@@ -13,7 +13,6 @@ mod limit;
 mod lines;
 mod list;
 mod lookups;
-mod maps;
 mod migrate;
 mod open;
 mod plans;

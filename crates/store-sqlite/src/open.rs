@@ -17,13 +17,9 @@ use crate::{files, plans};
 const BUSY_MILLIS: u32 = 5_000;
 /// How long the connection that begins the write-ahead log anew waits for readers: the writer waits with it.
 const CHECKPOINT_BUSY_MILLIS: u32 = 50;
-/// What a connection keeps of the database in memory, in KiB.
+/// What a connection keeps of the database in memory, in KiB. What is not there is read from the system's own cache: the
+/// file is not mapped, since a failing disk or a file that is overwritten would end the process.
 const CACHE_KIB: u32 = 16 * 1024;
-/// The same for those that read: only what is still in the write-ahead log, all else is in the map.
-const READER_CACHE_KIB: u32 = 4 * 1024;
-/// What a connection maps of the file at most; pages in the map are read without a copy. A build of SQLite that does not
-/// know of `.cargo/config.toml` maps 2 GiB.
-pub(crate) const MAPPED_BYTES: i64 = 64 << 30;
 
 /// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
 /// long as there is always somebody reading. Large enough that fewer than one change in a hundred meets such a moment.
@@ -126,8 +122,7 @@ impl Source {
 
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Db, StorageError> {
-        let own = format!("PRAGMA query_only = on; PRAGMA cache_size = -{READER_CACHE_KIB};");
-        Ok(self.connect(&own)?.remembering(Arc::clone(&self.teams)))
+        Ok(self.connect("PRAGMA query_only = on;")?.remembering(Arc::clone(&self.teams)))
     }
 
     /// The connection that moves the write-ahead log into the database.
@@ -143,7 +138,7 @@ impl Source {
         // The time-out comes first: switching to the write-ahead log may have to wait already.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \
-             PRAGMA mmap_size = {MAPPED_BYTES}; PRAGMA temp_store = memory;"
+             PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
         );
         db.batch(&pragmas).map_err(|it| failed(&it))?;
         Ok(db)

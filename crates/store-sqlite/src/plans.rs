@@ -13,7 +13,7 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-use crate::{limit, maps};
+use crate::limit;
 
 /// Settles all of this for every connection that this process opens from now on.
 pub(crate) fn keep() {
@@ -36,7 +36,6 @@ unsafe extern "C" fn opened(
     // SAFETY: SQLite calls this with a connection that is being opened, which nobody else uses yet; the option takes an
     // int and a place for the new setting, which may be null; `ended` is given no data and lives as long as the process.
     unsafe {
-        maps::keep(connection);
         ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(ended), null_mut());
         ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>())
     }

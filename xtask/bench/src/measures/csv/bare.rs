@@ -51,7 +51,7 @@ impl<'a> Bare<'a> {
                 // As the service's own connection; the log is moved outside of what is measured, as there.
                 connection.batch_execute(
                     "PRAGMA busy_timeout = 5000; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0; \
-                     PRAGMA foreign_keys = on; PRAGMA cache_size = -16384; PRAGMA mmap_size = 1073741824; \
+                     PRAGMA foreign_keys = on; PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; \
                      PRAGMA temp_store = memory",
                 )?;
                 Database::File(RefCell::new(connection))
