@@ -85,14 +85,7 @@ fn offered(item: Item) -> Option<Item> {
             it.expr = parse_quote!(_);
             Some(Item::Const(it))
         }
-        Item::Enum(mut it) if is_public(&it.vis) => {
-            it.attrs.retain(is_derive);
-            for variant in &mut it.variants {
-                variant.attrs.clear();
-                bare(&mut variant.fields, |_| true);
-            }
-            Some(Item::Enum(it))
-        }
+        Item::Enum(it) if is_public(&it.vis) => Some(Item::Enum(bare_enum(it))),
         Item::Fn(mut it) if is_public(&it.vis) => {
             it.attrs.clear();
             it.block = parse_quote!({});
@@ -110,13 +103,7 @@ fn offered(item: Item) -> Option<Item> {
             bare(&mut it.fields, is_public);
             Some(Item::Struct(it))
         }
-        Item::Trait(mut it) if is_public(&it.vis) => {
-            it.attrs.clear();
-            for item in &mut it.items {
-                bare_trait_item(item);
-            }
-            Some(Item::Trait(it))
-        }
+        Item::Trait(it) if is_public(&it.vis) => Some(Item::Trait(bare_trait(it))),
         Item::Type(mut it) if is_public(&it.vis) => {
             it.attrs.clear();
             Some(Item::Type(it))
@@ -144,6 +131,21 @@ fn offered(item: Item) -> Option<Item> {
         | Item::Verbatim(_)
         | _ => None,
     }
+}
+
+fn bare_enum(mut it: syn::ItemEnum) -> syn::ItemEnum {
+    it.attrs.retain(is_derive);
+    for variant in &mut it.variants {
+        variant.attrs.clear();
+        bare(&mut variant.fields, |_| true);
+    }
+    it
+}
+
+fn bare_trait(mut it: syn::ItemTrait) -> syn::ItemTrait {
+    it.attrs.clear();
+    it.items.iter_mut().for_each(bare_trait_item);
+    it
 }
 
 fn implementation(mut it: syn::ItemImpl) -> Option<Item> {
