@@ -5,22 +5,16 @@
 //! arrive at once share one. The database needs PostgreSQL 14 or newer; poolers in session mode may stand between.
 
 mod commit;
+mod connection;
 mod failure;
-mod flight;
-mod lanes;
 mod listing;
 mod migrations;
-mod pool;
 mod probe;
 mod queue;
 mod reads;
 mod select;
-mod session;
-mod slow;
 mod sql;
 mod store;
-mod tls;
-mod wire;
 
 pub use migrations::{SchemaError, master_keys, migrate, pending, revert};
 pub use probe::probe;

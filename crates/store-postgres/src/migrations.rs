@@ -8,9 +8,9 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use candor_port_storage::upkeep::MasterKey;
 
+use crate::connection::session::{Session, run};
 use crate::failure::Failure;
 use crate::reads::upkeep;
-use crate::session::{Session, run};
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
 

@@ -6,8 +6,8 @@ use std::io;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
+use crate::connection::session::Session;
 use crate::failure::with_causes;
-use crate::session::Session;
 use crate::{ConnectError, Options};
 
 /// Makes one connection and ends it.

@@ -6,7 +6,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Text, Timestamptz, Untyped, Uuid};
 
-use crate::wire::{Value, element, ids_as_text};
+use crate::connection::wire::{Value, element, ids_as_text};
 
 /// A statement. The shapes of its text are few, so that each is prepared once and kept: values never enter it.
 #[derive(Debug, Default)]

@@ -11,13 +11,13 @@ use candor_port_storage::store::{Read, Storage};
 use tokio::runtime::Handle;
 
 use crate::commit::Committer;
+use crate::connection::lanes::Lanes;
+use crate::connection::pool::{Held, Pool};
+use crate::connection::session::{Session, run};
 use crate::failure::Failure;
-use crate::lanes::Lanes;
 use crate::listing::Teams;
-use crate::pool::{Held, Pool};
+use crate::listing::slow::Slow;
 use crate::queue::{Turns, Warned};
-use crate::session::{Session, run};
-use crate::slow::Slow;
 use crate::sql::Sql;
 use crate::{ConnectError, Options};
 

@@ -4,29 +4,15 @@
 //! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out
 //! whether or not its caller still waits.
 
-mod checkpoint;
 mod commit;
+mod connection;
 mod deliveries;
-mod files;
-mod lead;
-mod limit;
-mod lines;
-mod list;
-mod lookups;
+mod listing;
 mod migrate;
-mod open;
-mod plans;
-mod queue;
-mod readers;
 mod reads;
-mod refusal;
-mod row;
-mod slow;
 mod sql;
 mod table;
-mod team;
 mod text;
-mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -37,17 +23,17 @@ use std::thread::{Builder, JoinHandle};
 
 use candor_port_storage::StorageError;
 
+pub use connection::open::{Options, Place};
 pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
-pub use open::{Options, Place};
 
-use checkpoint::Gate;
-use lookups::LookUps;
-use open::Source;
-use queue::Queue;
-use readers::Reads;
-use slow::Slow;
+use connection::checkpoint::Gate;
+use connection::lookups::LookUps;
+use connection::open::Source;
+use connection::queue::Queue;
+use connection::readers::Reads;
+use connection::writer::{Tasks, Writer};
+use listing::slow::Slow;
 use sql::Db;
-use writer::{Tasks, Writer};
 
 /// Groups that the writer may be ahead of the checkpoints before it stops telling about them.
 const TOLD_AHEAD: usize = 64;
@@ -97,11 +83,11 @@ impl SqliteStore {
         let gate = source.in_memory().then(|| Arc::new(RwLock::new(())));
         for _ in 0..options.readers.max(1) {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
-            store.start("candor-read", move || readers::work(db, &reads, gate))?;
+            store.start("candor-read", move || connection::readers::work(db, &reads, gate))?;
         }
         for _ in 0..options.slow_reads.places {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.slow.reads), gate.clone());
-            store.start("candor-slow", move || readers::work(db, &reads, gate))?;
+            store.start("candor-slow", move || connection::readers::work(db, &reads, gate))?;
         }
         let log = Arc::new(Gate::default());
         let written = if source.in_memory() {
@@ -110,7 +96,7 @@ impl SqliteStore {
             let (told, written) = sync_channel(TOLD_AHEAD);
             let db = source.checkpointer()?;
             let between = Arc::clone(&log);
-            store.start("candor-checkpoint", move || checkpoint::work(db, &written, &between))?;
+            store.start("candor-checkpoint", move || connection::checkpoint::work(db, &written, &between))?;
             Some(told)
         };
         let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written, log };
@@ -163,7 +149,7 @@ impl SqliteStore {
         &self,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
-        readers::ask(&self.reads, read).await
+        connection::readers::ask(&self.reads, read).await
     }
 }
 

@@ -7,7 +7,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use candor_port_storage::StorageError;
 use candor_port_storage::upkeep::MasterKey;
 
-use crate::open::{Place, Source};
+use crate::connection::open::{Place, Source};
 use crate::reads::upkeep;
 use crate::sql::{Db, Sql};
 

@@ -16,9 +16,9 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Fetch, Table};
 
-use crate::row::Columns;
+use crate::connection::row::Columns;
+use crate::listing::team::{Question, Teams};
 use crate::table::Statements;
-use crate::team::{Question, Teams};
 
 /// A value on its way into a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -221,7 +221,7 @@ impl Db {
     /// Begins a transaction for reading: until the end of it, every statement sees the same moment.
     pub(crate) fn moment(&mut self) -> Result<Moment<'_>, StorageError> {
         // Ended at its last step it would fail and have begun all the same.
-        crate::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|it| failed(&it))?;
+        crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|it| failed(&it))?;
         Ok(Moment(self))
     }
 
@@ -300,7 +300,7 @@ pub(crate) struct Moment<'d>(pub(crate) &'d mut Db);
 impl Drop for Moment<'_> {
     fn drop(&mut self) {
         // Nothing was written. If this fails, the next `BEGIN` says so.
-        drop(crate::limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
+        drop(crate::connection::limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
     }
 }
 
@@ -326,7 +326,7 @@ pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::{Place, Source};
+    use crate::connection::open::{Place, Source};
 
     #[test]
     fn only_so_many_composed_statements_stay_prepared() {

@@ -9,7 +9,7 @@ use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Stored
 use candor_port_storage::read::{Found, ID, RowKind, versioned};
 use candor_port_storage::{AnyRow, CommitError, StorageError, Version, Versioned, Wanted};
 
-use crate::refusal::refused;
+use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 

@@ -17,9 +17,9 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::{alone, statement, took, webhooks};
+use crate::connection::flight::{Flight, Landing, send_once};
+use crate::connection::pool::Pool;
 use crate::failure::Failure;
-use crate::flight::{Flight, Landing, send_once};
-use crate::pool::Pool;
 
 /// Flights at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
 /// that they are shared where there is much to do.

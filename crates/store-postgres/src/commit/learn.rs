@@ -4,9 +4,9 @@
 //! plans: a look-up by id then reads everybody, and so does every check of a foreign key. It looks by itself only once a
 //! minute, and in that time thousands of people may be brought in.
 
-use crate::pool::{Held, Pool};
+use crate::connection::pool::{Held, Pool};
+use crate::connection::session::run;
 use crate::select::flag;
-use crate::session::run;
 use crate::sql::Sql;
 
 /// Reporting lines of one change set from which on it is worth asking.

@@ -20,9 +20,9 @@ use departures::Departures;
 
 pub(crate) use statement::keep as keeping;
 
+use crate::connection::flight::{carried_out, send};
+use crate::connection::pool::Pool;
 use crate::failure::Failure;
-use crate::flight::{carried_out, send};
-use crate::pool::Pool;
 
 /// Saves change sets.
 #[derive(Clone)]

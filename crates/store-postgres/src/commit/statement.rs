@@ -16,8 +16,8 @@ use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
 use super::webhooks;
+use crate::connection::flight::Flight;
 use crate::failure::MARK;
-use crate::flight::Flight;
 use crate::sql::Sql;
 
 /// A row, or the reporting tree, has another version.

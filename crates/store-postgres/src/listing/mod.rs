@@ -1,6 +1,7 @@
 //! Lists: a page of any resource, by any conditions, at a cost that does not depend on how far the page is.
 
 mod page;
+pub(crate) mod slow;
 mod team;
 mod ways;
 

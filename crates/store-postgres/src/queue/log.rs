@@ -7,9 +7,9 @@ use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Fetch};
 use diesel_async::SimpleAsyncConnection;
 
+use crate::connection::flight::{Flight, send};
+use crate::connection::pool::{Held, Pool};
 use crate::failure::Failure;
-use crate::flight::{Flight, send};
-use crate::pool::{Held, Pool};
 use crate::queue::steered;
 use crate::select::{flag, int};
 use crate::sql::Sql;

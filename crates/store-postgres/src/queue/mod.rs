@@ -13,8 +13,8 @@ use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, Queue
 use candor_port_storage::store::{Read, StorageError};
 
 use crate::PostgresStore;
+use crate::connection::flight::carried_out;
 use crate::failure::Failure;
-use crate::flight::carried_out;
 use crate::select::int;
 use crate::sql::Sql;
 

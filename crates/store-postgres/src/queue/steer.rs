@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::PostgresStore;
+use crate::connection::flight::{Flight, carried_out, send};
 use crate::failure::Failure;
-use crate::flight::{Flight, carried_out, send};
 use crate::sql::Sql;
 
 /// A plan is made when a statement is first seen, and the queue is empty then as a rule: reading all of it and putting

@@ -8,8 +8,8 @@ use candor_port_storage::store::Read;
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
 use crate::PostgresStore;
+use crate::connection::flight::Flight;
 use crate::failure::Failure;
-use crate::flight::Flight;
 use crate::sql::Sql;
 
 pub(crate) const MASTER_KEYS: &str =

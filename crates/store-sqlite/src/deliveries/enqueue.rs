@@ -10,7 +10,7 @@ use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, Sooner, StorageError, Version};
 
-use crate::refusal::refused;
+use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
 
 /// Whom events of the tenant may be for; there is nothing to find for most tenants.

@@ -20,8 +20,9 @@ use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, Queue
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
 
+use crate::SqliteStore;
+use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
-use crate::{SqliteStore, writer};
 
 /// The key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";

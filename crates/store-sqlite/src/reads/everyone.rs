@@ -15,9 +15,10 @@ use candor_port_storage::read::versioned;
 use candor_port_storage::store::{Everyone, Read};
 use candor_port_storage::{StorageError, Versioned};
 
+use crate::SqliteStore;
+use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
 use crate::table::{self, tenant_of};
-use crate::{SqliteStore, writer};
 
 /// A later use never gives way to an earlier one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \

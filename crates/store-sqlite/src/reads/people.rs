@@ -10,9 +10,10 @@ use candor_port_storage::rows::employees;
 use candor_port_storage::store::{LinesAbove, People, Read, Referred, Reporting};
 use candor_port_storage::{StorageError, Version, Wanted};
 
+use crate::commit::lines;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
-use crate::{SqliteStore, lines, table};
+use crate::{SqliteStore, table};
 
 #[async_trait]
 impl People for SqliteStore {

@@ -8,7 +8,8 @@ use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{Found, RowKind, Rows};
 use candor_port_storage::store::Read;
 
-use crate::{SqliteStore, list, table};
+use crate::listing;
+use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
@@ -24,7 +25,7 @@ impl Rows for SqliteStore {
         if lists.is_empty() {
             return Ok(vec![]);
         }
-        self.list(tenant, lists.to_vec(), move |db, lists| list::merged(db, tenant, lists)).await
+        self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await
     }
 
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::{ChangeSet, CommitError, Committed, Storage};
 
-use crate::{SqliteStore, commit, writer};
+use crate::SqliteStore;
+use crate::commit;
+use crate::connection::writer;
 
 /// A change set with more writes is for a file or a batch, and others go first.
 const MANY_WRITES: usize = 16;

@@ -11,8 +11,10 @@ use candor_port_storage::store::{FeedPage, Read, Trail};
 use candor_port_storage::{CommitError, StorageError, StoredReplay};
 
 use super::feed::{self, Wanted};
+use crate::SqliteStore;
+use crate::commit;
+use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
-use crate::{SqliteStore, commit, writer};
 
 const ANSWER: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";

@@ -8,8 +8,9 @@ use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::Read;
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
+use crate::SqliteStore;
+use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
-use crate::{SqliteStore, writer};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
 

@@ -9,8 +9,9 @@ use candor_store_testkit::Fixtures;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
+use crate::SqliteStore;
+use crate::connection::writer;
 use crate::sql::{Db, Sql};
-use crate::{SqliteStore, writer};
 
 /// Keeps the writer at work until the sender is dropped, so that what comes next waits and becomes one group.
 fn hold(store: &SqliteStore) -> Sender<()> {

@@ -8,7 +8,7 @@ use candor_port_storage::{Lines, Row, Write};
 use candor_store_testkit::Fixtures;
 
 use super::{database, save};
-use crate::lines::{above, beginnings, managers};
+use crate::commit::lines::{above, beginnings, managers};
 use crate::sql::{Db, Sql};
 
 fn plan(db: &mut Db, sql: Sql) -> String {

@@ -15,11 +15,11 @@ use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 
 use super::{database, save};
-use crate::lead::{self, Below, Lead, Tags};
-use crate::list::{led, rows};
+use crate::listing::team;
+use crate::listing::ways::{self, Below, Lead, Tags};
+use crate::listing::{led, rows};
 use crate::sql::{Db, Sql};
 use crate::table::value;
-use crate::team;
 
 /// The one list that is asked for.
 fn observations(filter: &Filter, sort: Sort, page: &PageRequest) -> Listing {
@@ -126,7 +126,7 @@ fn the_number_of_people_decides_the_way() {
     let mut way = |sort| {
         let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
         let listing = observations(&filter, sort, &page);
-        format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
+        format!("{:?}", ways::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
     assert_eq!(way(Sort::down(SortBy::ObservationDate)), "Newest");
     assert_eq!(way(Sort::down(SortBy::CreatedAt)), "People");
@@ -134,7 +134,7 @@ fn the_number_of_people_decides_the_way() {
         grow(&mut db, tenant, people[0], size);
         let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
         let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
-        format!("{:?}", lead::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
+        format!("{:?}", ways::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
     };
     assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
 }
@@ -166,14 +166,14 @@ fn a_walk_past_too_many_rows_of_others_is_given_up() {
     let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
     let wanted = led(&mut db, tenant, &listing, Lead::Order, value::<Observation>).unwrap();
     assert_eq!(wanted.len(), 11);
-    assert!(matches!(lead::choose(&mut db, tenant, &listing).unwrap(), Lead::Crowd(_)));
+    assert!(matches!(ways::choose(&mut db, tenant, &listing).unwrap(), Lead::Crowd(_)));
     assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
-    assert!(matches!(lead::choose(&mut db, tenant, &listing).unwrap(), Lead::Newest(_)), "once is enough");
+    assert!(matches!(ways::choose(&mut db, tenant, &listing).unwrap(), Lead::Newest(_)), "once is enough");
     assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
-    let sql = crate::list::statement(db, tenant, listing, way).explained();
+    let sql = crate::listing::statement(db, tenant, listing, way).explained();
     let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())

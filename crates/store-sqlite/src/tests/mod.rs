@@ -13,9 +13,10 @@ use candor_domain::access::Tenant;
 use candor_port_storage::Write;
 use candor_store_testkit::Fixtures;
 
-use crate::open::{Place, Source};
+use crate::commit;
+use crate::connection::open::{Place, Source};
+use crate::migrate;
 use crate::sql::Db;
-use crate::{commit, migrate};
 
 /// A migrated database in memory, without the threads of a store.
 fn database() -> Db {

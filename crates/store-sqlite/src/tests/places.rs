@@ -10,8 +10,8 @@ use candor_port_storage::store::Trail;
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 
-use crate::checkpoint::{Gate, checkpoint};
-use crate::open::{Place, Source};
+use crate::connection::checkpoint::{Gate, checkpoint};
+use crate::connection::open::{Place, Source};
 use crate::sql::Sql;
 use crate::{Options, SqliteStore, is_empty, master_keys, migrate};
 

@@ -6,8 +6,8 @@ use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
 
 use super::database;
+use crate::connection::open::{Place, Source};
 use crate::migrate::{self, migrate, pending_migrations};
-use crate::open::{Place, Source};
 use crate::sql::{Db, Sql};
 
 fn schema(db: &mut Db) -> Vec<String> {

@@ -12,9 +12,11 @@ use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 
 use super::{database, save};
+use crate::commit;
+use crate::deliveries;
+use crate::listing;
 use crate::reads::{again, webhooks};
 use crate::sql::Db;
-use crate::{commit, deliveries, list};
 
 struct Stored {
     db: Db,
@@ -193,7 +195,7 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
                 for descending in [false, true] {
                     let sort = Sort { by: SortBy::CreatedAt, descending };
                     let listing = rows::deliveries::list(to.id, &filter, sort, &page);
-                    list::merged(&mut db, tenant, listing.parts()).unwrap();
+                    listing::merged(&mut db, tenant, listing.parts()).unwrap();
                     let than = if descending { '<' } else { '>' };
                     let wanted = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
                     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();

@@ -1,5 +1,9 @@
 //! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
 
+pub(crate) mod slow;
+pub(crate) mod team;
+pub(crate) mod ways;
+
 use candor_domain::access::Tenant;
 use candor_domain::page::Key;
 use candor_port_storage::StorageError;
@@ -8,7 +12,7 @@ use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{is_elsewhere, is_of_few};
 use candor_port_storage::read::Found;
 
-use crate::lead::{self, Below, Lead};
+use self::ways::{Below, Lead};
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
@@ -57,7 +61,7 @@ pub(crate) fn rows<T>(
     }
     // What was found out about the people must still hold for the rows.
     let moment = db.moment()?;
-    let lead = lead::choose(moment.0, tenant, listing)?;
+    let lead = ways::choose(moment.0, tenant, listing)?;
     let rows = led(moment.0, tenant, listing, lead, &mut read);
     match lead {
         Lead::Crowd(below) if !moment.0.question().settle() => {
@@ -183,9 +187,9 @@ impl List<'_> {
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
                 Condition::Within(column, manager) | Condition::Reach(column, manager) => {
                     let below = Below::of(condition, column.name, *manager);
-                    lead::is_below(draft, self.tenant, below, self.lead.is_crowd(condition))
+                    ways::is_below(draft, self.tenant, below, self.lead.is_crowd(condition))
                 }
-                Condition::Tagged(side, tags) => lead::is_tagged(draft, self.tenant, *side, tags),
+                Condition::Tagged(side, tags) => ways::is_tagged(draft, self.tenant, *side, tags),
             };
         }
         self.behind(draft);

@@ -10,9 +10,9 @@ use candor_port_storage::{Place, Places, SlowReads};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::connection::pool::Pool;
+use crate::connection::session::Session;
 use crate::failure::Failure;
-use crate::pool::Pool;
-use crate::session::Session;
 use crate::sql::Sql;
 use crate::store::on_a_connection;
 use crate::{ConnectError, PostgresStore};

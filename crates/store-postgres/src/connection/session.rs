@@ -10,10 +10,11 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::ConnectError;
+use crate::connection::tls;
+use crate::connection::wire::Columns;
 use crate::failure::{Failure, unconnected, with_causes};
 use crate::sql::Sql;
-use crate::wire::Columns;
-use crate::{ConnectError, tls};
 use candor_port_storage::flat::Fetch;
 
 /// The longest wait for a new connection.

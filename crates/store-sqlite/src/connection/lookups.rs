@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candor_port_storage::StorageError;
 
-use crate::readers::stopped;
+use crate::connection::readers::stopped;
 use crate::sql::Db;
 
 /// The connections that nobody uses at the moment. None in a database in memory, where a look-up may have to wait for

@@ -11,8 +11,8 @@ use metrics::gauge;
 use tokio::time::timeout;
 
 use crate::ConnectError;
+use crate::connection::session::Session;
 use crate::failure::{Failure, with_causes};
-use crate::session::Session;
 
 /// The longest wait for a free connection. Clients give up soon after, and a queue that is longer only grows.
 const WAIT: Duration = Duration::from_secs(5);

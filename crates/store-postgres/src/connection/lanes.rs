@@ -12,8 +12,8 @@ use diesel_async::AsyncPgConnection;
 use tokio::runtime::{Handle, Id};
 use tokio::time::timeout;
 
+use crate::connection::session::{Session, run};
 use crate::failure::Failure;
-use crate::session::{Session, run};
 use crate::sql::Sql;
 
 /// No shared statement takes that long: behind it the connection is given up, and with it whatever blocks it.

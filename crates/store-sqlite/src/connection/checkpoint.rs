@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use candor_port_storage::StorageError;
 
-use crate::open::LARGE_LOG_BYTES;
+use crate::connection::open::LARGE_LOG_BYTES;
 use crate::sql::{Db, Sql};
 
 /// So many change sets make a checkpoint worth its flush,

@@ -12,9 +12,9 @@ use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
+use crate::connection::pool::{Held, Pool};
+use crate::connection::session::run;
 use crate::failure::Failure;
-use crate::pool::{Held, Pool};
-use crate::session::run;
 use crate::sql::Sql;
 
 /// How often a flight is tried when transactions get in each other's way.
@@ -172,7 +172,7 @@ mod tests {
     use candor_test_postgres::TestDatabase;
 
     use super::*;
-    use crate::session::Session;
+    use crate::connection::session::Session;
 
     async fn pool(database: &TestDatabase) -> Pool {
         let session = Session::new(database.url(), "candor").unwrap();

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use candor_port_storage::StorageError;
 
-use crate::checkpoint::Gate;
-use crate::queue::{Queue, Taker};
+use crate::connection::checkpoint::Gate;
+use crate::connection::queue::{Queue, Taker};
 use crate::sql::{Db, Sql, failed};
 
 /// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.

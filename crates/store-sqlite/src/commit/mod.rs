@@ -1,5 +1,8 @@
 //! A change set, carried out inside the writer's transaction.
 
+pub(crate) mod lines;
+pub(crate) mod refusal;
+
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
@@ -8,10 +11,10 @@ use candor_domain::replay::Replay;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
 
-use crate::refusal::refused;
+use crate::commit::refusal::refused;
+use crate::deliveries;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
-use crate::{deliveries, lines};
 
 /// An answer that has expired makes room for a new one.
 const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \

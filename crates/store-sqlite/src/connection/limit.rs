@@ -1,6 +1,6 @@
 //! How much work a statement may be for the thread that runs it.
 //!
-//! SQLite asks every so many steps whether it is to go on (see [`crate::plans`]), on the thread that runs the statement. So
+//! SQLite asks every so many steps whether it is to go on (see [`crate::connection::plans`]), on the thread that runs the statement. So
 //! the limit belongs to the thread, and statements without one go on for as long as it takes.
 
 use std::cell::Cell;
@@ -67,7 +67,7 @@ pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::{Place, Source};
+    use crate::connection::open::{Place, Source};
     use crate::sql::{Db, Sql};
 
     const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";

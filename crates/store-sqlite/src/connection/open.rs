@@ -9,9 +9,10 @@ use diesel::sqlite::SqliteConnection;
 
 use candor_port_storage::{SlowReads, StorageError};
 
+use crate::connection::files;
+use crate::connection::plans;
+use crate::listing::team::Teams;
 use crate::sql::{Db, failed};
-use crate::team::Teams;
-use crate::{files, plans};
 
 /// How long a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use candor_port_storage::StorageError;
 
-use crate::queue::Queue;
+use crate::connection::queue::Queue;
 use crate::sql::Db;
 
 /// The reads that wait.

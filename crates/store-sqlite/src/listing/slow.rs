@@ -10,8 +10,8 @@ use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
 use candor_port_storage::{Places, SlowReads};
 
 use crate::SqliteStore;
-use crate::limit::{self, Limit};
-use crate::readers::{self, Reads};
+use crate::connection::limit::{self, Limit};
+use crate::connection::readers::{self, Reads};
 use crate::sql::Db;
 
 /// A list on the threads that others wait for is given up after so many looks at its limit, some 50 ms, and begun anew

@@ -10,8 +10,8 @@ use candor_port_storage::flat::MemberTable;
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{self, Fact, Limits, Way, leads_to_firsts};
 
+use crate::listing::team::{self, MOST_PEOPLE};
 use crate::sql::Db;
-use crate::team::{self, MOST_PEOPLE};
 use crate::text::Draft;
 
 /// What decides between the ways. By an index, a person's first row costs 1.5 µs.

@@ -13,7 +13,7 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-use crate::limit;
+use crate::connection::limit;
 
 /// Settles all of this for every connection that this process opens from now on.
 pub(crate) fn keep() {
@@ -48,7 +48,7 @@ extern "C" fn ended(_: *mut c_void) -> c_int {
 
 #[cfg(test)]
 mod tests {
-    use crate::open::{Place, Source};
+    use crate::connection::open::{Place, Source};
     use crate::sql::Sql;
 
     #[test]

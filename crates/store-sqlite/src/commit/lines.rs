@@ -8,7 +8,7 @@ use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::LinesAbove;
 use candor_port_storage::{CommitError, StorageError, Version};
 
-use crate::refusal::refused;
+use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
 

@@ -1,0 +1,12 @@
+//! The threads and connections of a store, and what passes between them.
+
+pub(crate) mod checkpoint;
+pub(crate) mod files;
+pub(crate) mod limit;
+pub(crate) mod lookups;
+pub(crate) mod open;
+pub(crate) mod plans;
+pub(crate) mod queue;
+pub(crate) mod readers;
+pub(crate) mod row;
+pub(crate) mod writer;
