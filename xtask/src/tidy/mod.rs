@@ -4,6 +4,7 @@ mod arrows;
 mod lockfile;
 mod manifests;
 mod migrations;
+mod names;
 mod references;
 mod sizes;
 mod text;
@@ -47,6 +48,7 @@ pub(crate) fn run() -> Outcome {
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
+    findings.extend(names::check(&files));
     findings.extend(references::check(&files));
     findings.extend(unused::check(&workspace, &files));
     findings.sort();
