@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use candor_port_storage::Storage;
 use candor_port_storage::upkeep::MasterKey;
-use candor_store_postgres::{ConnectError, Options as PostgresOptions, PostgresStore};
-use candor_store_sqlite::{Options as SqliteOptions, Place, SqliteStore};
+use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
+use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 
 use tokio::time::sleep;
 
@@ -150,8 +150,8 @@ pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, Error> {
     }
 }
 
-fn place(path: &Path) -> Place {
-    Place::File(path.to_owned())
+fn place(path: &Path) -> DatabaseLocation {
+    DatabaseLocation::File(path.to_owned())
 }
 
 fn postgres(config: &Config) -> PostgresOptions {

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{Target, Verdict};
+use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
-use candor_port_events::{Attempt, FailureReason, Outcome, Request, WebhookTransport};
+use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings, master_key};
 use candor_webhooks::Sender;
@@ -168,12 +168,12 @@ struct Nobody;
 
 #[async_trait]
 impl WebhookTransport for Nobody {
-    async fn judge(&self, _: &Target) -> Verdict {
+    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
         Verdict::Unresolvable
     }
 
-    async fn send(&self, _: Request) -> Attempt {
-        let outcome = Outcome::Failed(FailureReason::Unresolvable);
+    async fn send(&self, _: WebhookRequest) -> Attempt {
+        let outcome = AttemptOutcome::Failed(FailureReason::Unresolvable);
         Attempt { response_status: 0, duration: Duration::ZERO, outcome }
     }
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, FailureReason, Job, Origin, Outcome, Pulse, Status};
-use candor_port_storage::queue::Fate;
+use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, FailureReason, HealthDelta, Job, Status};
+use candor_port_storage::queue::AttemptResult;
 
-use crate::lanes::Answer;
 use crate::lease::later;
+use crate::queues::Answer;
 use crate::{Settings, Waiting};
 
 /// What could not be looked up is tried again after this time.
@@ -29,9 +29,9 @@ pub struct Finished {
     /// The delivery.
     pub job: Job,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: AttemptResult,
     /// What it says of its subscription, if it says something.
-    pub pulse: Option<Pulse>,
+    pub pulse: Option<HealthDelta>,
 }
 
 /// How a turn ended.
@@ -56,33 +56,33 @@ pub fn admit<M>(
     to: Destination<'_>,
     id: impl FnOnce() -> DeliveryId,
     now: Timestamp,
-) -> Result<(), Fate> {
-    if !to.active && waiting.job.origin != Origin::Test {
-        return Err(Fate::Parked);
+) -> Result<(), AttemptResult> {
+    if !to.active && waiting.job.origin != DeliveryOrigin::Test {
+        return Err(AttemptResult::Parked);
     }
     if !waiting.resumed {
         return Ok(());
     }
     let dropped = waiting.job.resume(id(), to.url, &settings.schedule, now);
-    dropped.map_or(Ok(()), |it| Err(Fate::Settled(Box::new(it))))
+    dropped.map_or(Ok(()), |it| Err(AttemptResult::Settled(Box::new(it))))
 }
 
 /// What becomes of a delivery when something that its attempt needs could not be looked up: it is due again soon.
 #[must_use]
-pub fn store_failed(now: Timestamp) -> Fate {
-    Fate::Back(later(now, STORE_FAILED))
+pub fn store_failed(now: Timestamp) -> AttemptResult {
+    AttemptResult::Back(later(now, STORE_FAILED))
 }
 
 /// What is recorded of a delivery that was not sent. If it was dropped for being too late, that shows, and counts for
 /// nothing.
 #[must_use]
-pub fn unsent(job: Job, fate: Fate) -> Finished {
+pub fn unsent(job: Job, fate: AttemptResult) -> Finished {
     let pulse = match &fate {
-        Fate::Settled(settled) => {
-            let outcome = Outcome::Failed(FailureReason::TooLate);
-            Some(Pulse::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
+        AttemptResult::Settled(settled) => {
+            let outcome = AttemptOutcome::Failed(FailureReason::TooLate);
+            Some(HealthDelta::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
         }
-        Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+        AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     };
     Finished { job, fate, pulse }
 }
@@ -99,13 +99,13 @@ pub fn settle(
 ) -> (Finished, Answer) {
     let Answered { status, duration_ms, outcome } = answered;
     let settled = job.settle(id, url, answered, &settings.schedule, times);
-    let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, times.1);
+    let pulse = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
     let answer = Answer {
         answered: status > 0,
-        acknowledged: outcome == Outcome::Acknowledged,
+        acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (Finished { job, fate: Fate::Settled(Box::new(settled)), pulse: Some(pulse) }, answer)
+    (Finished { job, fate: AttemptResult::Settled(Box::new(settled)), pulse: Some(pulse) }, answer)
 }
 
 impl Finished {
@@ -113,8 +113,8 @@ impl Finished {
     #[must_use]
     pub fn logged(&self) -> Option<Status> {
         match &self.fate {
-            Fate::Settled(settled) => Some(settled.entry.status),
-            Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+            AttemptResult::Settled(settled) => Some(settled.entry.status),
+            AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is claimed next: a plain state machine over what earlier claims found.
 //!
 //! Normally that is whatever has been due for the longest time. Once there is more of it than one claim takes, or one
-//! lane is full of it, a walk along the lanes takes some of each instead, so that a long queue of one subscription holds
+//! queue is full of it, a walk along the queues takes some of each instead, so that a long queue of one subscription holds
 //! nobody up. Now and then the parked deliveries are looked at, whose subscription may be active again.
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod tests;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use candor_port_storage::queue::{Claim, Claimed, Lane, Walk};
+use candor_port_storage::queue::{Claim, Claimed, QueueKey, Walk};
 
 /// How often the queue is looked at while nothing is found in it.
 const LOOK: Duration = Duration::from_millis(250);
@@ -22,41 +22,41 @@ const LEAVE_ALONE: Duration = Duration::from_secs(1);
 pub(crate) const LEAST_ROOM: usize = 64;
 /// The most that one claim takes of the oldest.
 const MOST: usize = 128;
-/// A claim walks past so many lanes, most of which may have nothing due.
+/// A claim walks past so many queues, most of which may have nothing due.
 const LANES: u16 = 512;
-/// The most of one lane that may be a new one: half of what it may have waiting.
+/// The most of one queue that may be a new one: half of what it may have waiting.
 const EACH: usize = 32;
-/// So many lanes are expected to have something due while it is not known.
+/// So many queues are expected to have something due while it is not known.
 const LANES_EXPECTED: usize = 32;
 
 /// Decides what is claimed next.
 #[derive(Debug)]
 pub(crate) struct Claims {
-    /// Whether lanes are walked along, rather than the oldest taken.
+    /// Whether queues are walked along, rather than the oldest taken.
     walking: bool,
     due: Search,
     parked: Search,
     parked_had_its_turn: bool,
-    /// The lanes that the newest claim of what is due took something of.
-    recent: Vec<Lane>,
-    /// The most of one lane, unless it is parked.
+    /// The queues that the newest claim of what is due took something of.
+    recent: Vec<QueueKey>,
+    /// The most of one queue, unless it is parked.
     each: usize,
 }
 
-/// A walk along the lanes, again and again.
+/// A walk along the queues, again and again.
 #[derive(Debug)]
 struct Search {
-    after: Option<Lane>,
-    /// How many lanes had something to take in this walk so far, and in the whole one before, full ones included.
-    lanes: usize,
+    after: Option<QueueKey>,
+    /// How many queues had something to take in this walk so far, and in the whole one before, full ones included.
+    queues: usize,
     lanes_before: usize,
-    /// Whether more is to be expected, whichever lanes have room.
+    /// Whether more is to be expected, whichever queues have room.
     has_more: bool,
-    /// The lanes of which something was taken in this walk so far.
-    served: HashSet<Lane>,
-    /// Lanes that may have more: they got nothing because they were full, or something was taken of them in a walk
+    /// The queues of which something was taken in this walk so far.
+    served: HashSet<QueueKey>,
+    /// SubscriptionQueues that may have more: they got nothing because they were full, or something was taken of them in a walk
     /// that is over.
-    passed_over: HashSet<Lane>,
+    passed_over: HashSet<QueueKey>,
     look_at: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Search {
     fn new(now: Duration) -> Self {
         Self {
             after: None,
-            lanes: 0,
+            queues: 0,
             lanes_before: LANES_EXPECTED,
             has_more: true,
             served: HashSet::new(),
@@ -73,8 +73,8 @@ impl Search {
         }
     }
 
-    fn is_due(&self, now: Duration, full: &[Lane]) -> bool {
-        let is_free = |it: &Lane| full.binary_search(it).is_err();
+    fn is_due(&self, now: Duration, full: &[QueueKey]) -> bool {
+        let is_free = |it: &QueueKey| full.binary_search(it).is_err();
         self.has_more || now >= self.look_at || self.passed_over.iter().any(is_free)
     }
 
@@ -82,26 +82,26 @@ impl Search {
         self.has_more || now >= self.look_at || !self.passed_over.is_empty()
     }
 
-    fn walk(&self, room: usize, most: usize, full: Vec<Lane>) -> Walk {
-        // If as many lanes have something as before, half of the room remains for what comes meanwhile.
-        let each = (room / (2 * self.lanes.max(self.lanes_before))).clamp(1, most);
-        Walk { after: self.after, lanes: LANES, each: to_u16(each), busy: full }
+    fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> Walk {
+        // If as many queues have something as before, half of the room remains for what comes meanwhile.
+        let each = (room / (2 * self.queues.max(self.lanes_before))).clamp(1, most);
+        Walk { after: self.after, queues: LANES, each: to_u16(each), busy: full }
     }
 
     /// A part of the walk took something. It goes on at once while it finds something. After its end the next one
-    /// begins when a lane that may have more has room: looking at the others alone, again and again, would cost more
+    /// begins when a queue that may have more has room: looking at the others alone, again and again, would cost more
     /// than it finds.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
-        let lanes = lanes_of(claimed);
-        self.lanes += lanes.len();
+        let queues = lanes_of(claimed);
+        self.queues += queues.len();
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
-        self.has_more = !is_end && !lanes.is_empty();
+        self.has_more = !is_end && !queues.is_empty();
         self.look_at = now + if is_end { pause } else { LOOK };
-        self.served.extend(lanes);
+        self.served.extend(queues);
         self.passed_over = walk.busy.iter().copied().collect();
         if is_end {
-            self.lanes += walk.busy.len();
+            self.queues += walk.busy.len();
             self.passed_over.extend(self.served.drain());
             self.begin_again();
         }
@@ -111,8 +111,8 @@ impl Search {
     fn begin_again(&mut self) {
         self.after = None;
         self.served.clear();
-        self.lanes_before = self.lanes.max(1);
-        self.lanes = 0;
+        self.lanes_before = self.queues.max(1);
+        self.queues = 0;
     }
 }
 
@@ -133,18 +133,18 @@ impl Claims {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
     }
 
-    /// The lanes that something was claimed of just now, and which are likely to have more.
-    pub(crate) fn recent(&self) -> &[Lane] {
+    /// The queues that something was claimed of just now, and which are likely to have more.
+    pub(crate) fn recent(&self) -> &[QueueKey] {
         &self.recent
     }
 
-    /// Each of these lanes takes so many more. Taking less of a long queue would only mean more claims.
+    /// Each of these queues takes so many more. Taking less of a long queue would only mean more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |it| it.max(EACH));
     }
 
-    /// What to claim now, if anything. `full` are the lanes that nothing should be claimed for, in their order.
-    pub(crate) fn next(&mut self, now: Duration, room: usize, full: Vec<Lane>) -> Option<Claim> {
+    /// What to claim now, if anything. `full` are the queues that nothing should be claimed for, in their order.
+    pub(crate) fn next(&mut self, now: Duration, room: usize, full: Vec<QueueKey>) -> Option<Claim> {
         if room < LEAST_ROOM {
             return None;
         }
@@ -158,7 +158,7 @@ impl Claims {
             return None;
         }
         if self.walking || !full.is_empty() {
-            return Some(Claim::Lanes(self.due.walk(room, self.each, full)));
+            return Some(Claim::SubscriptionQueues(self.due.walk(room, self.each, full)));
         }
         Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
     }
@@ -177,7 +177,7 @@ impl Claims {
                 self.due.passed_over.clear();
                 self.due.look_at = now + LOOK;
             }
-            Claim::Lanes(walk) => {
+            Claim::SubscriptionQueues(walk) => {
                 self.due.took(walk, claimed, now, LOOK);
                 self.walking = self.due.has_more || self.due.after.is_some() || !self.due.passed_over.is_empty();
             }
@@ -211,7 +211,7 @@ impl Claims {
     }
 }
 
-fn lanes_of(claimed: &Claimed) -> HashSet<Lane> {
+fn lanes_of(claimed: &Claimed) -> HashSet<QueueKey> {
     claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect()
 }
 

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use candor_domain::webhook::Job;
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, WorkerId};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, WorkerId};
 
 use crate::attempt::{Ending, Finished};
 use crate::claims::Claims;
-use crate::lanes::{Begun, Lanes, Limits, Place};
 use crate::lease::{Ends, Now, later};
-use crate::record::{Batch, Completed, Outcomes, Recording, Refusal};
+use crate::queues::{Begun, QueueLimits, QueuePlace, SubscriptionQueues};
+use crate::record::{Batch, Completed, Outcomes, RecordRefusal, Recording};
 use crate::unsettled::Unsettled;
 use crate::{Settings, Waiting};
 
@@ -25,7 +25,7 @@ const NO_SECRET: Duration = Duration::from_secs(60);
 pub struct Dispatcher<M> {
     worker: WorkerId,
     settings: Settings,
-    lanes: Lanes<Waiting<M>>,
+    queues: SubscriptionQueues<Waiting<M>>,
     claims: Claims,
     outcomes: Outcomes,
     unsettled: Unsettled,
@@ -60,23 +60,23 @@ pub struct Wakes {
 impl<M> Dispatcher<M> {
     /// One that holds nothing.
     #[must_use]
-    pub fn new(worker: WorkerId, settings: Settings, limits: Limits, now: Now) -> Self {
-        let lanes = Lanes::new(limits, settings.needs());
+    pub fn new(worker: WorkerId, settings: Settings, limits: QueueLimits, now: Now) -> Self {
+        let queues = SubscriptionQueues::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new());
         let (unsettled, wakes) = (Unsettled::default(), Wakes::default());
-        Self { worker, settings, lanes, claims, outcomes, unsettled, wakes, forgotten: 0 }
+        Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0 }
     }
 
     /// How many deliveries are held, from their claim until what became of them is recorded.
     #[must_use]
     pub const fn held(&self) -> usize {
-        self.lanes.held()
+        self.queues.held()
     }
 
     /// How many attempts are under way.
     #[must_use]
     pub const fn attempts(&self) -> usize {
-        self.lanes.attempts()
+        self.queues.attempts()
     }
 
     /// Who has something to look at since this was asked the last time.
@@ -107,7 +107,7 @@ impl<M> Dispatcher<M> {
     /// [`Dispatcher::claim_ended`], whatever came of it.
     pub fn next_claim(&mut self, now: Now) -> Option<ClaimOrder> {
         // The end waits for what a claim answers.
-        if !self.lanes.reserve(1) {
+        if !self.queues.reserve(1) {
             return None;
         }
         let Some(claim) = self.decide_claim(now) else {
@@ -124,9 +124,9 @@ impl<M> Dispatcher<M> {
         if !self.claims.may_want(now.steady) {
             return None;
         }
-        self.forgotten += self.lanes.forget(now);
-        let (room, full) = (self.lanes.room(), self.lanes.full());
-        let free = self.lanes.least_free(self.claims.recent());
+        self.forgotten += self.queues.forget(now);
+        let (room, full) = (self.queues.room(), self.queues.full());
+        let free = self.queues.least_free(self.claims.recent());
         self.claims.each_takes(free);
         self.claims.next(now.steady, room, full)
     }
@@ -141,13 +141,13 @@ impl<M> Dispatcher<M> {
     /// back.
     pub fn claimed(&mut self, order: &ClaimOrder, found: Claimed, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
-        let mut coming: HashMap<Lane, usize> = HashMap::new();
+        let mut coming: HashMap<QueueKey, usize> = HashMap::new();
         let mut kept = 0;
         let (kept, surplus) = found.jobs.into_iter().partition(|job| {
             let count = coming.entry((job.tenant, job.webhook_id)).or_default();
             let is_doubtful = self.unsettled.is_doubtful(job, order.at.wall);
             let takes =
-                !is_doubtful && kept < self.lanes.room() && self.lanes.takes((job.tenant, job.webhook_id), *count);
+                !is_doubtful && kept < self.queues.room() && self.queues.takes((job.tenant, job.webhook_id), *count);
             *count += usize::from(takes);
             kept += usize::from(takes);
             takes
@@ -172,14 +172,14 @@ impl<M> Dispatcher<M> {
     /// Keeps room for what a commit is about to queue, if there is any: the end of the lease that this may be given.
     /// [`Dispatcher::take_in`] or [`Dispatcher::release`] ends that.
     pub fn reserve(&mut self, count: usize, now: Now) -> Option<Ends> {
-        self.lanes.reserve(count).then(|| now.plus(self.settings.lease()))
+        self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
     }
 
     /// Keeps room no longer.
     pub fn release(&mut self, count: usize) {
-        self.lanes.release(count);
+        self.queues.release(count);
         // Whoever records waits for the room only at the end, and most commits have nothing to deliver.
-        self.wakes.records |= !self.lanes.is_open();
+        self.wakes.records |= !self.queues.is_open();
     }
 
     /// Takes in deliveries that are leased until then, for which so much room was kept, and gives back those that there
@@ -190,22 +190,22 @@ impl<M> Dispatcher<M> {
             if self.unsettled.leased_again(&it.job) {
                 return None;
             }
-            let lane = (it.job.tenant, it.job.webhook_id);
-            self.lanes.offer(lane, it, ends).err().map(|it| it.job)
+            let queue = (it.job.tenant, it.job.webhook_id);
+            self.queues.offer(queue, it, ends).err().map(|it| it.job)
         };
         let refused = deliveries.into_iter().filter_map(offer).collect();
         self.give_back(refused, Some(ends), now);
     }
 
-    /// Lets others have deliveries that the lanes do not hold any more, or never did.
+    /// Lets others have deliveries that the queues do not hold any more, or never did.
     fn give_back(&mut self, jobs: Vec<Job>, ends: Option<Ends>, now: Now) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {
                 continue;
             }
-            self.lanes.owe(1);
+            self.queues.owe(1);
             self.wakes.records = true;
-            self.outcomes.add(Finished { job, fate: Fate::Back(now.wall), pulse: None });
+            self.outcomes.add(Finished { job, fate: AttemptResult::Back(now.wall), pulse: None });
         }
     }
 
@@ -214,12 +214,12 @@ impl<M> Dispatcher<M> {
     /// The next attempt to make, if one may begin now. Each ends with [`Dispatcher::ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<Begun<Waiting<M>>> {
         loop {
-            let begun = self.lanes.start(now)?;
+            let begun = self.queues.start(now)?;
             self.wakes.claims |= begun.makes_room;
             if self.unsettled.add(&begun.item.job, Some(begun.ends)) {
                 return Some(begun);
             }
-            self.lanes.left(begun.place, None);
+            self.queues.left(begun.place, None);
         }
     }
 
@@ -229,28 +229,28 @@ impl<M> Dispatcher<M> {
         ends.left(now) >= self.settings.needs_to_send()
     }
 
-    /// This process cannot open any secret that signs for a lane: others may be able to.
-    pub fn without_secret(&mut self, lane: Lane, now: Now) -> Fate {
-        let left = self.lanes.leave_alone(lane, now, now.plus(NO_SECRET));
-        if left { Fate::Released } else { Fate::Back(later(now.wall, NO_SECRET)) }
+    /// This process cannot open any secret that signs for a queue: others may be able to.
+    pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
+        let left = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
+        if left { AttemptResult::Released } else { AttemptResult::Back(later(now.wall, NO_SECRET)) }
     }
 
     /// The turn of this delivery is over.
-    pub fn ended(&mut self, place: Place, job: &Job, ending: Ending) {
+    pub fn ended(&mut self, place: QueuePlace, job: &Job, ending: Ending) {
         match ending {
             Ending::Finished(finished, answer) => {
-                self.lanes.ended(place, answer);
+                self.queues.ended(place, answer);
                 self.outcomes.add(*finished);
                 self.wakes.records = true;
             }
             Ending::Late | Ending::Abandoned => {
                 self.forgotten += usize::from(matches!(ending, Ending::Late));
                 self.unsettled.forget(job);
-                self.lanes.left(place, None);
+                self.queues.left(place, None);
             }
         }
-        self.wakes.records |= !self.lanes.is_open();
-        self.wakes.quiet |= !self.lanes.is_open() && self.lanes.attempts() == 0;
+        self.wakes.records |= !self.queues.is_open();
+        self.wakes.quiet |= !self.queues.is_open() && self.queues.attempts() == 0;
     }
 
     // What is recorded.
@@ -258,7 +258,7 @@ impl<M> Dispatcher<M> {
     /// What is to be done about recording now.
     #[must_use]
     pub fn recording(&self, now: Now) -> Recording {
-        let idle = || if self.lanes.is_done() { Recording::Over } else { Recording::Idle };
+        let idle = || if self.queues.is_done() { Recording::Over } else { Recording::Idle };
         self.outcomes.due(now).unwrap_or_else(idle)
     }
 
@@ -273,8 +273,8 @@ impl<M> Dispatcher<M> {
         let Some((batch, recorded)) = self.outcomes.recorded(batch, recorded, now) else {
             return Completed::default();
         };
-        self.lanes.recorded(batch.finished.len());
-        if batch.finished.iter().any(|it| matches!(it.fate, Fate::Back(_))) {
+        self.queues.recorded(batch.finished.len());
+        if batch.finished.iter().any(|it| matches!(it.fate, AttemptResult::Back(_))) {
             // There was no room for it a moment ago.
             self.claims.look_at_due();
         }
@@ -283,19 +283,19 @@ impl<M> Dispatcher<M> {
         self.give_back(leased_again, None, now);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
-        Completed { lost: recorded.lost, failing: failing.map(|(lane, _)| lane).collect() }
+        Completed { lost: recorded.lost, failing: failing.map(|(queue, _)| queue).collect() }
     }
 
     /// The store has not recorded a batch. Answers a delivery of which nothing can be recorded: its lease runs out.
-    pub fn not_recorded(&mut self, batch: Batch, why: Refusal, now: Now) -> Option<Job> {
+    pub fn not_recorded(&mut self, batch: Batch, why: RecordRefusal, now: Now) -> Option<Job> {
         match why {
-            Refusal::Unanswered => {
+            RecordRefusal::Unanswered => {
                 self.outcomes.unanswered(batch, now);
                 None
             }
-            Refusal::Unrecordable => {
+            RecordRefusal::Unrecordable => {
                 let given_up = self.outcomes.divide(batch);
-                self.lanes.recorded(usize::from(given_up.is_some()));
+                self.queues.recorded(usize::from(given_up.is_some()));
                 given_up.iter().for_each(|it| self.unsettled.forget(it));
                 given_up
             }
@@ -307,9 +307,9 @@ impl<M> Dispatcher<M> {
     /// Begins nothing any more, and gives back what waits; says how many attempts are under way. The end has come when
     /// [`Dispatcher::recording`] says [`Recording::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
-        let waiting = self.lanes.close().into_iter().map(|it| it.job).collect();
+        let waiting = self.queues.close().into_iter().map(|it| it.job).collect();
         self.give_back(waiting, None, now);
         self.wakes.records = true;
-        self.lanes.attempts()
+        self.queues.attempts()
     }
 }

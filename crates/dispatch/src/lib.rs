@@ -11,8 +11,8 @@
 mod attempt;
 mod claims;
 mod dispatcher;
-mod lanes;
 mod lease;
+mod queues;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -24,9 +24,9 @@ use candor_domain::webhook::{Job, Schedule};
 
 pub use attempt::{Destination, Ending, Finished, admit, settle, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
-pub use lanes::{Answer, Begun, Limits, Place};
 pub use lease::{Ends, Now};
-pub use record::{Batch, Completed, Fates, Pulses, Recording, Refusal};
+pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
+pub use record::{Batch, Completed, Fates, Pulses, RecordRefusal, Recording};
 
 /// What an operator sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

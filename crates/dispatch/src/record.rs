@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use candor_domain::webhook::{Job, Pulse};
-use candor_port_storage::queue::{Fate, Lane, Recorded};
+use candor_domain::webhook::{HealthDelta, Job};
+use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded};
 
 use crate::attempt::Finished;
 use crate::lease::Now;
@@ -34,7 +34,7 @@ pub enum Recording {
 
 /// Why a batch was not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RecordRefusal {
     /// The store did not answer; it may have recorded the batch all the same.
     Unanswered,
     /// The store cannot record something in it.
@@ -47,13 +47,13 @@ pub struct Completed {
     /// So many were not recorded, because their lease had passed to another worker.
     pub lost: u64,
     /// Subscriptions that have failed for too long and are to be disabled (§3.4, decision F3).
-    pub failing: Vec<Lane>,
+    pub failing: Vec<QueueKey>,
 }
 
 /// What became of deliveries, as the store is told.
-pub type Fates = Vec<(Job, Fate)>;
+pub type Fates = Vec<(Job, AttemptResult)>;
 /// What attempts add to what is known of their subscriptions.
-pub type Pulses = Vec<(Lane, Pulse)>;
+pub type Pulses = Vec<(QueueKey, HealthDelta)>;
 
 /// What is recorded by one call of the store.
 #[derive(Debug)]
@@ -63,13 +63,13 @@ pub struct Batch {
     lost: u64,
 }
 
-/// How far a batch has come. A store that fails may have recorded it all the same, and pulses must not be added twice.
+/// How far a batch has come. A store that fails may have recorded it all the same, and health must not be added twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     New,
     /// It may have been recorded: then none of its fates holds any more.
     Doubtful,
-    /// Its fates are recorded, its pulses are not.
+    /// Its fates are recorded, its health are not.
     Pulses,
 }
 
@@ -78,9 +78,9 @@ impl Batch {
     #[must_use]
     pub fn call(&self) -> (Fates, Pulses) {
         match self.stage {
-            Stage::New => (self.fates(), self.pulses()),
+            Stage::New => (self.fates(), self.health()),
             Stage::Doubtful => (self.fates(), vec![]),
-            Stage::Pulses => (vec![], self.pulses()),
+            Stage::Pulses => (vec![], self.health()),
         }
     }
 
@@ -93,15 +93,15 @@ impl Batch {
         self.finished.iter().map(|it| (it.job, it.fate.clone())).collect()
     }
 
-    /// One pulse for each lane, in the order of the lanes: workers that record at once do not wait for each other.
-    fn pulses(&self) -> Pulses {
-        let mut lanes: BTreeMap<Lane, Pulse> = BTreeMap::new();
+    /// One pulse for each queue, in the order of the queues: workers that record at once do not wait for each other.
+    fn health(&self) -> Pulses {
+        let mut queues: BTreeMap<QueueKey, HealthDelta> = BTreeMap::new();
         for it in &self.finished {
             let Some(pulse) = it.pulse else { continue };
-            let lane = (it.job.tenant, it.job.webhook_id);
-            lanes.entry(lane).and_modify(|so_far| *so_far = so_far.and(pulse)).or_insert(pulse);
+            let queue = (it.job.tenant, it.job.webhook_id);
+            queues.entry(queue).and_modify(|so_far| *so_far = so_far.and(pulse)).or_insert(pulse);
         }
-        lanes.into_iter().collect()
+        queues.into_iter().collect()
     }
 }
 
@@ -150,7 +150,7 @@ impl Outcomes {
         self.pause = TRY_AGAIN;
         let recorded = match batch.stage {
             Stage::New => recorded,
-            // It had been recorded, pulses and all.
+            // It had been recorded, health and all.
             Stage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => Recorded::default(),
             Stage::Doubtful => {
                 (batch.stage, batch.lost) = (Stage::Pulses, recorded.lost);

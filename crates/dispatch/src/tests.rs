@@ -6,12 +6,13 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, FailureReason, Job, Origin, Outcome};
-use candor_port_storage::queue::{Claimed, Fate, Recorded, WorkerId};
+use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, FailureReason, Job};
+use candor_port_storage::queue::{AttemptResult, Claimed, Recorded, WorkerId};
 use ulid::Ulid;
 
 use crate::{
-    Dispatcher, Ending, Finished, Limits, Now, Recording, Refusal, Settings, Waiting, admit, settle, store_failed,
+    Dispatcher, Ending, Finished, Now, QueueLimits, RecordRefusal, Recording, Settings, Waiting, admit, settle,
+    store_failed,
 };
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -22,13 +23,13 @@ fn at(millis: u64) -> Now {
 }
 
 fn machine() -> Dispatcher<()> {
-    Dispatcher::new(WorkerId([1; 16]), Settings::default(), Limits::OF_A_PROCESS, at(0))
+    Dispatcher::new(WorkerId([1; 16]), Settings::default(), QueueLimits::OF_A_PROCESS, at(0))
 }
 
 fn job(event: u128) -> Job {
     let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
     let event = (EventId::from_ulid(Ulid(event)), EventType::EmployeeCreated);
-    Job::new(tenant, WebhookId::from_ulid(Ulid(2)), event, NOON, Origin::Event)
+    Job::new(tenant, WebhookId::from_ulid(Ulid(2)), event, NOON, DeliveryOrigin::Event)
 }
 
 fn waiting(job: Job) -> Waiting<()> {
@@ -40,7 +41,7 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(1, now).unwrap();
     machine.take_in((1..=count).map(|it| waiting(job(it))).collect(), ends, 1, now);
     while let Some(begun) = machine.next_attempt(now) {
-        let answered = Answered { status: 500, duration_ms: 3, outcome: Outcome::Failed(FailureReason::Status) };
+        let answered = Answered { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
         let (finished, answer) = settle(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
@@ -68,11 +69,11 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     let found = Claimed { jobs: (0..100).map(job).collect(), next: None };
-    assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new lane takes");
+    assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
     assert!(machine.take_wakes().records);
-    let (fates, pulses) = machine.next_batch().unwrap().call();
-    assert_eq!((fates.len(), pulses.len()), (36, 0));
-    assert!(fates.iter().all(|(_, fate)| *fate == Fate::Back(at(1).wall)));
+    let (fates, health) = machine.next_batch().unwrap().call();
+    assert_eq!((fates.len(), health.len()), (36, 0));
+    assert!(fates.iter().all(|(_, fate)| *fate == AttemptResult::Back(at(1).wall)));
 }
 
 #[test]
@@ -82,8 +83,8 @@ fn outcomes_are_recorded_together_and_soon() {
     fail(&mut machine, 3, at(0));
     assert_eq!(machine.recording(at(0)), Recording::Now);
     let batch = machine.next_batch().unwrap();
-    let (fates, pulses) = batch.call();
-    assert_eq!((fates.len(), pulses.len(), pulses[0].1.streak.failures), (3, 1, 3));
+    let (fates, health) = batch.call();
+    assert_eq!((fates.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
     machine.recorded(batch, Recorded::default(), at(2));
     assert_eq!(machine.recording(at(2)), Recording::At(Duration::from_millis(7)), "a batch is given time to fill");
@@ -96,13 +97,13 @@ fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice(
         let mut machine = machine();
         fail(&mut machine, 3, at(0));
         let batch = machine.next_batch().unwrap();
-        assert_eq!(machine.not_recorded(batch, Refusal::Unanswered, at(0)), None);
+        assert_eq!(machine.not_recorded(batch, RecordRefusal::Unanswered, at(0)), None);
         assert_eq!(machine.recording(at(0)), Recording::At(Duration::from_millis(50)), "the store is left alone");
         let mut made = 1;
         while let Some(batch) = machine.next_batch() {
-            let (fates, pulses) = batch.call();
+            let (fates, health) = batch.call();
             made += 1;
-            assert_eq!((fates.len(), pulses.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
+            assert_eq!((fates.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
             machine.recorded(batch, Recorded { lost: if made == 2 { lost } else { 0 }, ..Recorded::default() }, at(60));
         }
         assert_eq!((made, machine.held()), (calls, 0), "{lost} were recorded already");
@@ -115,7 +116,7 @@ fn the_store_is_left_alone_for_longer_each_time_it_fails() {
     fail(&mut machine, 1, at(0));
     let pauses = (0..8).map(|_| {
         let batch = machine.next_batch().unwrap();
-        machine.not_recorded(batch, Refusal::Unanswered, at(0));
+        machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
         match machine.recording(at(0)) {
             Recording::At(time) => time.as_millis(),
             other => panic!("{other:?}"),
@@ -132,7 +133,7 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
     while let Some(batch) = machine.next_batch() {
         let (fates, _) = batch.call();
         if fates.iter().any(|(it, _)| *it == job(4)) {
-            given_up.extend(machine.not_recorded(batch, Refusal::Unrecordable, at(0)));
+            given_up.extend(machine.not_recorded(batch, RecordRefusal::Unrecordable, at(0)));
         } else {
             recorded.extend(fates.into_iter().map(|(it, _)| it));
             machine.recorded(batch, Recorded::default(), at(0));
@@ -172,15 +173,15 @@ fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_lon
     let admits = |waiting: &Waiting<()>, active, now| admit(&settings, waiting, to(active), || id, now);
     let first = waiting(job(1));
     assert_eq!(admits(&first, true, NOON), Ok(()));
-    assert_eq!(admits(&first, false, NOON), Err(Fate::Parked));
-    let test = waiting(Job { origin: Origin::Test, ..job(1) });
+    assert_eq!(admits(&first, false, NOON), Err(AttemptResult::Parked));
+    let test = waiting(Job { origin: DeliveryOrigin::Test, ..job(1) });
     assert_eq!(admits(&test, false, NOON), Ok(()), "a test is sent all the same");
     let resumed = Waiting { resumed: true, ..first };
     assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
     let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
     let Finished { pulse, .. } = crate::unsent(job(1), dropped.clone());
-    assert!(matches!(dropped, Fate::Settled(_)) && pulse.is_some_and(|it| it.streak.failures == 0));
-    assert_eq!(store_failed(NOON), Fate::Back(NOON.plus_seconds(5)));
+    assert!(matches!(dropped, AttemptResult::Settled(_)) && pulse.is_some_and(|it| it.streak.failures == 0));
+    assert_eq!(store_failed(NOON), AttemptResult::Back(NOON.plus_seconds(5)));
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     let mut machine = machine();
     fail(&mut machine, 1, at(0));
     let batch = machine.next_batch().unwrap();
-    machine.not_recorded(batch, Refusal::Unanswered, at(0));
+    machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
     // The lease is over, and the store is back: this worker claims what it has not recorded yet.
     let again = machine.next_claim(at(31_000)).unwrap();
     let kept = machine.claimed(&again, Claimed { jobs: vec![job(1)], next: None }, at(31_001));
@@ -197,7 +198,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {
         let (fates, _) = batch.call();
-        let is_back = fates.iter().any(|(_, fate)| *fate == Fate::Back(at(31_002).wall));
+        let is_back = fates.iter().any(|(_, fate)| *fate == AttemptResult::Back(at(31_002).wall));
         assert!(!is_back || fates[0].0 == job(1));
         machine.recorded(batch, Recorded { lost: u64::from(is_back), ..Recorded::default() }, at(31_002));
     }

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 
 use crate::lease::Ends;
 
-type Key = (Lane, EventId, u16);
+type Key = (QueueKey, EventId, u16);
 
 /// The deliveries.
 #[derive(Debug, Default)]

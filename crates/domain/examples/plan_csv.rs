@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use candor_domain::csv::{File, Known, Options, Outcome, Plan, plan};
+use candor_domain::csv::{File, Known, Plan, PlanOptions, RowOutcome, plan};
 use candor_domain::time::Timestamp;
 use ulid::Ulid;
 
@@ -21,7 +21,7 @@ const FILE: &str = "email,first_name,last_name,manager_email\n\
 fn main() -> Result<(), String> {
     let file = File::read(FILE.as_bytes()).map_err(|error| format!("{error:?}"))?;
     let at: Timestamp = "2026-03-01T08:15:30Z".parse().map_err(|error| format!("{error}"))?;
-    let options = Options { clear_empty: false, is_admin: true, acts_for: None, connector: None, at };
+    let options = PlanOptions { clear_empty: false, is_admin: true, acts_for: None, connector: None, at };
     let mut number = 0;
     let mut ids = || {
         number += 1;
@@ -31,7 +31,7 @@ fn main() -> Result<(), String> {
     let mut known = Known::default();
     let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
     for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
-        if let Outcome::Reject(rejection) = outcome {
+        if let RowOutcome::Reject(rejection) = outcome {
             println!("row {}: {:?}, {}", row.number, rejection.code, rejection.message);
         } else {
             println!("row {}: {outcome:?} {}", row.number, row.email);

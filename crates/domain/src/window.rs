@@ -31,7 +31,7 @@ pub struct Window {
 
 /// The state of a window after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateLimitStatus {
     /// Whether the request may go on. A refused one is not counted.
     pub admitted: bool,
     /// Requests allowed within the window.
@@ -46,7 +46,7 @@ pub struct Standing {
 
 impl Window {
     /// Counts a request, or refuses it.
-    pub fn admit(&mut self, at: Timestamp, limit: u32) -> Standing {
+    pub fn admit(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
         let admitted = self.len < limit as usize;
         if admitted {
@@ -56,7 +56,7 @@ impl Window {
     }
 
     /// The state of the window, without counting anything.
-    pub fn look(&mut self, at: Timestamp, limit: u32) -> Standing {
+    pub fn look(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
         let room = self.len < limit as usize;
         self.standing(now, limit, room)
@@ -117,11 +117,11 @@ impl Window {
         u32::try_from(now - self.base).unwrap_or(u32::MAX)
     }
 
-    fn standing(&self, now: i64, limit: u32, admitted: bool) -> Standing {
+    fn standing(&self, now: i64, limit: u32, admitted: bool) -> RateLimitStatus {
         let (oldest, newest) =
             if self.len == 0 { (now - WINDOW_MILLIS, now - WINDOW_MILLIS) } else { (self.oldest(), self.newest) };
         let used = u32::try_from(self.len).unwrap_or(u32::MAX);
-        Standing {
+        RateLimitStatus {
             admitted,
             limit,
             remaining: limit.saturating_sub(used),

@@ -3,7 +3,7 @@
 
 #![cfg(test)]
 
-use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, Unreadable};
+use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, UnreadableFile};
 use proptest::prelude::*;
 
 /// Bytes that matter to the reader, often; any others, sometimes.
@@ -43,8 +43,8 @@ proptest! {
                 prop_assert!(file.rows.windows(2).all(|it| it[0].number < it[1].number), "rows are in order");
                 prop_assert!(file.emails().iter().all(|it| !it.contains('\0')));
             }
-            Err(Unreadable::Invalid(problems)) => prop_assert!(!problems.is_empty()),
-            Err(Unreadable::Malformed(message)) => prop_assert!(message.contains(" at line ")),
+            Err(UnreadableFile::Invalid(problems)) => prop_assert!(!problems.is_empty()),
+            Err(UnreadableFile::Malformed(message)) => prop_assert!(message.contains(" at line ")),
         }
     }
 
@@ -76,7 +76,7 @@ proptest! {
 #[test]
 fn hostile_files_are_refused_early_and_cheaply() {
     let commas = ",".repeat(MAX_BYTES);
-    let header = |file: &str| matches!(File::read(file.as_bytes()), Err(Unreadable::Invalid(_)));
+    let header = |file: &str| matches!(File::read(file.as_bytes()), Err(UnreadableFile::Invalid(_)));
     assert!(header(&commas), "a header of five million columns");
     assert!(header(&format!("email\n{}", "x\n".repeat(MAX_ROWS + 1))));
     let wide = format!("email\n{commas}");

@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use candor_domain::access::api_key::{self, ApiKey, KeyHash};
-use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scope, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
 use candor_domain::library::{Attribute, Department, Tone, attribute};
@@ -196,7 +196,7 @@ fn api_keys() {
         name: "Reporting".to_owned(),
         environment: Environment::Live,
         access_level: AccessLevel::Standard,
-        scopes: Scopes::ALL,
+        scopes: Permissions::ALL,
         employee_id: None,
         last4: "abcd".to_owned(),
         reads_per_minute: None,
@@ -212,7 +212,7 @@ fn api_keys() {
     let full = ApiKey {
         environment: Environment::Test,
         access_level: AccessLevel::Admin,
-        scopes: Scopes::NONE.with(Scope::AuditRead).with(Scope::WebhooksWrite),
+        scopes: Permissions::NONE.with(Permission::AuditRead).with(Permission::WebhooksWrite),
         employee_id: Some(id(2)),
         reads_per_minute: Some(6000),
         writes_per_minute: Some(1000),
@@ -227,7 +227,7 @@ fn api_keys() {
         tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
         key: id(3),
         name: "Settings".to_owned(),
-        scopes: Scopes::NONE.with(Scope::SettingsWrite),
+        scopes: Permissions::NONE.with(Permission::SettingsWrite),
         level: AccessLevel::Admin,
         person: None,
         expires_at: None,

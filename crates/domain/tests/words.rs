@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use candor_domain::access::{AccessLevel, Environment, QuotaClass, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, QuotaClass};
 use candor_domain::audit::ActorKind;
 use candor_domain::event::EventType;
 use candor_domain::fields::Word;
@@ -38,7 +38,7 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<QuotaClass>();
     one_to_one::<Review>();
     one_to_one::<Role>();
-    one_to_one::<Scope>();
+    one_to_one::<Permission>();
     one_to_one::<Status>();
     one_to_one::<StatusFilter>();
     one_to_one::<Tone>();
@@ -53,7 +53,7 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<people::Expand>();
     one_to_one::<webhook::FailureReason>();
     one_to_one::<webhook::Only>();
-    one_to_one::<webhook::Origin>();
+    one_to_one::<webhook::DeliveryOrigin>();
     one_to_one::<webhook::Status>();
 }
 
@@ -90,12 +90,13 @@ fn actors_and_events_are_written_as_their_words() {
 
 #[test]
 fn each_scope_is_granted_by_itself_alone() {
-    for one in Scope::ALL {
-        let granted: Vec<_> = Scope::ALL.iter().copied().filter(|it| Scopes::NONE.with(*one).has(*it)).collect();
+    for one in Permission::ALL {
+        let granted: Vec<_> =
+            Permission::ALL.iter().copied().filter(|it| Permissions::NONE.with(*one).has(*it)).collect();
         assert_eq!(granted, [*one]);
     }
-    let every = Scope::ALL.iter().fold(Scopes::NONE, |set, scope| set.with(*scope));
-    assert!(Scopes::ALL.cover(every) && !every.cover(Scopes::ALL), "* also grants what is added later");
-    assert_eq!(Scopes::from_words(every.words()), Some(every));
-    assert_eq!((Scopes::ALL.words(), Scopes::NONE.words()), (vec!["*"], vec![]));
+    let every = Permission::ALL.iter().fold(Permissions::NONE, |set, scope| set.with(*scope));
+    assert!(Permissions::ALL.cover(every) && !every.cover(Permissions::ALL), "* also grants what is added later");
+    assert_eq!(Permissions::from_words(every.words()), Some(every));
+    assert_eq!((Permissions::ALL.words(), Permissions::NONE.words()), (vec!["*"], vec![]));
 }

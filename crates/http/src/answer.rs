@@ -8,7 +8,7 @@ use actix_web::http::header::{
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
-use candor_domain::window::Standing;
+use candor_domain::window::RateLimitStatus;
 use candor_service::{Outcome, Reply};
 
 use crate::api::Api;
@@ -123,8 +123,8 @@ impl Answer {
         if !headers.contains_key(CACHE_CONTROL) {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        if let Some(standing) = &exchange.standing {
-            write_standing(standing, headers);
+        if let Some(rate_limit) = &exchange.rate_limit {
+            write_standing(rate_limit, headers);
         }
         if api.readiness.is_draining() {
             // Clients that keep connections open learn here that this one ends, before it does.
@@ -140,8 +140,8 @@ impl Answer {
     }
 }
 
-fn write_standing(standing: &Standing, headers: &mut HeaderMap) {
-    headers.insert(RATE_LIMIT, HeaderValue::from(standing.limit));
-    headers.insert(RATE_REMAINING, HeaderValue::from(standing.remaining));
-    headers.insert(RATE_RESET, HeaderValue::from(standing.reset_at_seconds));
+fn write_standing(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
+    headers.insert(RATE_LIMIT, HeaderValue::from(rate_limit.limit));
+    headers.insert(RATE_REMAINING, HeaderValue::from(rate_limit.remaining));
+    headers.insert(RATE_RESET, HeaderValue::from(rate_limit.reset_at_seconds));
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY};
 use bytes::Bytes;
-use candor_domain::replay::Fingerprint;
+use candor_domain::idempotency::Fingerprint;
 
 use crate::answer::Answer;
 use crate::compress::{self, Encoding};

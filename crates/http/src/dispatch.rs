@@ -12,9 +12,9 @@ use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
 use candor_domain::fields::{Fields, Word};
+use candor_domain::idempotency::Fingerprint;
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
-use candor_domain::replay::Fingerprint;
 use candor_service::{Call, Idempotency};
 use futures_util::FutureExt;
 use tracing::field::Empty;
@@ -54,7 +54,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         ),
         pattern: UNKNOWN,
         route: None,
-        standing: None,
+        rate_limit: None,
         caller: None,
         span: Span::none(),
     };
@@ -68,8 +68,8 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     if let Some(payload) = payload {
         framing::pass_over(&request, payload).await;
     }
-    if exchange.standing.is_none() && request.path().starts_with(BASE) {
-        exchange.standing = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
+    if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
+        exchange.rate_limit = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
     }
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
@@ -175,18 +175,18 @@ impl Api {
         };
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
-        let standing = self.shell.limits.admit(&caller, route.quota, exchange.at);
-        exchange.standing = Some(standing);
-        if !standing.admitted {
+        let rate_limit = self.shell.limits.admit(&caller, route.quota, exchange.at);
+        exchange.rate_limit = Some(rate_limit);
+        if !rate_limit.admitted {
             record::refused(route.quota.word());
-            return Err(ErrorResponse::too_many(route.quota.word(), &standing));
+            return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
         }
         if route.live_only {
             caller.require_live()?;
         }
         match route.access {
             Access::Public | Access::AnyKey => {}
-            Access::Scope(scope) | Access::Admin(scope) => caller.require(scope)?,
+            Access::Permission(scope) | Access::Admin(scope) => caller.require(scope)?,
         }
         if route.full_sight {
             caller.require_full_sight()?;
@@ -199,16 +199,16 @@ impl Api {
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
         let bucket = address::bucket(exchange.client);
         if route.quota == QuotaClass::Read {
-            exchange.standing = Some(self.shell.limits.look_failures(bucket, exchange.at));
+            exchange.rate_limit = Some(self.shell.limits.look_failures(bucket, exchange.at));
             return Ok(());
         }
-        let standing = self.shell.limits.admit_accept(bucket, exchange.at);
-        exchange.standing = Some(standing);
-        if standing.admitted {
+        let rate_limit = self.shell.limits.admit_accept(bucket, exchange.at);
+        exchange.rate_limit = Some(rate_limit);
+        if rate_limit.admitted {
             return Ok(());
         }
         record::refused(INVITATION_ACCEPT);
-        Err(ErrorResponse::too_many(INVITATION_ACCEPT, &standing))
+        Err(ErrorResponse::too_many(INVITATION_ACCEPT, &rate_limit))
     }
 
     /// Counts a request that no route takes: against its key if it has a good one, which is never refused here, or
@@ -216,18 +216,18 @@ impl Api {
     async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
-        exchange.standing = Some(self.shell.limits.admit(&caller, class, exchange.at));
+        exchange.rate_limit = Some(self.shell.limits.admit(&caller, class, exchange.at));
         Ok(())
     }
 
     fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
-        let standing = self.shell.limits.admit_failure(address::bucket(exchange.client), exchange.at);
-        exchange.standing = Some(standing);
-        if standing.admitted {
+        let rate_limit = self.shell.limits.admit_failure(address::bucket(exchange.client), exchange.at);
+        exchange.rate_limit = Some(rate_limit);
+        if rate_limit.admitted {
             return Ok(());
         }
         record::refused(WITHOUT_KEY);
-        Err(ErrorResponse::too_many(WITHOUT_KEY, &standing))
+        Err(ErrorResponse::too_many(WITHOUT_KEY, &rate_limit))
     }
 
     async fn asked<'a>(

@@ -9,7 +9,7 @@ use candor_domain::access::Denied;
 use candor_domain::fields::Word;
 use candor_domain::id::RequestId;
 use candor_domain::refusal::Refusal;
-use candor_domain::window::{Standing, WINDOW_SECONDS};
+use candor_domain::window::{RateLimitStatus, WINDOW_SECONDS};
 use candor_service::Error;
 use serde::Serialize;
 use serde_json::json;
@@ -106,11 +106,11 @@ impl ErrorResponse {
     }
 
     /// A quota is used up.
-    pub(crate) fn too_many(quota: &str, standing: &Standing) -> Self {
+    pub(crate) fn too_many(quota: &str, rate_limit: &RateLimitStatus) -> Self {
         let message = "Too many requests; the header Retry-After says when to go on.";
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
-        let used_up = UsedUp { quota, limit: standing.limit, window_seconds: WINDOW_SECONDS };
-        Self { retry_after_seconds: Some(standing.retry_after_seconds), ..error.with([used_up]) }
+        let used_up = UsedUp { quota, limit: rate_limit.limit, window_seconds: WINDOW_SECONDS };
+        Self { retry_after_seconds: Some(rate_limit.retry_after_seconds), ..error.with([used_up]) }
     }
 
     /// The request is malformed.

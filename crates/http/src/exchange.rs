@@ -12,7 +12,7 @@ use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_domain::window::Standing;
+use candor_domain::window::RateLimitStatus;
 use candor_service::{Call, Error};
 
 use crate::invitation_page;
@@ -31,7 +31,7 @@ pub(crate) struct Exchange<'a> {
     /// The pattern of the path, for logs and metrics; never the path itself.
     pub(crate) pattern: &'static str,
     pub(crate) route: Option<&'static Route>,
-    pub(crate) standing: Option<Standing>,
+    pub(crate) rate_limit: Option<RateLimitStatus>,
     pub(crate) caller: Option<Arc<Caller>>,
     /// Its span, once a route is found.
     pub(crate) span: tracing::Span,

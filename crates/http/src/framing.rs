@@ -10,9 +10,9 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, He
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use candor_domain::csv;
+use candor_domain::idempotency::{IdempotencyKey, MAX_KEY_CHARS};
 use candor_domain::json::Value;
 use candor_domain::refusal::Refusal;
-use candor_domain::replay::{IdempotencyKey, MAX_KEY_CHARS};
 use futures_util::StreamExt;
 
 use crate::error_response::ErrorResponse;

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::HttpRequest;
-use candor_domain::access::{QuotaClass, Scope};
+use candor_domain::access::{Permission, QuotaClass};
 use candor_service::{Error, Reply, Shell};
 
 use crate::answer::Answer;
@@ -58,9 +58,9 @@ pub enum Access {
     /// Any valid key.
     AnyKey,
     /// A key with this scope.
-    Scope(Scope),
+    Permission(Permission),
     /// A key with this scope in admin context. The use case checks the latter, after the fields (decision A13).
-    Admin(Scope),
+    Admin(Permission),
 }
 
 /// What the body of a request is; named are the schemas of the OpenAPI document.

@@ -94,11 +94,11 @@ impl Wire {
 /// The lines of a head that every answer has, and the end of the head.
 fn headers_of(api: &Api, peer: Option<IpAddr>, id: RequestId, length: usize) -> String {
     let client = address::client(peer, &HeaderMap::new(), &[]);
-    let standing = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
+    let rate_limit = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
     format!(
         "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\
          x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
-        standing.limit, standing.remaining, standing.reset_at_seconds,
+        rate_limit.limit, rate_limit.remaining, rate_limit.reset_at_seconds,
     )
 }
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use candor_domain::webhook::{Target, Verdict};
+use candor_domain::webhook::{ReceiverUrl, Verdict};
 
-pub use candor_domain::webhook::{FailureReason, Outcome};
+pub use candor_domain::webhook::{AttemptOutcome, FailureReason};
 
 /// One POST to a receiver.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct WebhookRequest {
     /// Where it goes, as the subscription has it.
     pub url: String,
     /// Every header but those of the connection (`Host`, `Content-Length`).
@@ -32,15 +32,15 @@ pub struct Attempt {
     /// Until the answer, or until it was given up.
     pub duration: Duration,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
 }
 
 /// Sends webhooks.
 #[async_trait]
 pub trait WebhookTransport: Send + Sync {
     /// Whether a target may be called, for the request that names it (decision F1). Every attempt judges again.
-    async fn judge(&self, target: &Target) -> Verdict;
+    async fn judge(&self, target: &ReceiverUrl) -> Verdict;
 
     /// Makes one attempt. It ends by its deadline, whatever the receiver does.
-    async fn send(&self, request: Request) -> Attempt;
+    async fn send(&self, request: WebhookRequest) -> Attempt;
 }

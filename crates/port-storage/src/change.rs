@@ -3,9 +3,9 @@
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
-use candor_domain::replay::Replay;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 
@@ -34,7 +34,7 @@ pub struct ChangeSet {
     /// Who is told in the application.
     pub notices: Vec<Notification>,
     /// The answer to give to retries.
-    pub replay: Option<Replay>,
+    pub replay: Option<IdempotencyRecord>,
     /// Who takes the deliveries that become due with this at once, so that they need not wait to be claimed.
     pub lease: Option<Lease>,
 }

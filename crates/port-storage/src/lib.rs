@@ -19,10 +19,10 @@ pub mod upkeep;
 use candor_domain::id::{Id, Kind};
 
 pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};
-pub use places::{Place, Places, SlowReads};
+pub use places::{Places, SlowReadPermit, SlowReads};
 pub use put::AnyRow;
 pub use read::StorageExt;
-pub use store::{SlowCause, Storage, StorageError, StoredReplay, TooSlow};
+pub use store::{SlowCause, Storage, StorageError, StoredAnswer, TooSlow};
 
 /// How often a resource was written; every write counts one up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

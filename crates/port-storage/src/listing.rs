@@ -14,12 +14,12 @@ use crate::read::RowKind;
 
 /// A list of one resource: what some [`Listing`]s hold together.
 #[derive(Debug, Clone)]
-pub struct List<T> {
+pub struct TypedListing<T> {
     parts: Vec<Listing>,
     rows: PhantomData<fn() -> T>,
 }
 
-impl<T: Stored> List<T> {
+impl<T: Stored> TypedListing<T> {
     /// The lists are in one order and have no row in common.
     #[must_use]
     pub(crate) const fn of(parts: Vec<Listing>) -> Self {
@@ -135,8 +135,8 @@ impl Listing {
     }
 
     /// A list of nothing but this.
-    pub(crate) fn alone<T: Stored>(self) -> List<T> {
-        List::of(vec![self])
+    pub(crate) fn alone<T: Stored>(self) -> TypedListing<T> {
+        TypedListing::of(vec![self])
     }
 
     /// Which table.

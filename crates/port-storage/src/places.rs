@@ -53,7 +53,7 @@ pub struct Places {
 
 /// One of them, until it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct SlowReadPermit {
     _share: OwnedSemaphorePermit,
     _place: OwnedSemaphorePermit,
 }
@@ -71,12 +71,12 @@ impl Places {
     ///
     /// # Errors
     /// [`StorageError::TooSlow`] with the conditions that ask for it, if none became free.
-    pub async fn take(&self, tenant: Tenant, conditions: &[String]) -> Result<Place, StorageError> {
+    pub async fn take(&self, tenant: Tenant, conditions: &[String]) -> Result<SlowReadPermit, StorageError> {
         let taken = async {
             // First the share, so that nobody who has used it up keeps others waiting.
             let share = self.share(tenant).acquire_owned().await.ok()?;
             let place = Arc::clone(&self.all).acquire_owned().await.ok()?;
-            Some(Place { _share: share, _place: place })
+            Some(SlowReadPermit { _share: share, _place: place })
         };
         let taken = if self.share == 0 { None } else { timeout(self.wait, taken).await.ok().flatten() };
         taken.ok_or_else(|| TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() }.into())

@@ -2,7 +2,7 @@
 //!
 //! A list can be walked in its own order, and each row that is met looked up in the other table; or the few rows that
 //! the other table names are gathered and put in order. A database cannot know which is shorter, so a store counts what
-//! the conditions name, and asks here. What each way costs is measured for each store: see [`Limits`].
+//! the conditions name, and asks here. What each way costs is measured for each store: see [`PlanLimits`].
 
 use crate::access_path::AccessPath;
 use crate::flat::Column;
@@ -21,7 +21,7 @@ pub struct Fact {
 
 /// Up to how many people or rows each way is the shortest, as measured with a store.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct PlanLimits {
     /// People whose rows are all gathered.
     pub people: usize,
     /// People of whom only the first rows are gathered, because an index leads to them.
@@ -57,7 +57,7 @@ pub enum Way {
 
 /// The way to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct ListPlan {
     /// The way that is taken first.
     pub first: Way,
     /// The way that is taken if that one did not fill the page before it had gone too far.
@@ -101,7 +101,7 @@ pub fn is_covered(listing: &Listing) -> bool {
 
 impl Fact {
     /// The way that leads from the condition, and how much of what it is good for is asked of it.
-    fn way(&self, listing: &Listing, limits: &Limits) -> Option<(f64, Way)> {
+    fn way(&self, listing: &Listing, limits: &PlanLimits) -> Option<(f64, Way)> {
         let (at, count) = (self.condition, self.count?);
         let share = |most: usize, way: Way| (count <= most).then_some((count as f64 / most as f64, way));
         match listing.conditions.get(at)? {
@@ -134,7 +134,7 @@ impl Way {
 
 /// Chooses the way to a page of a list by what was found out about its conditions.
 #[must_use]
-pub fn choose(listing: &Listing, facts: &[Fact], limits: &Limits) -> Plan {
+pub fn choose(listing: &Listing, facts: &[Fact], limits: &PlanLimits) -> ListPlan {
     let mut best: Option<(f64, Way, &Fact)> = None;
     for fact in facts {
         let Some((share, way)) = fact.way(listing, limits) else { continue };
@@ -147,7 +147,7 @@ pub fn choose(listing: &Listing, facts: &[Fact], limits: &Limits) -> Plan {
         }
     }
     let hashed = limits.hashes.then_some(Way::Hashed);
-    let Some((_, first, fact)) = best else { return Plan { first: Way::Order, then: hashed } };
+    let Some((_, first, fact)) = best else { return ListPlan { first: Way::Order, then: hashed } };
     let then = match first {
         Way::Order | Way::Gather(_) | Way::Firsts(_) => None,
         Way::Hashed => Some(Way::Gather(fact.condition)),
@@ -156,11 +156,11 @@ pub fn choose(listing: &Listing, facts: &[Fact], limits: &Limits) -> Plan {
         }
         Way::Past(_) => hashed,
     };
-    Plan { first, then }
+    ListPlan { first, then }
 }
 
 /// Ways of a lower rank are taken whatever they cost.
-const fn rank(way: Way, limits: &Limits) -> u8 {
+const fn rank(way: Way, limits: &PlanLimits) -> u8 {
     match way {
         Way::Gather(_) | Way::Firsts(_) => 0,
         Way::Past(_) => limits.gathers_first as u8,
@@ -195,7 +195,7 @@ mod tests {
 
     const PAGE: PageRequest = PageRequest { limit: 10, after: None };
     /// A store that hashes, and gathers whatever is few.
-    const HASHING: Limits = Limits {
+    const HASHING: PlanLimits = PlanLimits {
         people: 200,
         firsts: 300,
         told: 16_000,
@@ -206,7 +206,7 @@ mod tests {
         hashes: true,
     };
     /// A store that knows teams exactly, and hashes nothing.
-    const KNOWING: Limits = Limits {
+    const KNOWING: PlanLimits = PlanLimits {
         people: 300,
         firsts: 600,
         told: 4_000,
@@ -237,7 +237,7 @@ mod tests {
         Fact { condition, count: Some(count), is_sparse: false }
     }
 
-    fn first(by: SortBy, facts: &[Fact], limits: &Limits) -> Way {
+    fn first(by: SortBy, facts: &[Fact], limits: &PlanLimits) -> Way {
         choose(&observations(by), facts, limits).first
     }
 

@@ -10,7 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Pulse, Settled, Streak, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak, Subscribers, Subscription};
 
 use crate::Versioned;
 use crate::store::Read;
@@ -29,7 +29,7 @@ pub struct Lease {
 }
 
 /// One subscription's part of the queue.
-pub type Lane = (Tenant, WebhookId);
+pub type QueueKey = (Tenant, WebhookId);
 
 /// Which deliveries are claimed. What another worker is just claiming is passed over, never waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Claim {
         most: u16,
     },
     /// For many subscriptions some each, so that the queue of one holds nobody up.
-    Lanes(Walk),
+    SubscriptionQueues(Walk),
     /// The same among the parked ones whose subscription is active again, or gone: those are to be let go.
     Parked(Walk),
 }
@@ -49,13 +49,13 @@ pub enum Claim {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
     /// Behind this one.
-    pub after: Option<Lane>,
+    pub after: Option<QueueKey>,
     /// Past at most so many subscriptions.
-    pub lanes: u16,
+    pub queues: u16,
     /// At most so many deliveries of each, the longest due first; of the parked ones, the oldest events first.
     pub each: u16,
     /// Nothing of these; they are counted all the same.
-    pub busy: Vec<Lane>,
+    pub busy: Vec<QueueKey>,
 }
 
 /// What was claimed.
@@ -64,12 +64,12 @@ pub struct Claimed {
     /// The deliveries, leased now.
     pub jobs: Vec<Job>,
     /// Where a walk goes on; null at its end.
-    pub next: Option<Lane>,
+    pub next: Option<QueueKey>,
 }
 
 /// What has become of a leased delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum AttemptResult {
     /// It was attempted, or dropped: the entry goes into the log, and it is due again or done.
     Settled(Box<Settled>),
     /// It was not attempted and is due again at this time.
@@ -87,7 +87,7 @@ pub enum Fate {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The streak of every subscription that was given a pulse and is still there.
-    pub streaks: Vec<(Lane, Streak)>,
+    pub streaks: Vec<(QueueKey, Streak)>,
     /// How many fates were not recorded, because their lease had passed to another worker or their delivery is done.
     pub lost: u64,
 }
@@ -138,7 +138,7 @@ pub trait Webhooks {
     /// All subscriptions of a tenant, as far as counting goes.
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers>;
     /// The subscriptions of all tenants behind this one, in the order of tenant and id.
-    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
+    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
     /// One attempt; the time inside its id says where to look.
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
     /// Those of these events that are there, in any order.
@@ -162,8 +162,13 @@ pub trait Queue {
     /// Leases deliveries that are due now.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
     /// Records what has become of leased deliveries, all at once or not at all. Each fate holds only while the
-    /// worker's lease and the number of the attempt are what they were. The pulses are added to their subscriptions.
-    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded>;
+    /// worker's lease and the number of the attempt are what they were. The health are added to their subscriptions.
+    async fn record(
+        &self,
+        worker: WorkerId,
+        fates: Vec<(Job, AttemptResult)>,
+        health: Vec<(QueueKey, HealthDelta)>,
+    ) -> Read<Recorded>;
     /// How the queue does.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
     /// Makes room in the log for the attempts of the days to come, and removes those from before `before`, at most

@@ -12,7 +12,7 @@ use candor_domain::id::Id;
 use candor_domain::page::Page;
 
 use crate::flat::{Cell, Column, Fetch, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{Listing, TypedListing};
 use crate::store::{Read, StorageError};
 use crate::{Version, Versioned};
 
@@ -150,7 +150,7 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// A page of a list.
-    fn page<T: Stored>(&self, tenant: Tenant, list: List<T>) -> impl Future<Output = Read<Page<T>>> + Send {
+    fn page<T: Stored>(&self, tenant: Tenant, list: TypedListing<T>) -> impl Future<Output = Read<Page<T>>> + Send {
         async move {
             let limit = list.limit();
             let rows = first(self, tenant, list).await?;
@@ -162,7 +162,7 @@ pub trait StorageExt: Rows + Sync {
     fn entries<T: Stored>(
         &self,
         tenant: Tenant,
-        list: List<T>,
+        list: TypedListing<T>,
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
         async move {
             let limit = list.limit();
@@ -176,7 +176,7 @@ pub trait StorageExt: Rows + Sync {
     fn first<T: Stored>(
         &self,
         tenant: Tenant,
-        list: List<T>,
+        list: TypedListing<T>,
     ) -> impl Future<Output = Read<Option<Versioned<T>>>> + Send {
         async move { Ok(first(self, tenant, list).await?.into_iter().next()) }
     }
@@ -219,7 +219,7 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Ord + Into<Cell>>(
 async fn first<T: Stored, S: Rows + Sync + ?Sized>(
     store: &S,
     tenant: Tenant,
-    list: List<T>,
+    list: TypedListing<T>,
 ) -> Read<Vec<Versioned<T>>> {
     let rows = store.any_page(T::TABLE.tenant(tenant), list.parts()).await?;
     rows.into_iter().map(typed).collect()

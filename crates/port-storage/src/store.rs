@@ -6,12 +6,12 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::library::Attribute;
 use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
 use candor_domain::people::Employee;
-use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
 
 use crate::change::{ChangeSet, CommitError, Committed};
@@ -71,7 +71,7 @@ pub type Read<T> = Result<T, StorageError>;
 
 /// An answer that was kept for retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredReplay {
+pub struct StoredAnswer {
     /// What was asked.
     pub fingerprint: Fingerprint,
     /// The status of the answer.
@@ -154,12 +154,12 @@ pub trait Everyone {
 
 /// What is written with every change.
 #[async_trait]
-pub trait Trail {
+pub trait History {
     /// The answer kept for a key, unless it has expired.
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>>;
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>>;
     /// Keeps the answer of a request that changed nothing else, as a commit keeps that of one that did. Says whether the
     /// key was free; if it was not, the answer that is kept for it stays.
-    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool>;
+    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool>;
     /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9). None is
     /// from before `oldest`. A filter looks at a bounded number of events, so a page can be empty where more follow.
     async fn feed(
@@ -177,7 +177,7 @@ pub trait Trail {
 
 /// A store.
 #[async_trait]
-pub trait Storage: Rows + People + Everyone + Trail + Webhooks + Queue + Upkeep + Send + Sync + 'static {
+pub trait Storage: Rows + People + Everyone + History + Webhooks + Queue + Upkeep + Send + Sync + 'static {
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;

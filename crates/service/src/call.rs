@@ -5,9 +5,9 @@ use std::sync::Arc;
 use candor_domain::access::Caller;
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::problem::Problems;
 use candor_domain::refusal::Refusal;
-use candor_domain::replay::{Fingerprint, IdempotencyKey};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 

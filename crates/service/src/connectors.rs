@@ -16,7 +16,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Wr
 use crate::fan_out::events_at_once;
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// People released in one commit; a release of more goes on with the next ones.
@@ -42,7 +42,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
-    let stored = found(shell.store.row::<Connector>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Connector>(call.caller.tenant, id).await?)?;
     call.caller.require_admin()?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
@@ -58,7 +58,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = Connector::create(shell.id(at), draft, at);
         let location = format!("/connectors/{}", decision.state.id);
         let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -75,7 +75,7 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         return Ok(reply);
     }
     let tenant = call.caller.tenant;
-    let connector = found(shell.store.row::<Connector>(tenant, id).await?)?;
+    let connector = or_not_found(shell.store.row::<Connector>(tenant, id).await?)?;
     call.check(connector.version)?;
     let named = parse_release(body)?;
     call.caller.require_admin()?;
@@ -100,7 +100,7 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         let people = people(shell, call, id, named.as_deref(), chunk).await?;
         let (change, count) = giving_back(shell, call, &connector, &people, at)?;
         let body = render(&serde_json::json!({ "released": earlier + count }))?;
-        Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
     shell.change(call, plan).await
 }

@@ -1,9 +1,9 @@
 //! Why a use case did not answer: one closed enum, with the public reason and the internal cause apart.
 
 use candor_domain::access::Denied;
+use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::Problems;
 use candor_domain::refusal::Refusal;
-use candor_domain::replay::IdempotencyKey;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
 

@@ -8,7 +8,7 @@ use candor_port_storage::Version;
 
 use crate::list::MAX_PAGE_BYTES;
 use crate::reply::Reply;
-use crate::shell::found;
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// Where a feed starts that nothing was ever read of.
@@ -22,7 +22,7 @@ pub async fn get(shell: &Shell, call: &Call, id: EventId) -> Result<Reply, Error
     let tenant = call.caller.tenant;
     let since = oldest_in_feed(shell.clock.now());
     let event = shell.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
-    let (_, event) = found(event)?;
+    let (_, event) = or_not_found(event)?;
     // An event never changes.
     Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
 }

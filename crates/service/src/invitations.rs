@@ -12,7 +12,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Vers
 use serde::Serialize;
 
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// How often accepting is tried when another change comes first.
@@ -44,7 +44,7 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
         shell.store.first(tenant, rows::invitations::newest(employee)),
         shell.store.row::<Employee>(tenant, employee)
     )?;
-    let (stored, person) = (found(stored)?, found(person)?.value.status);
+    let (stored, person) = (or_not_found(stored)?, or_not_found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
     Ok(Reply::done(body, Some(stored.version)).beside(stored.value.stands(person, at).mark()))
 }
@@ -62,7 +62,7 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
             shell.store.row::<Employee>(tenant, employee),
             shell.store.first(tenant, rows::invitations::newest(employee))
         )?;
-        let person = found(person)?;
+        let person = or_not_found(person)?;
         call.check(person.version)?;
         let token = invitation::token(random32(&*shell.ids)?);
         let new = Invitation::new(shell.id(at), &person.value, &token, at)?;
@@ -74,7 +74,7 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
         let revoked = before.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
         change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
-        Ok(Plan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
     };
     shell.change(call, plan).await
 }
@@ -87,9 +87,9 @@ pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Obj
     let hash = invitation::hash(&invitation::parse_acceptance(body)?);
     for _ in 0..ATTEMPTS {
         let at = shell.clock.now();
-        let (tenant, stored) = found(shell.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
+        let (tenant, stored) = or_not_found(shell.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
-        let person = found(shell.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
+        let person = or_not_found(shell.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
         let (change, state) = accepting(shell, (request, origin.clone()), accepted, stored.version, &person, at)?;
         match shell.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),

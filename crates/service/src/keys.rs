@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// The answer of creation and rotation, the only ones that carry the secret.
@@ -51,7 +51,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
     call.caller.require_admin()?;
     shown(&stored)
 }
@@ -75,7 +75,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let location = format!("/api-keys/{}", decision.state.id);
         let body = with_secret(&decision.state, &secret)?;
         let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget_unknown();
@@ -100,16 +100,16 @@ pub(crate) async fn exists(
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value, at)?;
         call.caller.require_admin()?;
         let Some(decision) = stored.value.update(patch, &call.caller, at)? else {
-            return Ok(Plan::Unchanged(shown(&stored)?));
+            return Ok(ChangePlan::Unchanged(shown(&stored)?));
         };
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version)).beside(stored.value.use_mark())))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version)).beside(stored.value.use_mark())))
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget(id);
@@ -122,7 +122,7 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let overlap = parse_rotation(body.clone())?;
         call.caller.require_admin()?;
@@ -131,7 +131,7 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
         let body = with_secret(&decision.state, &secret)?;
         let (change, _, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget(id);
@@ -145,13 +145,13 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// Not found, not an admin, revoked already; see [`Error`].
 pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = stored.value.revoke(at)?;
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     let reply = shell.change(call, plan).await;
     shell.auth.forget(id);

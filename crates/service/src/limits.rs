@@ -9,7 +9,7 @@ use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::id::KeyId;
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
-use candor_domain::window::{Standing, Window};
+use candor_domain::window::{RateLimitStatus, Window};
 
 /// Failures a minute that one client address may have without a valid key (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
@@ -46,22 +46,22 @@ impl Default for Limits {
 
 impl Limits {
     /// Counts a request of a key in its class, or refuses it.
-    pub fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> Standing {
+    pub fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         self.with(Bucket::Key(caller.key, class), at, |it| it.admit(at, caller.quotas.of(class)))
     }
 
     /// Counts a failure of an address, or says that there were too many.
-    pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> Standing {
+    pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.with(Bucket::Address(address), at, |it| it.admit(at, FAILURES_PER_MINUTE))
     }
 
     /// Counts an attempt to accept an invitation, or says that there were too many.
-    pub fn admit_accept(&self, address: [u8; 16], at: Timestamp) -> Standing {
+    pub fn admit_accept(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.with(Bucket::Accepting(address), at, |it| it.admit(at, ACCEPTS_PER_MINUTE))
     }
 
-    /// The standing of an address, without counting anything.
-    pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> Standing {
+    /// The rate_limit of an address, without counting anything.
+    pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.with(Bucket::Address(address), at, |it| it.look(at, FAILURES_PER_MINUTE))
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use candor_domain::decision::Resource;
 use candor_domain::page::{Listed, Page, Position, Sort, cursor};
 use candor_domain::params::ListRequest;
@@ -21,9 +21,9 @@ pub(crate) const MAX_PAGE_BYTES: usize = 8_000_000;
 ///
 /// It is written by hand: a serializer that puts one struct into another handles every member of both as a map's, which
 /// a page of fifty pays for fifty times.
-pub(crate) struct Beside<'a>(&'a mut Vec<u8>);
+pub(crate) struct JsonObjectWriter<'a>(&'a mut Vec<u8>);
 
-impl<'a> Beside<'a> {
+impl<'a> JsonObjectWriter<'a> {
     /// Writes the resource, and leaves its object open.
     pub(crate) fn of(out: &'a mut Vec<u8>, resource: &impl Serialize) -> Result<Self, Error> {
         write(out, resource)?;
@@ -181,6 +181,6 @@ pub(crate) fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Po
 ///
 /// # Errors
 /// [`Error::Refused`] naming the scope.
-pub fn may_expand<E: PartialEq>(call: &Call, expand: &[E], path: &E, scope: Scope) -> Result<(), Error> {
+pub fn may_expand<E: PartialEq>(call: &Call, expand: &[E], path: &E, scope: Permission) -> Result<(), Error> {
     if expand.contains(path) { Ok(call.caller.require(scope)?) } else { Ok(()) }
 }

@@ -7,7 +7,7 @@
 use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;
 
-use crate::vault::{KeyName, Place, Vault};
+use crate::vault::{KeyName, SealContext, Vault};
 use crate::webhooks::secrets;
 use crate::{Error, Shell};
 
@@ -48,8 +48,8 @@ fn listed(ring: &[KeyName]) -> String {
     ring.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-const fn place(key: &MasterKey) -> Place<'_> {
-    Place { purpose: PLACE, tenant: None, row: key.key_id.as_bytes() }
+const fn place(key: &MasterKey) -> SealContext<'_> {
+    SealContext { purpose: PLACE, tenant: None, row: key.key_id.as_bytes() }
 }
 
 /// Compares a ring with what a store remembers, and changes nothing.

@@ -14,7 +14,7 @@ use candor_port_storage::{ChangeSet, Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// The most org admins that are told of one thing.
@@ -45,15 +45,15 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let stored = shell.store.row::<Notification>(call.caller.tenant, id).await?;
-        let stored = found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))?;
+        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))?;
         call.check(stored.version)?;
         let Some(read) = stored.value.read(at) else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         let body = render(&read)?;
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read", "notification", id), at));
         change.writes = vec![Write::put(&Row::seen(read, stored.version))];
-        Ok(Plan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
     };
     shell.change(call, plan).await
 }
@@ -77,7 +77,7 @@ pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply,
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read_all", "employee", id), at));
         change.writes = vec![Write::NotificationsRead(id, at)];
         let body = render(&serde_json::json!({ "recipient_id": id, "read_at": at }))?;
-        Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
     shell.change(call, plan).await
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use candor_domain::audit;
 use candor_domain::decision::Decision;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::list::{self, may_expand};
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell, audit_log};
 
 #[derive(Serialize)]
@@ -58,8 +58,8 @@ impl Inlined {
 }
 
 fn may_inline(call: &Call, expand: &[Expand]) -> Result<(), Error> {
-    may_expand(call, expand, &Expand::Owner, Scope::EmployeesRead)?;
-    may_expand(call, expand, &Expand::LinkedSummaries, Scope::SummariesRead)
+    may_expand(call, expand, &Expand::Owner, Permission::EmployeesRead)?;
+    may_expand(call, expand, &Expand::LinkedSummaries, Permission::SummariesRead)
 }
 
 /// `GET /{resource}`: what the caller sees, filtered in the store.
@@ -83,14 +83,14 @@ pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) ->
 
 /// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
 async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
-    let stored = found(shell.store.row::<Objective>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Objective>(call.caller.tenant, id).await?)?;
     let in_family = family.scopes().contains(&stored.value.scope);
     let sight = Sight::of(&call.caller);
     // Whether the owner reports to the caller is asked only where that decides.
     let seen = in_family
         && (sight.sees(&stored.value, false)
             || sight.sees(&stored.value, reports_to(shell, call, sight, stored.value.owner_id).await?));
-    found(seen.then_some(stored))
+    or_not_found(seen.then_some(stored))
 }
 
 /// Whether somebody reports to the caller's person, at any depth.
@@ -169,7 +169,7 @@ pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) ->
         let decision = Objective::create(shell.id(at), draft, owner, at)?;
         let location = format!("{}/{}", family.path(), decision.state.id);
         let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -185,7 +185,7 @@ pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId,
         let patch = Patch::parse(body.clone(), &stored.value)?;
         stored.value.may_be_changed_by(&call.caller)?;
         match stored.value.update(&patch, at)? {
-            None => Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version)))),
+            None => Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version)))),
             Some(decision) => commit(shell, call, &stored, decision, at).await,
         }
     };
@@ -217,7 +217,7 @@ pub async fn act(
 
 /// How the organization reviews objectives (decision C10).
 async fn review(shell: &Shell, call: &Call) -> Result<Review, Error> {
-    Ok(found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?
+    Ok(or_not_found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?
         .value
         .objective_review)
 }
@@ -229,10 +229,10 @@ async fn commit(
     stored: &Versioned<Objective>,
     decision: Decision<Objective>,
     at: Timestamp,
-) -> Result<Plan, Error> {
+) -> Result<ChangePlan, Error> {
     let notices = crate::notifications::addressed(shell, call.caller.tenant, &decision.notices, at).await?;
     let (mut change, body, version) =
         shell.plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
     change.notices = notices;
-    Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, ObservationId};
@@ -14,10 +14,10 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, Row, StorageExt, Wanted, Write, rows};
 use serde_json::value::RawValue;
 
-use crate::list::{self, Beside, may_expand};
-use crate::renderings::Shown;
+use crate::json_cache::Shown;
+use crate::list::{self, JsonObjectWriter, may_expand};
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
@@ -50,7 +50,7 @@ impl Inlined {
             let attributes = observation.attribute_ids.iter().filter_map(|id| all.get(id));
             attributes.map(AsRef::as_ref).collect::<Vec<&RawValue>>()
         });
-        let mut shown = Beside::of(out, observation)?;
+        let mut shown = JsonObjectWriter::of(out, observation)?;
         shown.member(
             "employee",
             self.employees.as_ref().map(|it| it.get(&observation.employee_id).map(AsRef::<RawValue>::as_ref)),
@@ -67,7 +67,7 @@ impl Inlined {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    may_expand(call, &request.expand, &Expand::Employee, Scope::EmployeesRead)?;
+    may_expand(call, &request.expand, &Expand::Employee, Permission::EmployeesRead)?;
     let page = shell
         .store
         .page(call.caller.tenant, rows::observations::list(&request.filter, request.sort, &request.page))
@@ -85,12 +85,12 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Params) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
-    let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
     params.finish(())?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
     }
-    may_expand(call, &expand, &Expand::Employee, Scope::EmployeesRead)?;
+    may_expand(call, &expand, &Expand::Employee, Permission::EmployeesRead)?;
     let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
     let mut body = vec![];
     inlined.show(&stored.value, &mut body)?;
@@ -112,7 +112,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let location = format!("/observations/{}", decision.state.id);
         let (mut change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
         change.requires = requires;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -123,13 +123,13 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, archived, references that do not hold; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
         let known = references(shell, call, &[], &wanted).await?;
         let Some(decision) = stored.value.update(&patch, &known, at)? else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         let before = &stored.value.attribute_ids;
         let new = decision.state.attribute_ids.iter().filter(|it| !before.contains(it));
@@ -137,7 +137,7 @@ pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object)
         let (mut change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         change.requires = requires;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -165,12 +165,12 @@ async fn act(
     decide: fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
 ) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = decide(&stored.value, at)?;
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }

@@ -1,7 +1,7 @@
 //! What the operator does from the command line: organizations and their first keys.
 
 use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
-use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::decision::Resource;
 use candor_domain::fields::Reference;
@@ -31,7 +31,7 @@ pub struct KeyOrder {
     /// Its name.
     pub name: String,
     /// What it may do.
-    pub scopes: Scopes,
+    pub scopes: Permissions,
     /// Its level.
     pub level: AccessLevel,
     /// Which data set it opens.

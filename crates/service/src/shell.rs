@@ -9,24 +9,24 @@ use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AttributeKind, EmployeeKind, Id, Kind};
+use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::Refusal;
-use candor_domain::replay::{IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
-use candor_port_storage::{ChangeSet, CommitError, Storage, StoredReplay, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Storage, StoredAnswer, Version, Write};
 
 use tokio::sync::{Mutex, MutexGuard};
 use tracing::Instrument;
 
 use crate::auth::Authenticator;
 use crate::delivery::{Deliveries, HandOver};
+use crate::json_cache::JsonCache;
 use crate::limits::Limits;
-use crate::renderings::Renderings;
 use crate::reply::{Outcome, Reply};
 use crate::retention::Clocks;
-use crate::vault::{Place, Vault};
+use crate::vault::{SealContext, Vault};
 use crate::{Call, Error, Idempotency};
 
 /// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
@@ -71,12 +71,12 @@ pub struct Shell {
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
     /// People as observations show them.
-    pub(crate) people: Renderings<EmployeeKind>,
+    pub(crate) people: JsonCache<EmployeeKind>,
     /// Attributes as observations show them.
-    pub(crate) attributes: Renderings<AttributeKind>,
+    pub(crate) attributes: JsonCache<AttributeKind>,
     /// What was seen of the clocks that retention goes by.
     pub(crate) clocks: Clocks,
-    turns: Turns,
+    move_locks: MoveLocks,
 }
 
 /// What is kept of rendered people; an organization of 10,000 takes half of it.
@@ -86,10 +86,10 @@ const ATTRIBUTE_BYTES: u64 = 2 << 20;
 
 /// Locks for moves, shared by tenants whose ids end alike.
 #[derive(Default)]
-struct Turns([Mutex<()>; 32]);
+struct MoveLocks([Mutex<()>; 32]);
 
 /// What a use case wants: to leave everything as it is, or to save something.
-pub enum Plan {
+pub enum ChangePlan {
     /// Nothing changes; this is the answer.
     Unchanged(Reply),
     /// Save this, then answer this.
@@ -109,9 +109,9 @@ impl Shell {
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
-        let (deliveries, turns, clocks) = (Deliveries::default(), Turns::default(), Clocks::of(&*clock));
-        let people = Renderings::of_at_most(PEOPLE_BYTES);
-        let attributes = Renderings::of_at_most(ATTRIBUTE_BYTES);
+        let (deliveries, move_locks, clocks) = (Deliveries::default(), MoveLocks::default(), Clocks::of(&*clock));
+        let people = JsonCache::of_at_most(PEOPLE_BYTES);
+        let attributes = JsonCache::of_at_most(ATTRIBUTE_BYTES);
         Self {
             store,
             clock,
@@ -125,17 +125,17 @@ impl Shell {
             people,
             attributes,
             clocks,
-            turns,
+            move_locks,
         }
     }
 
     /// Waits for a turn to move people within a tenant's reporting tree.
     ///
-    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
+    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking move_locks within
     /// one instance keeps many moves at once from using up their attempts on each other.
-    pub async fn turn(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
-        let stripe = tenant.to_bytes()[15] as usize % self.turns.0.len();
-        self.turns.0[stripe].lock().await
+    pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
+        let stripe = tenant.to_bytes()[15] as usize % self.move_locks.0.len();
+        self.move_locks.0[stripe].lock().await
     }
 
     /// A new id, for something made now.
@@ -153,13 +153,13 @@ impl Shell {
     pub async fn change<F, Fut>(&self, call: &Call, plan: F) -> Result<Reply, Error>
     where
         F: Fn(Timestamp) -> Fut,
-        Fut: Future<Output = Result<Plan, Error>>,
+        Fut: Future<Output = Result<ChangePlan, Error>>,
     {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
             let (mut change, reply) = match plan(at).await {
-                Ok(Plan::Unchanged(reply)) => return self.keep(call, reply, at).await,
-                Ok(Plan::Commit(change, reply)) => (change, reply),
+                Ok(ChangePlan::Unchanged(reply)) => return self.keep(call, reply, at).await,
+                Ok(ChangePlan::Commit(change, reply)) => (change, reply),
                 Err(error) => return self.kept_or(call, Err(error)).await,
             };
             change.replay = self.replay_of(call, &reply, at)?;
@@ -236,7 +236,12 @@ impl Shell {
     ///
     /// # Errors
     /// [`Error::Unavailable`] without randomness to seal it.
-    pub(crate) fn replay_of(&self, call: &Call, reply: &Reply, at: Timestamp) -> Result<Option<Replay>, Error> {
+    pub(crate) fn replay_of(
+        &self,
+        call: &Call,
+        reply: &Reply,
+        at: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, Error> {
         let Some(idempotency) = &call.idempotency else { return Ok(None) };
         let (status, location) = reply.outcome.kept();
         let asker = call.caller.authority().to_string();
@@ -250,11 +255,11 @@ impl Shell {
         plain.extend(&reply.body);
         let sealed = self.vault.seal(&*self.ids, &replay_place(call, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
-        Ok(Some(Replay { key, fingerprint, status, sealed, created_at: at }))
+        Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed, created_at: at }))
     }
 
     /// Who asked first, where that was written down, and the answer.
-    fn open(&self, place: &Place<'_>, kept: &StoredReplay) -> Result<(Option<Authority>, Reply), Error> {
+    fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
         let parts = || {
             let (asker, rest) = match plain.split_first()? {
@@ -332,8 +337,8 @@ const REPLAY: &str = "replay";
 const WITH_ASKER: u8 = 1;
 
 /// Where the answer to a call is kept.
-fn replay_place<'a>(call: &Call, key: &'a IdempotencyKey) -> Place<'a> {
-    Place { purpose: REPLAY, tenant: Some(call.caller.tenant), row: key.as_str().as_bytes() }
+fn replay_place<'a>(call: &Call, key: &'a IdempotencyKey) -> SealContext<'a> {
+    SealContext { purpose: REPLAY, tenant: Some(call.caller.tenant), row: key.as_str().as_bytes() }
 }
 
 /// A text with its length before it, and what follows.
@@ -355,7 +360,7 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
-pub fn found<T>(loaded: Option<T>) -> Result<T, Error> {
+pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(Refusal::NotFound))
 }
 

@@ -41,7 +41,7 @@ impl std::fmt::Display for KeyName {
 
 /// What a sealed value is for, and where it is kept: it opens for the same only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct SealContext<'a> {
     /// What it is for.
     pub purpose: &'static str,
     /// Whose it is; none where it is the database's own.
@@ -50,7 +50,7 @@ pub struct Place<'a> {
     pub row: &'a [u8],
 }
 
-impl Place<'_> {
+impl SealContext<'_> {
     /// The place as the cipher authenticates it; no two places are written alike.
     fn bound(&self) -> Vec<u8> {
         let tenant = self.tenant.map(Tenant::to_bytes);
@@ -106,7 +106,7 @@ impl Vault {
     ///
     /// # Errors
     /// [`NoRandomness`] if there is none for the nonce.
-    pub fn seal(&self, ids: &dyn Ids, place: &Place<'_>, plain: &[u8]) -> Result<Vec<u8>, NoRandomness> {
+    pub fn seal(&self, ids: &dyn Ids, place: &SealContext<'_>, plain: &[u8]) -> Result<Vec<u8>, NoRandomness> {
         let Key { name, key } = self.keys.first().ok_or(NoRandomness)?;
         let mut nonce = [0; NONCE_LEN];
         ids.fill(&mut nonce)?;
@@ -133,7 +133,7 @@ impl Vault {
     ///
     /// # Errors
     /// [`CannotOpen`].
-    pub fn open(&self, place: &Place<'_>, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
+    pub fn open(&self, place: &SealContext<'_>, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
         let Parts { is_bound, key_id, rest } = Parts::of(sealed).ok_or(CannotOpen)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
         let Key { key, .. } = self.keys.iter().find(|it| it.name.id.as_bytes() == key_id).ok_or(CannotOpen)?;
@@ -191,9 +191,9 @@ mod tests {
     use candor_port_clock::SeededIds;
     use ulid::Ulid;
 
-    fn place(purpose: &'static str, organization: u128, row: &'static [u8]) -> Place<'static> {
+    fn place(purpose: &'static str, organization: u128, row: &'static [u8]) -> SealContext<'static> {
         let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(organization)));
-        Place { purpose, tenant: Some(tenant), row }
+        SealContext { purpose, tenant: Some(tenant), row }
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
             place("replay", 2, b"row"),
             place("replay", 1, b"other"),
             place("replay", 1, b""),
-            Place { tenant: None, ..here },
+            SealContext { tenant: None, ..here },
         ];
         for elsewhere in elsewhere {
             assert_eq!(vault.open(&elsewhere, &sealed), Err(CannotOpen), "{elsewhere:?}");

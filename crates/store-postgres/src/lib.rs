@@ -24,7 +24,7 @@ use candor_port_storage::SlowReads;
 
 /// Where the database is, and how many connections it may be given.
 #[derive(Clone)]
-pub struct Options {
+pub struct PostgresOptions {
     /// `postgres://user:password@host:port/database?sslmode=…`, or `postgres:///database?host=/folder/of/the/socket`.
     /// `sslmode` is `disable`, `prefer`, `require`, `verify-ca` or `verify-full`; `sslrootcert` names a PEM file.
     pub url: String,
@@ -36,7 +36,7 @@ pub struct Options {
     pub application_name: String,
 }
 
-impl Options {
+impl PostgresOptions {
     /// The usual options for a database.
     #[must_use]
     pub fn new(url: impl Into<String>, pool: usize) -> Self {
@@ -57,9 +57,9 @@ fn slow_places(pool: usize) -> usize {
 }
 
 /// Without the URL, which holds a password.
-impl std::fmt::Debug for Options {
+impl std::fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options").field("pool", &self.pool).finish_non_exhaustive()
+        f.debug_struct("PostgresOptions").field("pool", &self.pool).finish_non_exhaustive()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::connection::session::{Session, run};
 use crate::failure::Failure;
 use crate::reads::upkeep;
 use crate::sql::Sql;
-use crate::{ConnectError, Options};
+use crate::{ConnectError, PostgresOptions};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
@@ -39,7 +39,7 @@ type Blocking = AsyncConnectionWrapper<AsyncPgConnection>;
 ///
 /// # Errors
 /// [`SchemaError`].
-pub async fn migrate(options: &Options) -> Result<Vec<String>, SchemaError> {
+pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
     let connection = locked(options).await?;
     let (connection, mut done) = blocking(connection, |harness| {
         let mut names = vec![];
@@ -60,7 +60,7 @@ pub async fn migrate(options: &Options) -> Result<Vec<String>, SchemaError> {
 ///
 /// # Errors
 /// [`SchemaError`].
-pub async fn pending(options: &Options) -> Result<Vec<String>, SchemaError> {
+pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
     let connection = connect(options).await?;
     if !one(&connection, "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL", flag).await? {
         let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
@@ -81,7 +81,7 @@ pub async fn pending(options: &Options) -> Result<Vec<String>, SchemaError> {
 ///
 /// # Errors
 /// [`SchemaError`].
-pub async fn master_keys(options: &Options) -> Result<Vec<MasterKey>, SchemaError> {
+pub async fn master_keys(options: &PostgresOptions) -> Result<Vec<MasterKey>, SchemaError> {
     let connection = connect(options).await?;
     if !one(&connection, "SELECT to_regclass('master_keys') IS NOT NULL", flag).await? {
         return Ok(vec![]);
@@ -93,7 +93,7 @@ pub async fn master_keys(options: &Options) -> Result<Vec<MasterKey>, SchemaErro
 ///
 /// # Errors
 /// [`SchemaError`].
-pub async fn revert(options: &Options) -> Result<Vec<String>, SchemaError> {
+pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
     let connection = locked(options).await?;
     let (_, names) = blocking(connection, |harness| {
         let versions = harness.revert_all_migrations(MIGRATIONS).map_err(text)?;
@@ -115,14 +115,14 @@ fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<bool, Failure>
     row.flag().map(|it| it == Some(true)).map_err(Failure::Other)
 }
 
-async fn connect(options: &Options) -> Result<AsyncPgConnection, SchemaError> {
+async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.connect().await.map_err(|it| ConnectError::Unreachable(it.text()).into())
 }
 
 /// Waits for its turn without a limit, and lets a step take its time, but never makes the service wait long for a lock
 /// that a step waits for.
-async fn locked(options: &Options) -> Result<AsyncPgConnection, SchemaError> {
+async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let mut connection = connect(options).await?;
     let lock = format!(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \

@@ -8,13 +8,13 @@ use tokio_postgres::error::SqlState;
 
 use crate::connection::session::Session;
 use crate::failure::with_causes;
-use crate::{ConnectError, Options};
+use crate::{ConnectError, PostgresOptions};
 
 /// Makes one connection and ends it.
 ///
 /// # Errors
 /// [`ConnectError::NotYet`] where the same may succeed soon, and the others where somebody must do something first.
-pub async fn probe(options: &Options) -> Result<(), ConnectError> {
+pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.try_once().await.map_err(|error| {
         let text = with_causes(&error);

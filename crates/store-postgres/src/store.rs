@@ -11,15 +11,15 @@ use candor_port_storage::store::{Read, Storage};
 use tokio::runtime::Handle;
 
 use crate::commit::Committer;
-use crate::connection::lanes::Lanes;
 use crate::connection::pool::{Held, Pool};
 use crate::connection::session::{Session, run};
+use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
 use crate::listing::Teams;
 use crate::listing::slow::Slow;
 use crate::queue::{Turns, Warned};
 use crate::sql::Sql;
-use crate::{ConnectError, Options};
+use crate::{ConnectError, PostgresOptions};
 
 /// Reads share at most one of so many connections. What is slow runs apart from them.
 const SHARED: usize = 2;
@@ -37,7 +37,7 @@ const PING: &str = "SELECT 1";
 /// runtime that [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
 pub struct PostgresStore {
-    lanes: Arc<Lanes>,
+    shared_connections: Arc<SharedConnections>,
     pub(crate) pool: Pool,
     pub(crate) home: Handle,
     pub(crate) turns: Turns,
@@ -58,20 +58,25 @@ impl PostgresStore {
     ///
     /// # Errors
     /// [`ConnectError`], also when the server does not answer now.
-    pub async fn connect(options: &Options) -> Result<Self, ConnectError> {
+    pub async fn connect(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let session = Session::new(&options.url, &options.application_name)?;
         // One for the requests of each core, and one for the rest of the process.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
-        let lanes = wanted.min(options.pool / SHARED).max(1);
+        let shared_connections = wanted.min(options.pool / SHARED).max(1);
         let slow = Slow::new(&session, options.slow_reads)?;
-        let taken = lanes + options.slow_reads.places;
+        let taken = shared_connections + options.slow_reads.places;
         let (pooled, home) = (options.pool.saturating_sub(taken).max(LEAST_POOLED), session.home().clone());
         let pool = Pool::new("main", &session, pooled)?;
         let committer = Committer::new(pool.clone(), home.clone());
-        let lanes = Arc::new(Lanes::new(session.with_statement_timeout(SHARED_TIMEOUT), lanes));
+        let shared_connections =
+            Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
         let (turns, warned) = (Turns::of(pooled), Warned::default());
-        let store = Self { lanes, pool, home, turns, warned, slow, committer, teams: Arc::default() };
-        store.lanes.read(&Sql::plain(PING), |_| Ok(())).await.map_err(|it| ConnectError::Unreachable(it.text()))?;
+        let store = Self { shared_connections, pool, home, turns, warned, slow, committer, teams: Arc::default() };
+        store
+            .shared_connections
+            .read(&Sql::plain(PING), |_| Ok(()))
+            .await
+            .map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
     }
 
@@ -86,7 +91,7 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
-        self.lanes.read(sql, read).await.map_err(Failure::into_storage)
+        self.shared_connections.read(sql, read).await.map_err(Failure::into_storage)
     }
 
     /// Reads at most one row on a shared connection.

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use tokio_postgres::Transaction;
 
 const DEADLINE: Duration = Duration::from_secs(20);
-/// More than there are lanes for those who share.
+/// More than there are queues for those who share.
 const HELD_UP: usize = 5;
 
 struct Scene {

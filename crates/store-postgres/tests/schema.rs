@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 
 use candor_port_storage::upkeep::Upkeep;
-use candor_store_postgres::{Options, migrate, pending, revert};
+use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
 use candor_test_postgres::TestDatabase;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn migrations_go_up_and_down_and_up_again() {
     let Some(database) = TestDatabase::empty().unwrap() else { return };
-    let options = Options::new(database.url(), 3);
+    let options = PostgresOptions::new(database.url(), 3);
     let all = pending(&options).await.unwrap();
     assert!(!all.is_empty());
     for _ in 0..2 {
@@ -34,7 +34,7 @@ async fn migrations_go_up_and_down_and_up_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_that_migrate_at_once_wait_for_each_other() {
     let Some(database) = TestDatabase::empty().unwrap() else { return };
-    let options = Options::new(database.url(), 3);
+    let options = PostgresOptions::new(database.url(), 3);
     let all = pending(&options).await.unwrap();
     let (one, two) = tokio::join!(migrate(&options), migrate(&options));
     let mut done = [one.unwrap(), two.unwrap()];

@@ -13,10 +13,10 @@ use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, CommitError, Write};
-use candor_port_storage::store::{FeedPage, SlowCause, Storage, StorageError, TooSlow, Trail};
+use candor_port_storage::store::{FeedPage, History, SlowCause, Storage, StorageError, TooSlow};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{Row, SlowReads, StorageExt, Version, rows};
-use candor_store_postgres::{ConnectError, Options, PostgresStore};
+use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::Client;
@@ -184,7 +184,7 @@ async fn a_restored_feed_is_carried_on_behind_its_events() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(4));
-    let (tenant, options) = (fixtures.tenant(), Options::new(database.url(), 3));
+    let (tenant, options) = (fixtures.tenant(), PostgresOptions::new(database.url(), 3));
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     other.batch_execute("UPDATE events SET position = 1000000000000").await.unwrap();
 
@@ -210,7 +210,7 @@ async fn a_server_without_tls_is_refused_where_tls_is_required() {
             let _ = stream.write_all(b"N").await;
         }
     });
-    let options = Options::new(format!("postgres://me:secret@127.0.0.1:{port}/d?sslmode=require"), 3);
+    let options = PostgresOptions::new(format!("postgres://me:secret@127.0.0.1:{port}/d?sslmode=require"), 3);
     let refusal = PostgresStore::connect(&options).await.unwrap_err();
     assert!(matches!(refusal, ConnectError::Unreachable(_)));
     let text = refusal.to_string();
@@ -220,7 +220,7 @@ async fn a_server_without_tls_is_refused_where_tls_is_required() {
 #[tokio::test]
 async fn a_bad_url_is_refused_without_its_password() {
     for url in ["postgres://me:secret@h:port/d", "postgres://me:secret@h/d?colour=red", "mysql://me:secret@h/d"] {
-        let text = PostgresStore::connect(&Options::new(url, 3)).await.unwrap_err().to_string();
+        let text = PostgresStore::connect(&PostgresOptions::new(url, 3)).await.unwrap_err().to_string();
         assert!(text.contains("URL") && !text.contains("secret"), "{text}");
     }
 }

@@ -23,7 +23,7 @@ use std::thread::{Builder, JoinHandle};
 
 use candor_port_storage::StorageError;
 
-pub use connection::open::{Options, Place};
+pub use connection::open::{DatabaseLocation, SqliteOptions};
 pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
 
 use connection::checkpoint::Gate;
@@ -62,7 +62,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// It cannot be opened or migrated.
-    pub fn open(options: &Options) -> Result<Self, StorageError> {
+    pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
         let source = Source::of(&options.place)?;
         let mut db = source.writer()?;
         for name in migrate::apply(&mut db)? {
@@ -109,7 +109,7 @@ impl SqliteStore {
     /// # Errors
     /// See [`SqliteStore::open`].
     pub fn in_memory() -> Result<Self, StorageError> {
-        Self::open(&Options::memory())
+        Self::open(&SqliteOptions::memory())
     }
 
     /// The address by which SQLite knows the database in this process.

@@ -7,7 +7,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use candor_port_storage::StorageError;
 use candor_port_storage::upkeep::MasterKey;
 
-use crate::connection::open::{Place, Source};
+use crate::connection::open::{DatabaseLocation, Source};
 use crate::reads::upkeep;
 use crate::sql::{Db, Sql};
 
@@ -17,7 +17,7 @@ pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migra
 ///
 /// # Errors
 /// The database cannot be opened, or a migration fails.
-pub fn migrate(place: &Place) -> Result<Vec<String>, StorageError> {
+pub fn migrate(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
     apply(&mut Source::of(place)?.writer()?)
 }
 
@@ -25,8 +25,8 @@ pub fn migrate(place: &Place) -> Result<Vec<String>, StorageError> {
 ///
 /// # Errors
 /// The database cannot be opened.
-pub fn pending_migrations(place: &Place) -> Result<Vec<String>, StorageError> {
-    if matches!(place, Place::File(path) if !path.exists()) {
+pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
+    if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
         let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
         return Ok(all.iter().map(|it| it.name().to_string()).collect());
     }
@@ -37,7 +37,7 @@ pub fn pending_migrations(place: &Place) -> Result<Vec<String>, StorageError> {
 ///
 /// # Errors
 /// The database cannot be opened.
-pub fn master_keys(place: &Place) -> Result<Vec<MasterKey>, StorageError> {
+pub fn master_keys(place: &DatabaseLocation) -> Result<Vec<MasterKey>, StorageError> {
     existing(place, "master_keys", upkeep::master_keys)
 }
 
@@ -45,18 +45,18 @@ pub fn master_keys(place: &Place) -> Result<Vec<MasterKey>, StorageError> {
 ///
 /// # Errors
 /// The database cannot be opened.
-pub fn is_empty(place: &Place) -> Result<bool, StorageError> {
+pub fn is_empty(place: &DatabaseLocation) -> Result<bool, StorageError> {
     let organizations = |db: &mut Db| db.rows(Sql::new("SELECT 1 FROM organizations LIMIT 1"), |_| Ok(()));
     Ok(existing(place, "organizations", organizations)?.is_empty())
 }
 
 /// Reads from a table of a database; nothing where there is no file or no such table.
 fn existing<T>(
-    place: &Place,
+    place: &DatabaseLocation,
     table: &str,
     read: impl FnOnce(&mut Db) -> Result<Vec<T>, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    if matches!(place, Place::File(path) if !path.exists()) {
+    if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
         return Ok(vec![]);
     }
     let mut db = Source::of(place)?.writer()?;

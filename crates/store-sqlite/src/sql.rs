@@ -219,10 +219,10 @@ impl Db {
     }
 
     /// Begins a transaction for reading: until the end of it, every statement sees the same moment.
-    pub(crate) fn moment(&mut self) -> Result<Moment<'_>, StorageError> {
+    pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
         // Ended at its last step it would fail and have begun all the same.
         crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|it| failed(&it))?;
-        Ok(Moment(self))
+        Ok(ReadTransaction(self))
     }
 
     /// The connection itself, for what goes beyond statements.
@@ -295,9 +295,9 @@ impl Db {
 }
 
 /// A connection that sees one moment, for as long as this value lives.
-pub(crate) struct Moment<'d>(pub(crate) &'d mut Db);
+pub(crate) struct ReadTransaction<'d>(pub(crate) &'d mut Db);
 
-impl Drop for Moment<'_> {
+impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
         // Nothing was written. If this fails, the next `BEGIN` says so.
         drop(crate::connection::limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
@@ -326,11 +326,11 @@ pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::open::{Place, Source};
+    use crate::connection::open::{DatabaseLocation, Source};
 
     #[test]
     fn only_so_many_composed_statements_stay_prepared() {
-        let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+        let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
         for number in 0..KEPT + 100 {
             let wanted = i64::try_from(number).unwrap() + 1;

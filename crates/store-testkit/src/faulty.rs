@@ -9,16 +9,16 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::people::Employee;
-use candor_domain::replay::{IdempotencyKey, Replay};
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{Found, RowKind, Rows};
 use candor_port_storage::store::{
-    Everyone, FeedPage, LinesAbove, People, Read, Referred, Reporting, Storage, StorageError, StoredReplay, Trail,
+    Everyone, FeedPage, History, LinesAbove, People, Read, Referred, Reporting, Storage, StorageError, StoredAnswer,
 };
 use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned, Wanted};
 
@@ -27,7 +27,7 @@ mod webhooks;
 
 /// What is asked of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Call {
+pub enum FaultyCall {
     /// A change set.
     Commit,
     /// One resource, or a fact about it.
@@ -39,7 +39,7 @@ pub enum Call {
     /// The key behind a secret.
     Authenticate,
     /// The answer kept for an idempotency key.
-    Replay,
+    IdempotencyRecord,
     /// A piece of the event feed.
     Feed,
     /// Deliveries to be leased.
@@ -70,8 +70,8 @@ pub struct Faulty<S: ?Sized> {
 
 #[derive(Debug, Default)]
 struct Plan {
-    calls: HashMap<Call, usize>,
-    faults: HashMap<(Call, usize), Fault>,
+    calls: HashMap<FaultyCall, usize>,
+    faults: HashMap<(FaultyCall, usize), Fault>,
     down: bool,
     time: Option<Timestamp>,
 }
@@ -92,7 +92,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
     }
 
     /// Lets the `n`-th call from now fail with [`StorageError::Unavailable`]; 1 is the next one.
-    pub fn fail(&self, call: Call, n: usize, fault: Fault) {
+    pub fn fail(&self, call: FaultyCall, n: usize, fault: Fault) {
         let mut plan = self.plan();
         let at = plan.calls.get(&call).copied().unwrap_or_default() + n;
         plan.faults.insert((call, at), fault);
@@ -104,7 +104,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
     }
 
     /// How many calls of a kind there were.
-    pub fn calls(&self, call: Call) -> usize {
+    pub fn calls(&self, call: FaultyCall) -> usize {
         self.plan().calls.get(&call).copied().unwrap_or_default()
     }
 
@@ -112,7 +112,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self, call: Call) -> Option<Fault> {
+    fn next(&self, call: FaultyCall) -> Option<Fault> {
         let mut plan = self.plan();
         let count = plan.calls.entry(call).or_default();
         *count += 1;
@@ -121,7 +121,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
         if plan.down { Some(Fault::Before) } else { arranged }
     }
 
-    async fn through<T, E>(&self, call: Call, answer: impl Future<Output = Result<T, E>> + Send) -> Result<T, E>
+    async fn through<T, E>(&self, call: FaultyCall, answer: impl Future<Output = Result<T, E>> + Send) -> Result<T, E>
     where
         E: From<StorageError>,
     {
@@ -140,16 +140,16 @@ fn lost<E: From<StorageError>>() -> E {
 #[async_trait]
 impl<S: Storage + ?Sized> Rows for Faulty<S> {
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
-        self.through(Call::Get, self.store.any_row(tenant, kind, by, value)).await
+        self.through(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
     }
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>> {
-        self.through(Call::Batch, self.store.any_rows(tenant, kind, by, values)).await
+        self.through(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
     }
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
-        self.through(Call::List, self.store.any_page(tenant, lists)).await
+        self.through(FaultyCall::List, self.store.any_page(tenant, lists)).await
     }
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
-        self.through(Call::Get, self.store.any_owned(kind, by, value)).await
+        self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
     }
 }
 
@@ -161,42 +161,42 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
         people: &[Wanted<EmployeeKind>],
         attributes: &[Wanted<AttributeKind>],
     ) -> Read<Referred> {
-        self.through(Call::Batch, self.store.referred(tenant, people, attributes)).await
+        self.through(FaultyCall::Batch, self.store.referred(tenant, people, attributes)).await
     }
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
-        self.through(Call::Batch, self.store.lines_above(tenant, people)).await
+        self.through(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
     }
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
-        self.through(Call::Batch, self.store.direct_reports(tenant, managers, most)).await
+        self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.through(Call::Get, self.store.reporting(tenant, employee, manager)).await
+        self.through(FaultyCall::Get, self.store.reporting(tenant, employee, manager)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> Everyone for Faulty<S> {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
-        self.through(Call::List, self.store.organizations(after, limit)).await
+        self.through(FaultyCall::List, self.store.organizations(after, limit)).await
     }
     async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
-        self.through(Call::Batch, self.store.due_objectives(today, most)).await
+        self.through(FaultyCall::Batch, self.store.due_objectives(today, most)).await
     }
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        self.through(Call::Authenticate, self.store.key_by_hash(hash)).await
+        self.through(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
     }
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
-        self.through(Call::Upkeep, self.store.touch_keys(used)).await
+        self.through(FaultyCall::Upkeep, self.store.touch_keys(used)).await
     }
 }
 
 #[async_trait]
-impl<S: Storage + ?Sized> Trail for Faulty<S> {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
-        self.through(Call::Replay, self.store.replay(tenant, key, now)).await
+impl<S: Storage + ?Sized> History for Faulty<S> {
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
+        self.through(FaultyCall::IdempotencyRecord, self.store.replay(tenant, key, now)).await
     }
-    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
-        self.through(Call::Commit, self.store.keep(tenant, replay)).await
+    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
+        self.through(FaultyCall::Commit, self.store.keep(tenant, replay)).await
     }
     async fn feed(
         &self,
@@ -206,16 +206,16 @@ impl<S: Storage + ?Sized> Trail for Faulty<S> {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        self.through(Call::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
+        self.through(FaultyCall::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
     }
     async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {
-        self.through(Call::Upkeep, self.store.sweep(now, events_before, most)).await
+        self.through(FaultyCall::Upkeep, self.store.sweep(now, events_before, most)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
-        self.through(Call::Commit, self.store.commit(tenant, change)).await
+        self.through(FaultyCall::Commit, self.store.commit(tenant, change)).await
     }
 }

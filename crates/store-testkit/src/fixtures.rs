@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use candor_domain::access::api_key::{ApiKey, KeyHash};
-use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
-use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
@@ -187,7 +187,7 @@ impl Fixtures {
             name: format!("Key {number}"),
             environment: Environment::Live,
             access_level: AccessLevel::Standard,
-            scopes: Scopes::ALL,
+            scopes: Permissions::ALL,
             employee_id: None,
             last4: "abcd".to_owned(),
             reads_per_minute: None,
@@ -277,8 +277,8 @@ impl Fixtures {
     /// # Panics
     /// When the text cannot be a key.
     #[expect(clippy::expect_used, reason = "a test that asks for an impossible key is wrong")]
-    pub fn replay(&self, key: &str) -> Replay {
-        Replay {
+    pub fn replay(&self, key: &str) -> IdempotencyRecord {
+        IdempotencyRecord {
             key: IdempotencyKey::parse(key).expect("a key"),
             fingerprint: Fingerprint::of_bytes("POST", "/v1/test", "", key.as_bytes()),
             status: 201,

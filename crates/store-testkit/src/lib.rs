@@ -51,7 +51,7 @@ mod worker;
 #[expect(clippy::expect_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod world;
 
-pub use faulty::{Call, Fault, Faulty};
+pub use faulty::{Fault, Faulty, FaultyCall};
 pub use fixtures::Fixtures;
 pub use random::Random;
 pub use run::{Case, Fresh, Sql, run, suite};

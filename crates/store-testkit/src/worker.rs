@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, Delivery, FailureReason, Job, Origin, Outcome, Settled, Status, Subscription};
+use candor_domain::webhook::{
+    Answered, AttemptOutcome, Delivery, DeliveryOrigin, FailureReason, Job, Settled, Status, Subscription,
+};
 use candor_port_clock::{Clock, new_id};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, Walk, WorkerId};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
 use candor_port_storage::{ChangeSet, Row, Write};
 
 use crate::world::World;
@@ -20,10 +22,10 @@ pub(crate) const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 pub(crate) const MANY: u16 = 10_000;
 
 /// An answer that acknowledges.
-pub(crate) const GOOD: Answered = Answered { status: 200, duration_ms: 12, outcome: Outcome::Acknowledged };
+pub(crate) const GOOD: Answered = Answered { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged };
 /// One that does not.
 pub(crate) const BAD: Answered =
-    Answered { status: 500, duration_ms: 34, outcome: Outcome::Failed(FailureReason::Status) };
+    Answered { status: 500, duration_ms: 34, outcome: AttemptOutcome::Failed(FailureReason::Status) };
 
 /// A worker with a name of its own.
 #[derive(Clone)]
@@ -59,28 +61,28 @@ impl Worker {
 
     /// Everything that is parked and may be taken, in the same order.
     pub(crate) async fn all_parked(&self, now: Timestamp) -> Vec<Job> {
-        in_order(self.claims(now, Claim::Parked(Walk { lanes: MANY, ..walk(MANY) })).await.jobs)
+        in_order(self.claims(now, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })).await.jobs)
     }
 
-    pub(crate) async fn records(&self, fates: Vec<(Job, Fate)>) -> Recorded {
+    pub(crate) async fn records(&self, fates: Vec<(Job, AttemptResult)>) -> Recorded {
         self.world.store.record(self.id, fates, vec![]).await.expect("recorded")
     }
 
     /// Records what nothing stands against.
-    pub(crate) async fn keeps(&self, fates: Vec<(Job, Fate)>) {
+    pub(crate) async fn keeps(&self, fates: Vec<(Job, AttemptResult)>) {
         assert_eq!(self.records(fates).await, Recorded::default(), "nothing is lost");
     }
 
     /// Empties the queue.
     pub(crate) async fn clears(&self) {
         let jobs = [self.all(END).await, self.all_parked(END).await].concat();
-        self.keeps(jobs.into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+        self.keeps(jobs.into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
     }
 }
 
 /// A walk from the start along few subscriptions.
 pub(crate) const fn walk(each: u16) -> Walk {
-    Walk { after: None, lanes: 2, each, busy: vec![] }
+    Walk { after: None, queues: 2, each, busy: vec![] }
 }
 
 /// The jobs in the order of tenant, subscription and event.
@@ -92,9 +94,9 @@ pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
 /// An attempt that was answered so, and what follows.
 pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: Option<Timestamp>) -> Settled {
     let status = match (answered.outcome, retry_at) {
-        (Outcome::Acknowledged, _) => Status::Success,
-        (Outcome::Failed(_), Some(_)) => Status::Failed,
-        (Outcome::Failed(_), None) => Status::Dropped,
+        (AttemptOutcome::Acknowledged, _) => Status::Success,
+        (AttemptOutcome::Failed(_), Some(_)) => Status::Failed,
+        (AttemptOutcome::Failed(_), None) => Status::Dropped,
     };
     let entry = Delivery {
         id,
@@ -110,8 +112,8 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
         delivered_at: None,
         attempted_at: Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or_default()),
         failure: match answered.outcome {
-            Outcome::Acknowledged => None,
-            Outcome::Failed(reason) => Some(reason),
+            AttemptOutcome::Acknowledged => None,
+            AttemptOutcome::Failed(reason) => Some(reason),
         },
     };
     let delivered_at = (status == Status::Success).then(|| entry.logged_at());
@@ -130,7 +132,7 @@ impl World {
         self.subscribed(self.make.subscription()).await
     }
 
-    pub(crate) const fn lane(&self, of: &Subscription) -> Lane {
+    pub(crate) const fn queue(&self, of: &Subscription) -> QueueKey {
         (self.tenant, of.id)
     }
 
@@ -144,13 +146,13 @@ impl World {
 
     /// The first delivery of an event.
     pub(crate) fn delivery_of(&self, event: &Event, to: &Subscription) -> Job {
-        Job::new(self.tenant, to.id, (event.id, event.kind), event.created_at, Origin::Event)
+        Job::new(self.tenant, to.id, (event.id, event.kind), event.created_at, DeliveryOrigin::Event)
     }
 
     /// A delivery of some event that is not stored, due at this time.
     pub(crate) fn delivery_at(&self, due: Timestamp, to: &Subscription) -> Job {
         let kind = *self.random.pick(&[EventType::EmployeeCreated, EventType::ObservationCreated]);
-        Job::new(self.tenant, to.id, (self.make.id(), kind), due, Origin::Replay)
+        Job::new(self.tenant, to.id, (self.make.id(), kind), due, DeliveryOrigin::Replay)
     }
 
     pub(crate) async fn enqueue(&self, jobs: &[Job]) {
@@ -184,9 +186,10 @@ impl World {
         }
     }
 
-    fn fate_of(&self, entry: Delivery, to: &Subscription) -> (Job, Fate) {
+    fn fate_of(&self, entry: Delivery, to: &Subscription) -> (Job, AttemptResult) {
         let event = (entry.event_id, entry.event_type);
-        let job = Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), Origin::Event) };
-        (job, Fate::Settled(Box::new(Settled { entry, retry_at: None })))
+        let job =
+            Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), DeliveryOrigin::Event) };
+        (job, AttemptResult::Settled(Box::new(Settled { entry, retry_at: None })))
     }
 }

@@ -13,7 +13,7 @@ mod send;
 mod tls;
 mod wire;
 
-pub use resolve::Names;
+pub use resolve::HostNames;
 pub use send::{Sender, SenderSettings, SetupError};
 
 /// Runs the Rust examples of the page for receivers.

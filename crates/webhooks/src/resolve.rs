@@ -17,7 +17,7 @@ const MAX_DIALLED: usize = 4;
 
 /// Where names are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Names {
+pub enum HostNames {
     /// As the system is configured.
     #[default]
     System,
@@ -33,10 +33,10 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    pub(crate) fn new(names: Names, policy: Policy) -> Result<Self, NetError> {
+    pub(crate) fn new(names: HostNames, policy: Policy) -> Result<Self, NetError> {
         let mut builder = match names {
-            Names::System => TokioResolver::builder_tokio()?,
-            Names::Server(server) => {
+            HostNames::System => TokioResolver::builder_tokio()?,
+            HostNames::Server(server) => {
                 let config = ResolverConfig::from_parts(None, vec![], vec![at(server)]);
                 TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
             }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use candor_domain::webhook::{FailureReason, Outcome, Target, Verdict};
-use candor_port_events::{Attempt, Request, WebhookTransport};
+use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, Verdict};
+use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
 use http::header::{HOST, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use http_body_util::Full;
@@ -23,7 +23,7 @@ use crate::answer::{drain, reason};
 use crate::connect::open;
 use crate::policy::Policy;
 use crate::pool::{Connection, Key, Pool, Wire};
-use crate::resolve::{Names, Resolver};
+use crate::resolve::{HostNames, Resolver};
 use crate::tls;
 
 /// A subscription's URL is judged within this time; a name server that is silent for longer does not know it.
@@ -37,7 +37,7 @@ pub struct SenderSettings {
     /// Networks that may be private and plain http (`webhooks.trusted_targets`).
     pub trusted: Vec<IpNet>,
     /// Where names are looked up.
-    pub names: Names,
+    pub names: HostNames,
     /// Certificate authorities beside those of the system.
     pub authorities: Vec<CertificateDer<'static>>,
 }
@@ -107,7 +107,7 @@ impl Sender {
 
 #[async_trait]
 impl WebhookTransport for Sender {
-    async fn judge(&self, target: &Target) -> Verdict {
+    async fn judge(&self, target: &ReceiverUrl) -> Verdict {
         match timeout(JUDGE_WITHIN, self.inner.resolver.vetted(target.url())).await {
             Ok(Ok(_)) => Verdict::Allowed,
             Ok(Err(verdict)) => verdict,
@@ -115,7 +115,7 @@ impl WebhookTransport for Sender {
         }
     }
 
-    async fn send(&self, request: Request) -> Attempt {
+    async fn send(&self, request: WebhookRequest) -> Attempt {
         let begun = Instant::now();
         let deadline = begun + request.deadline;
         let ended = timeout_at(deadline, self.attempt(&request, deadline)).await;
@@ -124,9 +124,9 @@ impl WebhookTransport for Sender {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
                 self.keep(answered);
-                Attempt { response_status, duration, outcome: Outcome::of_status(response_status) }
+                Attempt { response_status, duration, outcome: AttemptOutcome::of_status(response_status) }
             }
-            Err(reason) => Attempt { response_status: 0, duration, outcome: Outcome::Failed(reason) },
+            Err(reason) => Attempt { response_status: 0, duration, outcome: AttemptOutcome::Failed(reason) },
         }
     }
 }
@@ -164,8 +164,8 @@ impl From<FailureReason> for Unanswered {
 }
 
 impl Sender {
-    async fn attempt(&self, request: &Request, deadline: Instant) -> Result<Answered, FailureReason> {
-        let target = Target::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
+    async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<Answered, FailureReason> {
+        let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
         let addresses = self.inner.resolver.vetted(url).await.map_err(refused)?;
         let headers = headers(request)?;
@@ -262,7 +262,7 @@ const fn refused(verdict: Verdict) -> FailureReason {
     }
 }
 
-fn headers(request: &Request) -> Result<HeaderMap, FailureReason> {
+fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
     let mut headers = HeaderMap::with_capacity(request.headers.len() + 1);
     for (name, value) in &request.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FailureReason::Malformed)?;
@@ -328,7 +328,7 @@ mod tests {
 
         sender.inner.pool.put(Key::new(&url, address), closed_unnoticed(address).await);
         let deadline = Duration::from_secs(20);
-        let request = Request { url: url.to_string(), headers: vec![], body, deadline };
+        let request = WebhookRequest { url: url.to_string(), headers: vec![], body, deadline };
         let answer = async {
             for _ in 0..2 {
                 // The sockets that only stand for their counters.

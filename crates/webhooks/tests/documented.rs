@@ -14,7 +14,7 @@ use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, sign_standard, verify};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, headers, ping};
-use candor_port_events::{Request, WebhookTransport};
+use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -145,7 +145,8 @@ async fn the_examples_accept_a_live_delivery() {
     let deadline = std::time::Duration::from_secs(20);
     let trusted = vec!["127.0.0.0/8".parse().unwrap()];
     let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
-    let attempt = sender.send(Request { url, headers: headers.clone(), body: body.clone().into(), deadline }).await;
+    let attempt =
+        sender.send(WebhookRequest { url, headers: headers.clone(), body: body.clone().into(), deadline }).await;
     assert_eq!(attempt.response_status, 200);
     let (seen, bytes) = received.await.unwrap();
     for (name, value) in headers {

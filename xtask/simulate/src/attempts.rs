@@ -4,7 +4,7 @@ use candor_dispatch::{Destination, Ending, admit, settle, store_failed, unsent};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Answered;
-use candor_port_storage::queue::Fate;
+use candor_port_storage::queue::AttemptResult;
 use ulid::Ulid;
 
 use crate::receiver::Receiver;
@@ -25,16 +25,16 @@ impl Run {
         let id = self.delivery_id();
         let Some(process) = &mut self.processes[place] else { return };
         let Some(begun) = process.turns.get(&turn).cloned() else { return };
-        let (lane, job, now) = (begun.place.lane, begun.item.job, process.now(self.now, self.step));
-        let subscription = self.queue.subscriptions.get(&lane).copied();
+        let (queue, job, now) = (begun.place.queue, begun.item.job, process.now(self.now, self.step));
+        let subscription = self.queue.subscriptions.get(&queue).copied();
         let unable = match subscription {
             _ if fails => Some(store_failed(now.wall)),
-            None => Some(Fate::Gone),
+            None => Some(AttemptResult::Gone),
             Some(it) => {
                 let to = Destination { url: "", active: it.active };
                 let refused = admit(&process.settings, &begun.item, to, || id, now.wall).err();
-                let blind = self.plan.without_key == Some((place, lane));
-                refused.or_else(|| blind.then(|| process.machine.without_secret(lane, now)))
+                let blind = self.plan.without_key == Some((place, queue));
+                refused.or_else(|| blind.then(|| process.machine.without_secret(queue, now)))
             }
         };
         let ending = match unable {
@@ -51,9 +51,9 @@ impl Run {
             return self.drive(place);
         }
         let life = process.life;
-        let key = (lane, job.event_id);
+        let key = (queue, job.event_id);
         self.promises.sent(life, key, job.attempt, now.wall, self.now);
-        let receiver = self.receivers.get(&lane).copied().unwrap_or(Receiver::Hanging);
+        let receiver = self.receivers.get(&queue).copied().unwrap_or(Receiver::Hanging);
         let answered = receiver.answer(self.now, &mut self.random);
         let attempt = Sent { id: job.delivery_id.unwrap_or(id), begun_at: now.wall, answered };
         self.after(answered.duration_ms.into(), Happening::Answered { place, life, turn, attempt });
@@ -63,14 +63,14 @@ impl Run {
     pub(crate) fn answered(&mut self, place: usize, turn: u64, attempt: Sent) {
         let Some(process) = &mut self.processes[place] else { return };
         let Some(begun) = process.turns.remove(&turn) else { return };
-        let (lane, job, now) = (begun.place.lane, begun.item.job, process.now(self.now, self.step));
+        let (queue, job, now) = (begun.place.queue, begun.item.job, process.now(self.now, self.step));
         let Sent { id, begun_at, answered } = attempt;
         let times = (begun_at, now.wall);
         let (finished, mut answer) = settle(&process.settings, job, (id, String::new()), answered, times);
         if self.defect == Some(Defect::EverybodyIsQuick) {
             answer = candor_dispatch::Answer { answered: true, acknowledged: true, took: std::time::Duration::ZERO };
         }
-        self.promises.answered(process.life, (lane, job.event_id), id, (now.wall, self.now));
+        self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now));
         process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
         self.drive(place);
     }
@@ -81,8 +81,8 @@ impl Run {
         let wall = process.now(self.now, self.step).wall;
         for begun in std::mem::take(&mut process.turns).into_values() {
             let job = begun.item.job;
-            self.promises.landed(process.life, (begun.place.lane, job.event_id));
-            let finished = unsent(job, Fate::Back(wall));
+            self.promises.landed(process.life, (begun.place.queue, job.event_id));
+            let finished = unsent(job, AttemptResult::Back(wall));
             process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), None));
         }
         self.drive(place);

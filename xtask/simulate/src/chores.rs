@@ -3,8 +3,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin, Streak};
-use candor_port_storage::queue::{Lane, Lease};
+use candor_domain::webhook::{DeliveryOrigin, Job, Streak};
+use candor_port_storage::queue::{Lease, QueueKey};
 
 use crate::plan::Chore;
 use crate::process::START;
@@ -28,20 +28,20 @@ impl Run {
     pub(crate) fn chore(&mut self, chore: Chore) {
         match chore {
             Chore::Events { tenant, count, import } => self.fires(tenant, count, import),
-            Chore::Active(lane, active) => {
-                if let Some(it) = self.queue.subscriptions.get_mut(&lane).filter(|it| it.active != active) {
+            Chore::Active(queue, active) => {
+                if let Some(it) = self.queue.subscriptions.get_mut(&queue).filter(|it| it.active != active) {
                     it.active = active;
                     it.streak = if active { Streak::default() } else { it.streak };
-                    self.promises.paused(|(it, _)| it == lane);
+                    self.promises.paused(|(it, _)| it == queue);
                 }
                 self.subscription_changed();
             }
-            Chore::Remove(lane) => {
-                self.queue.subscriptions.remove(&lane);
-                self.promises.removed(|(it, _)| it == lane);
+            Chore::Remove(queue) => {
+                self.queue.subscriptions.remove(&queue);
+                self.promises.removed(|(it, _)| it == queue);
                 self.subscription_changed();
             }
-            Chore::Replay(lane) => self.replay(lane),
+            Chore::Replay(queue) => self.replay(queue),
             Chore::Step(by) => self.sets_clocks(by),
             Chore::Outage(long) => {
                 self.outage_until = self.outage_until.max(self.now + long);
@@ -85,11 +85,11 @@ impl Run {
     }
 
     /// Somebody asks for some of the events of a subscription again, delivered or not.
-    fn replay(&mut self, lane: Lane) {
-        if !self.queue.subscriptions.get(&lane).is_some_and(|it| it.active) {
+    fn replay(&mut self, queue: QueueKey) {
+        if !self.queue.subscriptions.get(&queue).is_some_and(|it| it.active) {
             return;
         }
-        let past: Vec<Key> = self.events.iter().filter(|it| it.0 == lane).copied().collect();
+        let past: Vec<Key> = self.events.iter().filter(|it| it.0 == queue).copied().collect();
         if past.is_empty() {
             return;
         }
@@ -104,8 +104,13 @@ impl Run {
                 }
                 Some(_) => {}
                 None => {
-                    let job =
-                        Job::new(lane.0, lane.1, (key.1, EventType::EmployeeCreated), self.wall(), Origin::Replay);
+                    let job = Job::new(
+                        queue.0,
+                        queue.1,
+                        (key.1, EventType::EmployeeCreated),
+                        self.wall(),
+                        DeliveryOrigin::Replay,
+                    );
                     self.queues(Job { delivery_id: id, ..job }, None);
                 }
             }

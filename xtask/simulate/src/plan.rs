@@ -1,9 +1,9 @@
 //! What a seed makes of a month: who subscribes, what happens, and what goes wrong when.
 
-use candor_dispatch::Limits;
+use candor_dispatch::QueueLimits;
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 use ulid::Ulid;
 
 use crate::random::Random;
@@ -19,7 +19,7 @@ const PLANNED: i64 = 27 * DAY;
 const TOGETHER: i64 = 10 * MINUTE;
 
 /// So little room that there is seldom enough; but half of it, which slow receivers do not get, is enough for a claim.
-const SMALL: Limits = Limits { attempts: 16, waiting: 160 };
+const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160 };
 
 /// Something that happens by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +27,11 @@ pub(crate) enum Chore {
     /// So many events of a tenant in one change; handed over with its commit, unless it is an import.
     Events { tenant: Tenant, count: usize, import: bool },
     /// A subscription is made active, or is not any more.
-    Active(Lane, bool),
+    Active(QueueKey, bool),
     /// A subscription is removed.
-    Remove(Lane),
+    Remove(QueueKey),
     /// Somebody asks for some past events again.
-    Replay(Lane),
+    Replay(QueueKey),
     /// All clocks are set on, or back.
     Step(i64),
     /// The store answers nobody for so long.
@@ -45,7 +45,7 @@ pub(crate) enum Chore {
 /// A subscription of the simulation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subscriber {
-    pub(crate) lane: Lane,
+    pub(crate) queue: QueueKey,
     pub(crate) receiver: Receiver,
 }
 
@@ -54,11 +54,11 @@ pub(crate) struct Subscriber {
 pub(crate) struct Plan {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) processes: usize,
-    pub(crate) limits: Limits,
+    pub(crate) limits: QueueLimits,
     /// How many of a thousand calls of the store fail outside of outages.
     pub(crate) failing: i64,
     /// A process that cannot open the secrets of a subscription.
-    pub(crate) without_key: Option<(usize, Lane)>,
+    pub(crate) without_key: Option<(usize, QueueKey)>,
     pub(crate) chores: Vec<(i64, Chore)>,
 }
 
@@ -73,16 +73,16 @@ impl Plan {
     pub(crate) fn of(random: &mut Random) -> Self {
         let subscribers = subscribers(random);
         let processes = usize::try_from(random.between(2, 5)).unwrap_or(2);
-        let limits = random.pick(&[SMALL, Limits { attempts: 32, waiting: 320 }, Limits::OF_A_PROCESS]);
+        let limits = random.pick(&[SMALL, QueueLimits { attempts: 32, waiting: 320 }, QueueLimits::OF_A_PROCESS]);
         let busy = (0..random.between(2, 6)).map(|_| random.between(0, PLANNED)).collect();
-        let blind = random.chance(150).then(|| subscribers[random.index(subscribers.len())].lane);
+        let blind = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
         let mut planner = Planner { random, busy, chores: vec![] };
         planner.events(&subscribers);
         planner.changes(&subscribers);
         planner.faults(processes);
         let chores = planner.chores;
         let failing = random.pick(&[0, 0, 2, 20]);
-        Self { subscribers, processes, limits, failing, without_key: blind.map(|lane| (processes - 1, lane)), chores }
+        Self { subscribers, processes, limits, failing, without_key: blind.map(|queue| (processes - 1, queue)), chores }
     }
 }
 
@@ -92,9 +92,9 @@ fn subscribers(random: &mut Random) -> Vec<Subscriber> {
     for tenant in 0..random.between(1, 6) {
         let tenant = Tenant::live(OrganizationId::from_ulid(Ulid(tenant.unsigned_abs().into())));
         for _ in 0..random.between(1, 5) {
-            let lane = (tenant, WebhookId::from_ulid(Ulid(all.len() as u128)));
+            let queue = (tenant, WebhookId::from_ulid(Ulid(all.len() as u128)));
             let receiver = if all.is_empty() { Receiver::Prompt } else { Receiver::any(random) };
-            all.push(Subscriber { lane, receiver });
+            all.push(Subscriber { queue, receiver });
         }
     }
     all
@@ -115,7 +115,7 @@ impl Planner<'_> {
 
     fn events(&mut self, subscribers: &[Subscriber]) {
         for _ in 0..self.random.between(20, 80) {
-            let tenant = self.random.pick(subscribers).lane.0;
+            let tenant = self.random.pick(subscribers).queue.0;
             let count = match self.random.between(0, 100) {
                 0..75 => 1,
                 75..96 => self.random.between(2, 40),
@@ -129,20 +129,20 @@ impl Planner<'_> {
     fn changes(&mut self, subscribers: &[Subscriber]) {
         let Some((_, others)) = subscribers.split_first().filter(|(_, others)| !others.is_empty()) else { return };
         for _ in 0..self.random.between(0, 4) {
-            let lane = self.random.pick(others).lane;
+            let queue = self.random.pick(others).queue;
             let at = self.at();
             let longest = self.random.pick(&[10 * SECOND, HOUR, 50 * HOUR]);
             let until = at + self.random.between(SECOND, longest);
-            self.chores.push((at, Chore::Active(lane, false)));
-            self.chores.push((until, Chore::Active(lane, true)));
+            self.chores.push((at, Chore::Active(queue, false)));
+            self.chores.push((until, Chore::Active(queue, true)));
         }
         if self.random.chance(150) {
-            let lane = self.random.pick(others).lane;
-            self.plan(Chore::Remove(lane));
+            let queue = self.random.pick(others).queue;
+            self.plan(Chore::Remove(queue));
         }
         for _ in 0..self.random.between(0, 4) {
-            let lane = self.random.pick(subscribers).lane;
-            self.plan(Chore::Replay(lane));
+            let queue = self.random.pick(subscribers).queue;
+            self.plan(Chore::Replay(queue));
         }
     }
 

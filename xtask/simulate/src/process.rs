@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use candor_dispatch::{Batch, Begun, Dispatcher, Limits, Now, Settings, Waiting};
+use candor_dispatch::{Batch, Begun, Dispatcher, Now, QueueLimits, Settings, Waiting};
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::WorkerId;
 
@@ -39,7 +39,12 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn new(life: usize, settings: Settings, limits: Limits, (begun, step, skew): (i64, i64, i64)) -> Self {
+    pub(crate) fn new(
+        life: usize,
+        settings: Settings,
+        limits: QueueLimits,
+        (begun, step, skew): (i64, i64, i64),
+    ) -> Self {
         let worker = WorkerId((life as u128 + 1).to_be_bytes());
         let now = Now { wall: Timestamp::from_millis(START + begun + step + skew), steady: Duration::ZERO };
         Self {

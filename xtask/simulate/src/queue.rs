@@ -6,11 +6,11 @@ use std::ops::Bound;
 
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Pulse, Streak};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, Walk, WorkerId};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
 
 /// A queued delivery is the one of an event for a subscription.
-pub(crate) type Key = (Lane, EventId);
+pub(crate) type Key = (QueueKey, EventId);
 
 /// What a subscription is to the queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,12 +43,12 @@ pub(crate) enum Change {
 /// The subscriptions and what is queued for them.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub(crate) subscriptions: BTreeMap<Lane, Subscription>,
+    pub(crate) subscriptions: BTreeMap<QueueKey, Subscription>,
     queued: BTreeMap<Key, Queued>,
     /// What is not parked, by when it is due, leased or not.
-    due: BTreeSet<(Timestamp, Lane, EventId)>,
+    due: BTreeSet<(Timestamp, QueueKey, EventId)>,
     /// The same by subscription.
-    due_by_lane: BTreeSet<(Lane, Timestamp, EventId)>,
+    due_by_lane: BTreeSet<(QueueKey, Timestamp, EventId)>,
     parked: BTreeSet<Key>,
     /// A defect: what is given back is forgotten.
     pub(crate) forgets_backs: bool,
@@ -95,11 +95,13 @@ impl Queue {
     pub(crate) fn claim(&mut self, lease: Lease, now: Timestamp, claim: &Claim) -> Claimed {
         let (keys, next) = match claim {
             Claim::Oldest { most } => {
-                let due = self.due.iter().take_while(|(at, ..)| *at <= now).map(|(_, lane, event)| (*lane, *event));
+                let due = self.due.iter().take_while(|(at, ..)| *at <= now).map(|(_, queue, event)| (*queue, *event));
                 (due.filter(|key| self.is_free(*key, now)).take(usize::from(*most)).collect(), None)
             }
-            Claim::Lanes(walk) => self.along(walk, |it, lane| it.due_of(lane, now, walk.each), Self::next_due),
-            Claim::Parked(walk) => self.along(walk, |it, lane| it.parked_of(lane, walk.each), Self::next_parked),
+            Claim::SubscriptionQueues(walk) => {
+                self.along(walk, |it, queue| it.due_of(queue, now, walk.each), Self::next_due)
+            }
+            Claim::Parked(walk) => self.along(walk, |it, queue| it.parked_of(queue, walk.each), Self::next_parked),
         };
         let parked = matches!(claim, Claim::Parked(_));
         let jobs = keys.into_iter().filter_map(|key: Key| {
@@ -115,55 +117,55 @@ impl Queue {
     fn along(
         &self,
         walk: &Walk,
-        some_of: impl Fn(&Self, Lane) -> Vec<Key>,
-        next: impl Fn(&Self, Option<Lane>) -> Option<Lane>,
-    ) -> (Vec<Key>, Option<Lane>) {
-        let busy: HashSet<Lane> = walk.busy.iter().copied().collect();
+        some_of: impl Fn(&Self, QueueKey) -> Vec<Key>,
+        next: impl Fn(&Self, Option<QueueKey>) -> Option<QueueKey>,
+    ) -> (Vec<Key>, Option<QueueKey>) {
+        let busy: HashSet<QueueKey> = walk.busy.iter().copied().collect();
         let (mut found, mut at) = (vec![], walk.after);
-        for _ in 0..walk.lanes {
+        for _ in 0..walk.queues {
             at = next(self, at);
-            let Some(lane) = at else { break };
-            if !busy.contains(&lane) {
-                found.extend(some_of(self, lane));
+            let Some(queue) = at else { break };
+            if !busy.contains(&queue) {
+                found.extend(some_of(self, queue));
             }
         }
         (found, at)
     }
 
-    fn next_due(&self, after: Option<Lane>) -> Option<Lane> {
+    fn next_due(&self, after: Option<QueueKey>) -> Option<QueueKey> {
         let end = after.map_or(Bound::Unbounded, |it| Bound::Excluded((it, LAST_TIME, LAST_EVENT)));
-        self.due_by_lane.range((end, Bound::Unbounded)).next().map(|(lane, ..)| *lane)
+        self.due_by_lane.range((end, Bound::Unbounded)).next().map(|(queue, ..)| *queue)
     }
 
-    fn next_parked(&self, after: Option<Lane>) -> Option<Lane> {
+    fn next_parked(&self, after: Option<QueueKey>) -> Option<QueueKey> {
         let end = after.map_or(Bound::Unbounded, |it| Bound::Excluded((it, LAST_EVENT)));
-        self.parked.range((end, Bound::Unbounded)).next().map(|(lane, _)| *lane)
+        self.parked.range((end, Bound::Unbounded)).next().map(|(queue, _)| *queue)
     }
 
-    fn due_of(&self, lane: Lane, now: Timestamp, each: u16) -> Vec<Key> {
-        let from = (lane, Timestamp::from_millis(i64::MIN), FIRST_EVENT);
-        let due = self.due_by_lane.range(from..=(lane, now, LAST_EVENT)).map(|(lane, _, event)| (*lane, *event));
+    fn due_of(&self, queue: QueueKey, now: Timestamp, each: u16) -> Vec<Key> {
+        let from = (queue, Timestamp::from_millis(i64::MIN), FIRST_EVENT);
+        let due = self.due_by_lane.range(from..=(queue, now, LAST_EVENT)).map(|(queue, _, event)| (*queue, *event));
         due.filter(|key| self.is_free(*key, now)).take(each.into()).collect()
     }
 
     /// What is parked for a subscription that is active, or gone: that is to be let go.
-    fn parked_of(&self, lane: Lane, each: u16) -> Vec<Key> {
-        if self.subscriptions.get(&lane).is_some_and(|it| !it.active) {
+    fn parked_of(&self, queue: QueueKey, each: u16) -> Vec<Key> {
+        if self.subscriptions.get(&queue).is_some_and(|it| !it.active) {
             return vec![];
         }
-        self.parked.range((lane, FIRST_EVENT)..=(lane, LAST_EVENT)).take(each.into()).copied().collect()
+        self.parked.range((queue, FIRST_EVENT)..=(queue, LAST_EVENT)).take(each.into()).copied().collect()
     }
 
     fn is_free(&self, key: Key, now: Timestamp) -> bool {
         self.queued.get(&key).is_some_and(|it| it.lease.is_none_or(|it| it.until <= now))
     }
 
-    /// Records what became of deliveries, and adds pulses to their subscriptions.
+    /// Records what became of deliveries, and adds health to their subscriptions.
     pub(crate) fn record(
         &mut self,
         worker: WorkerId,
-        fates: &[(Job, Fate)],
-        pulses: &[(Lane, Pulse)],
+        fates: &[(Job, AttemptResult)],
+        health: &[(QueueKey, HealthDelta)],
         mut watch: impl FnMut(&Job, Change),
     ) -> Recorded {
         let mut recorded = Recorded::default();
@@ -172,15 +174,15 @@ impl Queue {
             recorded.lost += u64::from(change == Change::Lost);
             watch(job, change);
         }
-        for (lane, pulse) in pulses {
-            let Some(it) = self.subscriptions.get_mut(lane) else { continue };
+        for (queue, pulse) in health {
+            let Some(it) = self.subscriptions.get_mut(queue) else { continue };
             it.streak = pulse.after(it.streak);
-            recorded.streaks.push((*lane, it.streak));
+            recorded.streaks.push((*queue, it.streak));
         }
         recorded
     }
 
-    fn hold(&mut self, worker: WorkerId, job: &Job, fate: &Fate) -> Change {
+    fn hold(&mut self, worker: WorkerId, job: &Job, fate: &AttemptResult) -> Change {
         let key = key_of(job);
         let held = |it: &Queued| it.lease.is_some_and(|it| it.worker == worker) && it.job.attempt == job.attempt;
         if !self.queued.get(&key).is_some_and(held) {
@@ -189,15 +191,15 @@ impl Queue {
         let Some(before) = self.take(key) else { return Change::Lost };
         let free = Queued { lease: None, ..before };
         let (after, change) = match fate {
-            Fate::Settled(settled) => {
+            AttemptResult::Settled(settled) => {
                 let next = settled.retry_at.map(|at| again(&free, job, at));
                 (next, Change::Logged(Box::new(settled.entry.clone()), settled.retry_at))
             }
-            Fate::Back(_) if self.forgets_backs => (None, Change::Kept(None)),
-            Fate::Back(at) => (Some(Queued { due_at: Some(*at), ..free }), Change::Kept(Some(*at))),
-            Fate::Released => (Some(free), Change::Kept(free.due_at)),
-            Fate::Parked => (Some(Queued { due_at: None, ..free }), Change::Kept(None)),
-            Fate::Gone => (None, Change::Gone),
+            AttemptResult::Back(_) if self.forgets_backs => (None, Change::Kept(None)),
+            AttemptResult::Back(at) => (Some(Queued { due_at: Some(*at), ..free }), Change::Kept(Some(*at))),
+            AttemptResult::Released => (Some(free), Change::Kept(free.due_at)),
+            AttemptResult::Parked => (Some(Queued { due_at: None, ..free }), Change::Kept(None)),
+            AttemptResult::Gone => (None, Change::Gone),
         };
         if let Some(after) = after {
             self.put(key, after);
@@ -208,11 +210,11 @@ impl Queue {
     /// When the next delivery can be claimed that is due by itself, as far as what is queued now tells.
     pub(crate) fn next_free_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut first: Option<Timestamp> = None;
-        for (at, lane, event) in &self.due {
+        for (at, queue, event) in &self.due {
             if first.is_some_and(|it| it <= *at) {
                 break;
             }
-            let until = self.queued.get(&(*lane, *event)).and_then(|it| it.lease).map_or(*at, |it| it.until);
+            let until = self.queued.get(&(*queue, *event)).and_then(|it| it.lease).map_or(*at, |it| it.until);
             let free = until.max(*at);
             first = Some(first.map_or(free, |it| it.min(free)));
             if *at > now {
@@ -224,12 +226,12 @@ impl Queue {
 
     /// Whether something is parked that may be claimed.
     pub(crate) fn has_resumable(&self) -> bool {
-        let mut lane = None;
-        while let Some(next) = self.next_parked(lane) {
+        let mut queue = None;
+        while let Some(next) = self.next_parked(queue) {
             if self.subscriptions.get(&next).is_none_or(|it| it.active) {
                 return true;
             }
-            lane = Some(next);
+            queue = Some(next);
         }
         false
     }

@@ -1,6 +1,6 @@
 //! Receivers, each with its own way of answering.
 
-use candor_domain::webhook::{Answered, FailureReason, Outcome};
+use candor_domain::webhook::{Answered, AttemptOutcome, FailureReason};
 
 use crate::random::Random;
 
@@ -47,15 +47,17 @@ impl Receiver {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);
             Answered { status, duration_ms, outcome }
         };
-        let acknowledged = |millis| answer(millis, 200, Outcome::Acknowledged);
-        let silent = answer(TIMEOUT, 0, Outcome::Failed(FailureReason::Timeout));
+        let acknowledged = |millis| answer(millis, 200, AttemptOutcome::Acknowledged);
+        let silent = answer(TIMEOUT, 0, AttemptOutcome::Failed(FailureReason::Timeout));
         match self {
             Self::Prompt => acknowledged(random.between(1, 90)),
             Self::Slow if random.chance(100) => silent,
             Self::Slow => acknowledged(random.between(SECOND, TIMEOUT)),
             Self::Hanging => silent,
-            Self::Refusing => answer(random.between(1, 200), 500, Outcome::Failed(FailureReason::Status)),
-            Self::Unreachable => answer(random.between(1, 3 * SECOND), 0, Outcome::Failed(FailureReason::Connect)),
+            Self::Refusing => answer(random.between(1, 200), 500, AttemptOutcome::Failed(FailureReason::Status)),
+            Self::Unreachable => {
+                answer(random.between(1, 3 * SECOND), 0, AttemptOutcome::Failed(FailureReason::Connect))
+            }
             Self::Flapping { up, down } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
             Self::Flapping { .. } => silent,
         }

@@ -7,7 +7,7 @@ use candor_dispatch::Settings;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Schedule;
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 use ulid::Ulid;
 
 use crate::plan::{Chore, Plan};
@@ -94,7 +94,7 @@ pub(crate) struct Run {
     pub(crate) random: Random,
     pub(crate) defect: Option<Defect>,
     pub(crate) plan: Plan,
-    pub(crate) receivers: BTreeMap<Lane, Receiver>,
+    pub(crate) receivers: BTreeMap<QueueKey, Receiver>,
     /// Milliseconds since the start, and how far the clocks were set on since.
     pub(crate) now: i64,
     pub(crate) step: i64,
@@ -148,7 +148,7 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>, with_story: bool) -> Report
     let mut run = Run {
         random,
         defect,
-        receivers: plan.subscribers.iter().map(|it| (it.lane, it.receiver)).collect(),
+        receivers: plan.subscribers.iter().map(|it| (it.queue, it.receiver)).collect(),
         now: 0,
         step: 0,
         happenings: BinaryHeap::new(),
@@ -176,7 +176,7 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>, with_story: bool) -> Report
 impl Run {
     fn begin(&mut self) {
         for it in &self.plan.subscribers {
-            self.queue.subscriptions.insert(it.lane, Subscription { active: true, ..Subscription::default() });
+            self.queue.subscriptions.insert(it.queue, Subscription { active: true, ..Subscription::default() });
         }
         for (at, chore) in std::mem::take(&mut self.plan.chores) {
             self.after(at, Happening::Chore(chore));
@@ -203,8 +203,8 @@ impl Run {
                 return;
             }
         }
-        let inactive = |lane: &Lane| self.queue.subscriptions.get(lane).is_some_and(|it| !it.active);
-        let parked = self.queue.all().filter(|((lane, _), parked)| *parked && inactive(lane));
+        let inactive = |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|it| !it.active);
+        let parked = self.queue.all().filter(|((queue, _), parked)| *parked && inactive(queue));
         let parked: BTreeSet<Key> = parked.map(|(key, _)| key).collect();
         self.promises.at_the_end(&parked, self.now);
     }

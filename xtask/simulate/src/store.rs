@@ -1,12 +1,12 @@
 //! Calls of the store: on their way, carried out or failing, and answered.
 
-use candor_dispatch::{ClaimOrder, Ends, Fates, Now, Pulses, Refusal, Waiting};
+use candor_dispatch::{ClaimOrder, Ends, Fates, Now, Pulses, RecordRefusal, Waiting};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Recorded, Walk, WorkerId};
+use candor_domain::webhook::{DeliveryOrigin, Job};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
 
 use crate::queue::Change;
 use crate::receiver::Receiver;
@@ -18,7 +18,7 @@ pub(crate) const LEASE: i64 = 30_000;
 /// A call, with its answer on the way back.
 pub(crate) enum Call {
     Claim(ClaimOrder, Option<Claimed>),
-    Record(Record, Result<Recorded, Refusal>),
+    Record(Record, Result<Recorded, RecordRefusal>),
     Commit(Commit, Option<Vec<Job>>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Call {
 pub(crate) struct Record {
     pub(crate) worker: WorkerId,
     pub(crate) fates: Fates,
-    pub(crate) pulses: Pulses,
+    pub(crate) health: Pulses,
 }
 
 /// A change that fires events.
@@ -88,8 +88,8 @@ impl Run {
                 let recorded = is_done.then(|| self.record(life, &record));
                 let answer = match (fault, recorded) {
                     (None, Some(it)) => Ok(it),
-                    (Some(Fault::Refused), _) => Err(Refusal::Unrecordable),
-                    _ => Err(Refusal::Unanswered),
+                    (Some(Fault::Refused), _) => Err(RecordRefusal::Unrecordable),
+                    _ => Err(RecordRefusal::Unanswered),
                 };
                 Call::Record(record, answer)
             }
@@ -103,10 +103,11 @@ impl Run {
     }
 
     fn claim(&mut self, order: &ClaimOrder) -> Claimed {
-        let first = |walk: &Walk| Claim::Lanes(Walk { after: None, lanes: 1, each: walk.each, busy: vec![] });
+        let first =
+            |walk: &Walk| Claim::SubscriptionQueues(Walk { after: None, queues: 1, each: walk.each, busy: vec![] });
         let still = match &order.claim {
-            Claim::Lanes(walk) if self.defect == Some(Defect::WalksStandStill) => Some(first(walk)),
-            Claim::Oldest { .. } | Claim::Lanes(_) | Claim::Parked(_) => None,
+            Claim::SubscriptionQueues(walk) if self.defect == Some(Defect::WalksStandStill) => Some(first(walk)),
+            Claim::Oldest { .. } | Claim::SubscriptionQueues(_) | Claim::Parked(_) => None,
         };
         self.queue.claim(order.lease, order.at.wall, still.as_ref().unwrap_or(&order.claim))
     }
@@ -114,7 +115,7 @@ impl Run {
     fn record(&mut self, life: usize, record: &Record) -> Recorded {
         let Self { queue, promises, random, defect, now, .. } = self;
         let mut fates = record.fates.iter();
-        let recorded = queue.record(record.worker, &record.fates, &record.pulses, |job, change| {
+        let recorded = queue.record(record.worker, &record.fates, &record.health, |job, change| {
             let id = fates.next().and_then(|(_, fate)| entry_of(fate));
             let is_logged = matches!(change, Change::Logged(..));
             if is_logged && *defect == Some(Defect::LogHasHoles) && random.chance(5) {
@@ -130,27 +131,29 @@ impl Run {
     }
 
     /// When a delivery can be claimed again, of which this was recorded.
-    fn due_again(&self, job: &Job, fate: &Fate) -> Option<Timestamp> {
+    fn due_again(&self, job: &Job, fate: &AttemptResult) -> Option<Timestamp> {
         let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
         match fate {
-            Fate::Settled(settled) if queued.delivery_id.is_none() => settled.retry_at,
-            Fate::Settled(_) | Fate::Released | Fate::Parked | Fate::Gone => Some(self.wall()),
-            Fate::Back(at) => Some(*at),
+            AttemptResult::Settled(settled) if queued.delivery_id.is_none() => settled.retry_at,
+            AttemptResult::Settled(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => {
+                Some(self.wall())
+            }
+            AttemptResult::Back(at) => Some(*at),
         }
     }
 
     fn commit(&mut self, commit: &Commit) -> Vec<Job> {
         let lease = commit.lease.map(|(lease, _)| lease);
-        let of_tenant = |it: &&Lane| it.0 == commit.tenant;
-        let active: Vec<Lane> = self.queue.subscriptions.keys().filter(of_tenant).copied().collect();
+        let of_tenant = |it: &&QueueKey| it.0 == commit.tenant;
+        let active: Vec<QueueKey> = self.queue.subscriptions.keys().filter(of_tenant).copied().collect();
         let mut jobs = vec![];
         for _ in 0..commit.count {
             let event = (self.event_id(), EventType::EmployeeCreated);
-            for lane in &active {
-                if self.queue.subscriptions.get(lane).is_some_and(|it| it.active) {
-                    let job = Job::new(lane.0, lane.1, event, self.wall(), Origin::Event);
+            for queue in &active {
+                if self.queue.subscriptions.get(queue).is_some_and(|it| it.active) {
+                    let job = Job::new(queue.0, queue.1, event, self.wall(), DeliveryOrigin::Event);
                     self.queues(job, lease);
-                    self.events.push((*lane, event.0));
+                    self.events.push((*queue, event.0));
                     jobs.push(job);
                 }
             }
@@ -161,10 +164,10 @@ impl Run {
 
     /// Queues a delivery, and tells those who watch.
     pub(crate) fn queues(&mut self, job: Job, lease: Option<Lease>) {
-        let lane = (job.tenant, job.webhook_id);
+        let queue = (job.tenant, job.webhook_id);
         if self.queue.add(job, lease) {
-            let waits = self.receivers.get(&lane) == Some(&Receiver::Prompt);
-            self.promises.queued((lane, job.event_id), job.first_due_at, waits, self.now);
+            let waits = self.receivers.get(&queue) == Some(&Receiver::Prompt);
+            self.promises.queued((queue, job.event_id), job.first_due_at, waits, self.now);
         }
     }
 
@@ -222,10 +225,10 @@ impl Run {
     }
 
     /// Makes subscriptions inactive that have failed for too long, as their processes do.
-    fn disable(&mut self, failing: &[Lane]) {
+    fn disable(&mut self, failing: &[QueueKey]) {
         let wall = self.wall();
-        for lane in failing {
-            if let Some(it) = self.queue.subscriptions.get_mut(lane)
+        for queue in failing {
+            if let Some(it) = self.queue.subscriptions.get_mut(queue)
                 && it.streak.disables(wall)
             {
                 it.active = false;
@@ -235,10 +238,10 @@ impl Run {
 }
 
 /// The entry that a fate adds to the log.
-fn entry_of(fate: &Fate) -> Option<DeliveryId> {
+fn entry_of(fate: &AttemptResult) -> Option<DeliveryId> {
     match fate {
-        Fate::Settled(settled) => Some(settled.entry.id),
-        Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+        AttemptResult::Settled(settled) => Some(settled.entry.id),
+        AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     }
 }
 

@@ -17,7 +17,11 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
             match first.get(name) {
                 None => drop(first.insert(name, &file.path)),
                 Some(other) => {
-                    findings.push(Finding::new(&file.path, number, format!("{name} is a type of {other}, too; name it apart")));
+                    findings.push(Finding::new(
+                        &file.path,
+                        number,
+                        format!("{name} is a type of {other}, too; name it apart"),
+                    ));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! How arguments of commands are read, where that takes more than a type.
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::time::{Date, Timestamp};
 
@@ -13,7 +13,7 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
 
 /// The help of a list of scopes.
 pub(super) fn scopes_help() -> String {
-    let names = Scope::words();
+    let names = Permission::words();
     format!("What it may do: * for everything, or some of these with commas between them: {}", names.join(", "))
 }
 

@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn the_help_lists_the_scopes_where_they_are_taken() {
         let text = help(&["candor", "key", "create"]);
-        for scope in candor_domain::access::Scope::words() {
+        for scope in candor_domain::access::Permission::words() {
             assert!(text.contains(scope), "{scope} in {text}");
         }
     }

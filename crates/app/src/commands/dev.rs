@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
@@ -117,7 +117,7 @@ async fn make_key(shell: &Shell, organization: OrganizationId) -> Result<Secret,
     let order = KeyOrder {
         organization,
         name: "candor dev".to_owned(),
-        scopes: Scopes::ALL,
+        scopes: Permissions::ALL,
         level: AccessLevel::Admin,
         environment: Environment::Live,
         employee: None,

@@ -1,7 +1,7 @@
 //! `candor key`: the keys of an organization.
 
 use candor_domain::access::api_key::ApiKey;
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::fields::Word;
 use candor_domain::id::{KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
@@ -98,14 +98,14 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 }
 
 /// Reads a list of scopes as it is typed.
-fn scopes(text: &str) -> Result<Scopes, Error> {
+fn scopes(text: &str) -> Result<Permissions, Error> {
     let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     let known = || {
-        let names = Scope::words();
+        let names = Permission::words();
         format!("expected * or some of {}", names.join(", "))
     };
     let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: known() };
-    Scopes::from_words(words).filter(|it| *it != Scopes::NONE).ok_or_else(wrong)
+    Permissions::from_words(words).filter(|it| *it != Permissions::NONE).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn scopes_are_words_with_commas_between_them() {
-        let two = Scopes::NONE.with(Scope::ObservationsRead).with(Scope::EmployeesWrite);
+        let two = Permissions::NONE.with(Permission::ObservationsRead).with(Permission::EmployeesWrite);
         assert_eq!(scopes("observations:read, employees:write").unwrap(), two);
-        assert_eq!(scopes("*").unwrap(), Scopes::ALL);
+        assert_eq!(scopes("*").unwrap(), Permissions::ALL);
         for bad in ["", ",", "observations", "observations:read;employees:write"] {
             assert!(scopes(bad).unwrap_err().to_string().contains("observations:read"), "{bad}");
         }

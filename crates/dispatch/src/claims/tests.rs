@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin};
+use candor_domain::webhook::{DeliveryOrigin, Job};
 use ulid::Ulid;
 
 use super::*;
@@ -13,19 +13,19 @@ const ROOM: usize = 768;
 /// What the steady clock says when a test begins.
 const START: Duration = Duration::from_secs(100);
 
-fn lane(number: u128) -> Lane {
+fn queue(number: u128) -> QueueKey {
     (Tenant::live(OrganizationId::from_ulid(Ulid(1))), WebhookId::from_ulid(Ulid(number)))
 }
 
-/// What a claim found: so many of each of these lanes.
-fn found(each: usize, lanes: impl IntoIterator<Item = u128>, next: Option<u128>) -> Claimed {
+/// What a claim found: so many of each of these queues.
+fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> Claimed {
     let of = |number| {
-        let (tenant, webhook) = lane(number);
+        let (tenant, webhook) = queue(number);
         let event = (EventId::from_ulid(Ulid(1)), EventType::EmployeeCreated);
-        let job = Job::new(tenant, webhook, event, Timestamp::from_millis(0), Origin::Event);
+        let job = Job::new(tenant, webhook, event, Timestamp::from_millis(0), DeliveryOrigin::Event);
         std::iter::repeat_n(job, each)
     };
-    Claimed { jobs: lanes.into_iter().flat_map(of).collect(), next: next.map(lane) }
+    Claimed { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
 }
 
 /// Claims that have looked at everything once, and found nothing.
@@ -39,7 +39,7 @@ fn settled(now: Duration) -> Claims {
 
 fn walk(claim: Option<Claim>) -> Walk {
     match claim {
-        Some(Claim::Lanes(walk)) => walk,
+        Some(Claim::SubscriptionQueues(walk)) => walk,
         other => panic!("{other:?}"),
     }
 }
@@ -56,7 +56,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
             match claim {
                 Claim::Oldest { most: 128 } => counts.0 += 1,
                 Claim::Parked(Walk { after: None, .. }) => counts.1 += 1,
-                Claim::Oldest { .. } | Claim::Lanes(_) | Claim::Parked(_) => panic!("{claim:?}"),
+                Claim::Oldest { .. } | Claim::SubscriptionQueues(_) | Claim::Parked(_) => panic!("{claim:?}"),
             }
             claims.took(&claim, &Claimed::default(), now);
         }
@@ -74,16 +74,16 @@ fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() 
     claims.took(&oldest, &found(100, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![]));
     assert_eq!((first.after, first.each), (None, 12));
-    claims.took(&Claim::Lanes(first), &found(12, 1..=50, Some(50)), now);
+    claims.took(&Claim::SubscriptionQueues(first), &found(12, 1..=50, Some(50)), now);
     let second = walk(claims.next(now, ROOM, vec![]));
-    assert_eq!((second.after, second.each), (Some(lane(50)), 7), "more lanes share the room");
-    claims.took(&Claim::Lanes(second), &found(1, 51..=200, None), now);
+    assert_eq!((second.after, second.each), (Some(queue(50)), 7), "more queues share the room");
+    claims.took(&Claim::SubscriptionQueues(second), &found(1, 51..=200, None), now);
     let again = walk(claims.next(now, ROOM, vec![]));
     assert_eq!((again.after, again.each), (None, 1));
-    claims.took(&Claim::Lanes(again), &found(1, [7], None), now);
+    claims.took(&Claim::SubscriptionQueues(again), &found(1, [7], None), now);
     let again = walk(claims.next(now, ROOM, vec![]));
     assert_eq!((again.after, again.each), (None, 32), "fewer get more");
-    claims.took(&Claim::Lanes(again), &Claimed::default(), now);
+    claims.took(&Claim::SubscriptionQueues(again), &Claimed::default(), now);
     assert_eq!(claims.next(now, ROOM, vec![]), None);
     assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 128 }));
 }
@@ -96,13 +96,13 @@ fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_t
     let oldest = claims.next(now, ROOM, vec![]).unwrap();
     claims.took(&oldest, &found(128, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![]));
-    claims.took(&Claim::Lanes(first), &found(12, [1], None), now);
-    assert_eq!(claims.recent(), [lane(1)]);
+    claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
+    assert_eq!(claims.recent(), [queue(1)]);
     for (takes, each) in [(Some(200), 200), (Some(3), 32), (None, 32), (Some(1000), 384)] {
         claims.each_takes(takes);
         let next = walk(claims.next(now, ROOM, vec![]));
         assert_eq!(next.each, each, "{takes:?}");
-        claims.took(&Claim::Lanes(next), &found(12, [1], None), now);
+        claims.took(&Claim::SubscriptionQueues(next), &found(12, [1], None), now);
     }
 }
 
@@ -111,13 +111,13 @@ fn full_lanes_are_passed_over_until_they_are_not() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let full = vec![lane(1), lane(2)];
+    let full = vec![queue(1), queue(2)];
     let first = walk(claims.next(now, ROOM, full.clone()));
     assert_eq!(first.busy, full);
-    claims.took(&Claim::Lanes(first), &Claimed::default(), now);
+    claims.took(&Claim::SubscriptionQueues(first), &Claimed::default(), now);
     assert_eq!(claims.next(now, ROOM, full.clone()), None);
-    let freed = claims.next(now, ROOM, vec![lane(1)]);
-    assert_eq!(walk(freed).busy, [lane(1)], "at once when one of them is not full any more");
+    let freed = claims.next(now, ROOM, vec![queue(1)]);
+    assert_eq!(walk(freed).busy, [queue(1)], "at once when one of them is not full any more");
 }
 
 #[test]
@@ -128,13 +128,13 @@ fn after_a_walk_the_next_one_begins_when_a_lane_that_may_have_more_has_room() {
     let oldest = claims.next(now, ROOM, vec![]).unwrap();
     claims.took(&oldest, &found(128, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![]));
-    claims.took(&Claim::Lanes(first), &found(12, [1], None), now);
-    assert_eq!(claims.next(now, ROOM, vec![lane(1)]), None, "the others had nothing a moment ago");
+    claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
+    assert_eq!(claims.next(now, ROOM, vec![queue(1)]), None, "the others had nothing a moment ago");
     let again = walk(claims.next(now, ROOM, vec![]));
-    assert_eq!((again.after, again.each), (None, 32), "it is no new start: the lane has the room");
-    claims.took(&Claim::Lanes(again), &found(32, [1], None), now);
-    let others = walk(claims.next(now + LOOK, ROOM, vec![lane(1)]));
-    assert_eq!(others.busy, [lane(1)], "but the others are looked at often enough");
+    assert_eq!((again.after, again.each), (None, 32), "it is no new start: the queue has the room");
+    claims.took(&Claim::SubscriptionQueues(again), &found(32, [1], None), now);
+    let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)]));
+    assert_eq!(others.busy, [queue(1)], "but the others are looked at often enough");
 }
 
 #[test]
@@ -142,12 +142,12 @@ fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let first = walk(claims.next(now, ROOM, vec![lane(1)]));
-    let nothing = Claimed { jobs: vec![], next: Some(lane(512)) };
-    claims.took(&Claim::Lanes(first), &nothing, now);
-    assert_eq!(claims.next(now, ROOM, vec![lane(1)]), None);
+    let first = walk(claims.next(now, ROOM, vec![queue(1)]));
+    let nothing = Claimed { jobs: vec![], next: Some(queue(512)) };
+    claims.took(&Claim::SubscriptionQueues(first), &nothing, now);
+    assert_eq!(claims.next(now, ROOM, vec![queue(1)]), None);
     let second = walk(claims.next(now + LOOK, ROOM, vec![]));
-    assert_eq!(second.after, Some(lane(512)), "a walk is made to its end");
+    assert_eq!(second.after, Some(queue(512)), "a walk is made to its end");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod body;
 use serde::Serialize;
 
 use super::authority::outlasts;
-use super::{AccessLevel, BoundPerson, Caller, Environment, Quotas, Scopes, Tenant};
+use super::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{EmployeeId, KeyId, KeyKind, OrganizationId};
@@ -34,7 +34,7 @@ pub struct ApiKey {
     #[serde(serialize_with = "as_word")]
     pub access_level: AccessLevel,
     /// What it may do.
-    pub scopes: Scopes,
+    pub scopes: Permissions,
     /// The person it acts for.
     pub employee_id: Option<EmployeeId>,
     /// The last four characters of its secret, to recognize it.

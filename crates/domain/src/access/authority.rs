@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AccessLevel, Caller, Denied, Scopes};
+use super::{AccessLevel, Caller, Denied, Permissions};
 use crate::id::{EmployeeId, KeyId};
 use crate::time::Timestamp;
 
@@ -14,7 +14,7 @@ pub struct Authority {
     /// The key.
     pub key: KeyId,
     /// What it could do.
-    pub scopes: Scopes,
+    pub scopes: Permissions,
     /// Whether it was in admin context.
     pub is_admin: bool,
     /// The person whom it acted for, unless that was an org admin; such a caller sees what that person sees.
@@ -40,7 +40,7 @@ impl Authority {
     pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
         match asker {
             Some(asker) => self.key == asker.key || self.covers(asker),
-            None => self.is_admin && self.acts_for.is_none() && self.scopes == Scopes::ALL,
+            None => self.is_admin && self.acts_for.is_none() && self.scopes == Permissions::ALL,
         }
     }
 }
@@ -66,25 +66,25 @@ impl fmt::Display for Authority {
 /// The text of an authority cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an authority")]
-pub struct Unreadable;
+pub struct UnreadableAuthority;
 
 impl FromStr for Authority {
-    type Err = Unreadable;
+    type Err = UnreadableAuthority;
 
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    fn from_str(text: &str) -> Result<Self, UnreadableAuthority> {
         let mut words = text.split(' ');
-        let mut next = || words.next().ok_or(Unreadable);
-        let key = next()?.parse().map_err(|_| Unreadable)?;
+        let mut next = || words.next().ok_or(UnreadableAuthority);
+        let key = next()?.parse().map_err(|_| UnreadableAuthority)?;
         let is_admin = match next()? {
             "admin" => true,
             "standard" => false,
-            _ => return Err(Unreadable),
+            _ => return Err(UnreadableAuthority),
         };
         let acts_for = match next()? {
             NOBODY => None,
-            id => Some(id.parse().map_err(|_| Unreadable)?),
+            id => Some(id.parse().map_err(|_| UnreadableAuthority)?),
         };
-        let scopes = Scopes::from_words(words).ok_or(Unreadable)?;
+        let scopes = Permissions::from_words(words).ok_or(UnreadableAuthority)?;
         Ok(Self { key, scopes, is_admin, acts_for })
     }
 }
@@ -128,7 +128,7 @@ impl Caller {
     /// [`Denied::CannotGrant`].
     pub fn may_grant(
         &self,
-        scopes: Scopes,
+        scopes: Permissions,
         level: AccessLevel,
         person: Option<EmployeeId>,
         end: Option<Timestamp>,
@@ -142,18 +142,18 @@ impl Caller {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scope;
+    use super::super::Permission;
     use super::*;
     use ulid::Ulid;
 
-    const FEW: Scopes = Scopes::NONE.with(Scope::ObjectivesWrite);
-    const MORE: Scopes = FEW.with(Scope::ObjectivesRead);
+    const FEW: Permissions = Permissions::NONE.with(Permission::ObjectivesWrite);
+    const MORE: Permissions = FEW.with(Permission::ObjectivesRead);
 
     fn person(number: u128) -> EmployeeId {
         EmployeeId::from_ulid(Ulid(number))
     }
 
-    fn authority(key: u128, scopes: Scopes, is_admin: bool, acts_for: Option<u128>) -> Authority {
+    fn authority(key: u128, scopes: Permissions, is_admin: bool, acts_for: Option<u128>) -> Authority {
         Authority { key: KeyId::from_ulid(Ulid(key)), scopes, is_admin, acts_for: acts_for.map(person) }
     }
 
@@ -174,8 +174,8 @@ mod tests {
             (authority(2, FEW, false, Some(7)), authority(1, FEW, false, Some(7)), true),
             (authority(2, FEW, false, Some(7)), authority(1, FEW, false, Some(8)), false),
             (authority(2, FEW, false, Some(7)), authority(1, FEW, true, Some(7)), false),
-            (authority(2, Scopes::ALL, true, None), authority(1, Scopes::ALL, true, None), true),
-            (authority(2, Scopes::ALL, true, Some(7)), authority(1, FEW, false, None), false),
+            (authority(2, Permissions::ALL, true, None), authority(1, Permissions::ALL, true, None), true),
+            (authority(2, Permissions::ALL, true, Some(7)), authority(1, FEW, false, None), false),
         ];
         for (again, first, gets) in table {
             assert_eq!(again.may_have_the_answer_to(Some(&first)), gets, "{again} after {first}");
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn an_answer_to_nobody_knows_whom_goes_only_to_who_may_do_everything() {
         let table = [
-            (authority(1, Scopes::ALL, true, None), true),
-            (authority(1, Scopes::ALL, false, None), false),
-            (authority(1, Scopes::ALL, true, Some(7)), false),
+            (authority(1, Permissions::ALL, true, None), true),
+            (authority(1, Permissions::ALL, false, None), false),
+            (authority(1, Permissions::ALL, true, Some(7)), false),
             (authority(1, MORE, true, None), false),
         ];
         for (again, gets) in table {
@@ -198,15 +198,15 @@ mod tests {
     #[test]
     fn an_authority_is_its_text() {
         for it in [
-            authority(1, Scopes::ALL, true, None),
+            authority(1, Permissions::ALL, true, None),
             authority(2, MORE, false, Some(7)),
-            authority(3, Scopes::NONE, false, None),
+            authority(3, Permissions::NONE, false, None),
         ] {
             assert_eq!(it.to_string().parse(), Ok(it));
         }
         let good = authority(2, MORE, false, Some(7)).to_string();
         for bad in ["", "-", &good.replace("standard", "admins"), &format!("{good} x"), &format!(" {good}")] {
-            assert_eq!(bad.parse::<Authority>(), Err(Unreadable), "{bad}");
+            assert_eq!(bad.parse::<Authority>(), Err(UnreadableAuthority), "{bad}");
         }
     }
 

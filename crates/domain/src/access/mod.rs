@@ -70,7 +70,7 @@ impl Tenant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "each is named after its word")]
-pub enum Scope {
+pub enum Permission {
     #[strum(to_string = "observations:read")]
     ObservationsRead,
     #[strum(to_string = "observations:write")]
@@ -113,7 +113,7 @@ pub enum Scope {
     SettingsWrite,
 }
 
-impl Word for Scope {
+impl Word for Permission {
     const NAME: &'static str = "ApiKeyScope";
 }
 
@@ -122,9 +122,9 @@ pub const ALL_SCOPES: &str = "*";
 
 /// What a key may do: all, or a set of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scopes(u32);
+pub struct Permissions(u32);
 
-impl Scopes {
+impl Permissions {
     /// Every scope, also those that are added later.
     pub const ALL: Self = Self(u32::MAX);
     /// No scope.
@@ -132,13 +132,13 @@ impl Scopes {
 
     /// With one more.
     #[must_use]
-    pub const fn with(self, scope: Scope) -> Self {
+    pub const fn with(self, scope: Permission) -> Self {
         Self(self.0 | 1 << scope as u8)
     }
 
     /// Whether the scope is granted.
     #[must_use]
-    pub const fn has(self, scope: Scope) -> bool {
+    pub const fn has(self, scope: Permission) -> bool {
         self.0 & (1 << scope as u8) != 0
     }
 
@@ -154,19 +154,23 @@ impl Scopes {
         if self == Self::ALL {
             return vec![ALL_SCOPES];
         }
-        Scope::ALL.iter().filter(|it| self.has(**it)).map(|it| it.word()).collect()
+        Permission::ALL.iter().filter(|it| self.has(**it)).map(|it| it.word()).collect()
     }
 
     /// The set of these words; `None` if one of them is no scope.
     #[must_use]
     pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         words.into_iter().try_fold(Self::NONE, |set, word| {
-            if word == ALL_SCOPES { Some(Self::ALL) } else { Scope::from_word(word).ok().map(|scope| set.with(scope)) }
+            if word == ALL_SCOPES {
+                Some(Self::ALL)
+            } else {
+                Permission::from_word(word).ok().map(|scope| set.with(scope))
+            }
         })
     }
 }
 
-impl Serialize for Scopes {
+impl Serialize for Permissions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.words())
     }
@@ -190,7 +194,7 @@ impl Word for AccessLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
     /// The key lacks this scope.
-    MissingScope(Scope),
+    MissingScope(Permission),
     /// Only an admin-level key may do this.
     AdminRequired,
     /// Test keys are refused on live-only endpoints (decision B6).
@@ -232,7 +236,7 @@ pub struct Caller {
     /// The key's name.
     pub name: String,
     /// What the key may do.
-    pub scopes: Scopes,
+    pub scopes: Permissions,
     /// The key's own level.
     pub level: AccessLevel,
     /// The person a bound key acts for.
@@ -257,7 +261,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::MissingScope`].
-    pub const fn require(&self, scope: Scope) -> Result<(), Denied> {
+    pub const fn require(&self, scope: Permission) -> Result<(), Denied> {
         if self.scopes.has(scope) { Ok(()) } else { Err(Denied::MissingScope(scope)) }
     }
 
@@ -349,19 +353,19 @@ mod tests {
 
     #[test]
     fn write_does_not_imply_read() {
-        let scopes = Scopes::NONE.with(Scope::ObservationsWrite);
-        assert!(scopes.has(Scope::ObservationsWrite));
-        assert!(!scopes.has(Scope::ObservationsRead));
-        assert!(Scopes::ALL.cover(scopes) && !scopes.cover(Scopes::ALL));
+        let scopes = Permissions::NONE.with(Permission::ObservationsWrite);
+        assert!(scopes.has(Permission::ObservationsWrite));
+        assert!(!scopes.has(Permission::ObservationsRead));
+        assert!(Permissions::ALL.cover(scopes) && !scopes.cover(Permissions::ALL));
     }
 
     #[test]
     fn scopes_are_their_words() {
-        for scope in Scope::ALL {
-            let set = Scopes::from_words([scope.word()]).unwrap();
+        for scope in Permission::ALL {
+            let set = Permissions::from_words([scope.word()]).unwrap();
             assert_eq!((set.has(*scope), set.words()), (true, vec![scope.word()]));
         }
-        assert_eq!(Scopes::from_words(["*"]), Some(Scopes::ALL));
-        assert_eq!(Scopes::from_words(["observations"]), None);
+        assert_eq!(Permissions::from_words(["*"]), Some(Permissions::ALL));
+        assert_eq!(Permissions::from_words(["observations"]), None);
     }
 }

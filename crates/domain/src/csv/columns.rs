@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::scan::{BOM, Record};
-use super::{MAX_COLUMNS, Unreadable};
+use super::{MAX_COLUMNS, UnreadableFile};
 use crate::people::is_key;
 use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
@@ -85,10 +85,10 @@ impl Header {
     ///
     /// # Errors
     /// No column of addresses, a column given twice, too many columns, a custom key that cannot be one.
-    pub(super) fn read(record: &Record<'_>) -> Result<Self, Unreadable> {
+    pub(super) fn read(record: &Record<'_>) -> Result<Self, UnreadableFile> {
         if record.is_too_wide() {
             let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
-            return Err(Unreadable::Invalid(Problems::one("header", flaw)));
+            return Err(UnreadableFile::Invalid(Problems::one("header", flaw)));
         }
         let mut names: Vec<&str> = record.cells.iter().map(|it| it.trim()).collect();
         // A mark behind empty lines; in front of them the scanner takes it away.
@@ -113,7 +113,7 @@ impl Header {
         }
         let unknown = names.iter().zip(&columns).filter(|(name, it)| **it == Column::Unknown && !name.is_empty());
         let unknown = unknown.map(|(name, _)| shown(name)).collect();
-        problems.or(Self { columns, unknown }).map_err(Unreadable::Invalid)
+        problems.or(Self { columns, unknown }).map_err(UnreadableFile::Invalid)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::report::Rejection;
-use super::{File, Known, Options, Row};
+use super::{CsvRow, File, Known, PlanOptions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, Word};
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
@@ -39,7 +39,7 @@ pub(super) enum Parsed {
 }
 
 /// Reads the cells of a row about this person, or about somebody new.
-pub(super) fn parse(file: &File, row: &Row, stored: Option<&Employee>, clear: bool) -> Result<Parsed, Problems> {
+pub(super) fn parse(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Result<Parsed, Problems> {
     let body = body(file, row, stored, clear);
     match stored {
         Some(stored) => Patch::parse(body, stored).map(|it| Parsed::Change(Box::new(it))),
@@ -48,7 +48,7 @@ pub(super) fn parse(file: &File, row: &Row, stored: Option<&Employee>, clear: bo
 }
 
 /// The row as the body of a single write would say it; references come later.
-fn body(file: &File, row: &Row, stored: Option<&Employee>, clear: bool) -> Object {
+fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Object {
     let (mut body, mut custom) = (Object::new(), Object::new());
     let mut text = |name: &str, it: &str| body.push((name.to_owned(), Value::Text(it.to_owned())));
     if stored.is_none_or(|it| folded(&it.email) != row.email_key) {
@@ -98,7 +98,7 @@ fn typed(before: Option<&Custom>, cell: &str) -> Value {
 }
 
 /// The status that a row wants; `None` for no change (decision E5).
-pub(super) fn status(file: &File, row: &Row, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
+pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
     let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
     let status = Status::from_word(cell).ok();
     let now = stored.map_or(Status::Active, |it| it.status);
@@ -121,14 +121,14 @@ pub(super) struct Wanted {
 pub(super) struct Judge<'a> {
     pub(super) file: &'a File,
     pub(super) known: &'a Known,
-    pub(super) options: &'a Options<'a>,
+    pub(super) options: &'a PlanOptions<'a>,
 }
 
 impl Judge<'_> {
     /// The decisions of a row, in order; none if everything is as it says.
     pub(super) fn decide(
         self,
-        row: &Row,
+        row: &CsvRow,
         id: EmployeeId,
         stored: Option<&Employee>,
         wanted: Wanted,
@@ -160,7 +160,7 @@ fn resolved() -> References {
 }
 
 fn create(
-    options: &Options<'_>,
+    options: &PlanOptions<'_>,
     id: EmployeeId,
     mut draft: Draft,
     wanted: Wanted,

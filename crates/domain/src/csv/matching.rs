@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use ulid::Ulid;
 
 use super::columns::Column;
-use super::report::{Outcome, Rejection};
-use super::{File, Known, Row};
+use super::report::{Rejection, RowOutcome};
+use super::{CsvRow, File, Known};
 use crate::id::EmployeeId;
 use crate::people::Employee;
 use crate::problem::{Flaw, Problems};
@@ -49,7 +49,7 @@ impl<'a> Index<'a> {
     }
 
     /// Whether the row gives the person another address.
-    pub(super) fn is_renamed(&self, at: usize, row: &Row) -> bool {
+    pub(super) fn is_renamed(&self, at: usize, row: &CsvRow) -> bool {
         self.by_email(&row.email_key) != Some(at)
     }
 
@@ -63,14 +63,14 @@ impl<'a> Index<'a> {
 pub(super) fn targets(
     file: &File,
     index: &Index<'_>,
-    outcomes: &mut [Option<Outcome>],
+    outcomes: &mut [Option<RowOutcome>],
     ids: &mut dyn FnMut() -> Ulid,
 ) -> Vec<Option<Target>> {
     earlier_duplicates(file, outcomes);
     let mut targets = vec![None; file.rows.len()];
     for (at, row) in file.rows.iter().enumerate().filter(|(at, _)| outcomes[*at].is_none()).collect::<Vec<_>>() {
         if let Err(rejection) = well_formed(row) {
-            outcomes[at] = Some(Outcome::Reject(rejection));
+            outcomes[at] = Some(RowOutcome::Reject(rejection));
             continue;
         }
         let external_id = file.cell(row, &Column::EXTERNAL_ID);
@@ -84,16 +84,16 @@ pub(super) fn targets(
 }
 
 /// The last row of an address wins (decision E1).
-fn earlier_duplicates(file: &File, outcomes: &mut [Option<Outcome>]) {
+fn earlier_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
     let mut seen = std::collections::HashSet::new();
     for (row, outcome) in file.rows.iter().zip(outcomes).rev() {
         if !row.email_key.is_empty() && !seen.insert(&row.email_key) && outcome.is_none() {
-            *outcome = Some(Outcome::Duplicate);
+            *outcome = Some(RowOutcome::Duplicate);
         }
     }
 }
 
-fn well_formed(row: &Row) -> Result<(), Rejection> {
+fn well_formed(row: &CsvRow) -> Result<(), Rejection> {
     let mut problems = Problems::none();
     if let Some(flaw) = &row.flaw {
         problems.add("row", flaw.clone());
@@ -107,7 +107,7 @@ fn well_formed(row: &Row) -> Result<(), Rejection> {
 }
 
 /// Two rows about one person, found by different keys, contradict each other: nobody can say which is meant.
-fn same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<Outcome>]) {
+fn same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<RowOutcome>]) {
     #[derive(PartialEq, Eq, PartialOrd, Ord)]
     enum Person<'a> {
         Stored(usize),
@@ -127,14 +127,14 @@ fn same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<O
         let numbers: Vec<_> = several.iter().take(10).map(|it| file.rows[*it].number.to_string()).collect();
         let message = format!("rows {} are about one person", numbers.join(", "));
         for at in several {
-            outcomes[at] = Some(Outcome::Reject(Rejection::conflict(message.clone())));
+            outcomes[at] = Some(RowOutcome::Reject(Rejection::conflict(message.clone())));
         }
     }
 }
 
 /// An address that somebody has cannot be given to another person, and who has it cannot give it up in the same file:
 /// otherwise a file would have to be applied twice to have its whole effect.
-fn taken_addresses(file: &File, index: &Index<'_>, targets: &[Option<Target>], outcomes: &mut [Option<Outcome>]) {
+fn taken_addresses(file: &File, index: &Index<'_>, targets: &[Option<Target>], outcomes: &mut [Option<RowOutcome>]) {
     let row_of: HashMap<usize, usize> = targets
         .iter()
         .enumerate()
@@ -143,12 +143,12 @@ fn taken_addresses(file: &File, index: &Index<'_>, targets: &[Option<Target>], o
     for (at, row) in file.rows.iter().enumerate() {
         let (Some(Target::Stored(person)), true) = (targets[at], outcomes[at].is_none()) else { continue };
         let Some(holder) = index.by_email(&row.email_key).filter(|it| *it != person) else { continue };
-        outcomes[at] = Some(Outcome::Reject(Rejection::conflict("another person has this email")));
+        outcomes[at] = Some(RowOutcome::Reject(Rejection::conflict("another person has this email")));
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
             let message =
                 format!("row {} wants the email that this row gives up; change one after the other", row.number);
-            outcomes[other] = Some(Outcome::Reject(Rejection::conflict(message)));
+            outcomes[other] = Some(RowOutcome::Reject(Rejection::conflict(message)));
         }
     }
 }

@@ -16,10 +16,10 @@ mod scan;
 mod split;
 mod steps;
 
-pub use names::Names;
-pub use plan::{Options, Plan, plan};
-pub use read::{File, Row, Unreadable, too_many_bytes};
-pub use report::{Action, Counts, OtherCode, Outcome, PlannedRow, Rejection, Report, RowCode, RowError, Warning};
+pub use names::PersonNames;
+pub use plan::{Plan, PlanOptions, plan};
+pub use read::{CsvRow, File, UnreadableFile, too_many_bytes};
+pub use report::{Action, Counts, OtherCode, PlannedRow, Rejection, Report, RowCode, RowError, RowOutcome, Warning};
 pub use split::{Part, Split, split};
 pub use steps::Step;
 
@@ -57,7 +57,7 @@ impl Word for Empty {
 
 /// The query of an upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct UploadRequest {
     /// Whether nothing is to be written.
     pub dry_run: bool,
     /// Whether empty cells remove what is stored.
@@ -66,7 +66,7 @@ pub struct Request {
     pub connector: Option<String>,
 }
 
-impl Request {
+impl UploadRequest {
     /// Reads the parameters of `POST /employees/csv`.
     ///
     /// # Errors

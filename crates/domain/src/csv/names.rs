@@ -6,7 +6,7 @@ use crate::id::{DepartmentId, EmployeeId};
 
 /// The addresses of people and the names of departments, by id.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub struct PersonNames {
     /// People's addresses.
     pub people: HashMap<EmployeeId, String>,
     /// Departments' names.

@@ -8,7 +8,7 @@ use super::columns::Column;
 use super::decide::{self, Judge, Wanted, Wish};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
-use super::report::{Outcome, Rejection};
+use super::report::{Rejection, RowOutcome};
 use super::{File, Known, Step};
 use crate::access::Denied;
 use crate::decision::Decision;
@@ -21,7 +21,7 @@ use crate::time::Timestamp;
 
 /// How a file is applied.
 #[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
+pub struct PlanOptions<'a> {
     /// Whether empty cells clear what is stored.
     pub clear_empty: bool,
     /// Whether departments that are missing may be created (decision E6).
@@ -41,7 +41,7 @@ pub struct Plan {
     /// somebody who is not there, and none closes a cycle, because everybody above has their final line already.
     pub steps: Vec<Step>,
     /// What becomes of each row.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<RowOutcome>,
     /// Departments to be created before anybody joins them.
     pub departments: HashMap<DepartmentId, Decision<Department>>,
 }
@@ -53,13 +53,13 @@ pub fn plan(
     file: &File,
     known: &Known,
     applied: &HashSet<usize>,
-    options: &Options<'_>,
+    options: &PlanOptions<'_>,
     ids: &mut dyn FnMut() -> Ulid,
 ) -> Plan {
     let index = Index::of(known);
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; file.rows.len()];
+    let mut outcomes: Vec<Option<RowOutcome>> = vec![None; file.rows.len()];
     for at in applied {
-        outcomes[*at] = Some(Outcome::Unchanged);
+        outcomes[*at] = Some(RowOutcome::Unchanged);
     }
     let targets = matching::targets(file, &index, &mut outcomes, ids);
     let mut planner = Planner {
@@ -86,7 +86,7 @@ pub fn plan(
 /// What is kept of the decisions of a row until all rows are decided.
 #[derive(Debug, Clone)]
 struct Decided {
-    outcome: Outcome,
+    outcome: RowOutcome,
     manager: Option<EmployeeId>,
     department: Option<DepartmentId>,
 }
@@ -94,10 +94,10 @@ struct Decided {
 struct Planner<'a> {
     file: &'a File,
     known: &'a Known,
-    options: &'a Options<'a>,
+    options: &'a PlanOptions<'a>,
     index: Index<'a>,
     targets: Vec<Option<Target>>,
-    outcomes: Vec<Option<Outcome>>,
+    outcomes: Vec<Option<RowOutcome>>,
     wanted: Vec<Option<Wanted>>,
     decided: Vec<Option<Decided>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
@@ -137,12 +137,12 @@ impl Planner<'_> {
             let department = match self.department(at, &by_name, ids) {
                 Ok(found) => problems.take("department_name", found),
                 Err(denied) => {
-                    self.outcomes[at] = Some(Outcome::Reject(denied));
+                    self.outcomes[at] = Some(RowOutcome::Reject(denied));
                     None
                 }
             };
             if !problems.is_empty() {
-                self.outcomes[at] = Some(Outcome::Reject(Rejection::of(&problems)));
+                self.outcomes[at] = Some(RowOutcome::Reject(Rejection::of(&problems)));
             } else if let Some(department) = department {
                 self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
             }
@@ -240,7 +240,7 @@ impl Planner<'_> {
                 if self.outcomes[at].is_some() {
                     continue;
                 }
-                self.outcomes[at] = Some(Outcome::Reject(rejection));
+                self.outcomes[at] = Some(RowOutcome::Reject(rejection));
                 self.decided[at] = None;
                 rejected.push(at);
                 let key = &self.file.rows[at].email_key;
@@ -341,7 +341,8 @@ impl Planner<'_> {
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {
             let Some(Decided { outcome, department, .. }) = self.decided[at].take() else { continue };
-            if let (true, Some(id), Some(wanted)) = (outcome != Outcome::Unchanged, self.person(at), self.wanted[at]) {
+            if let (true, Some(id), Some(wanted)) = (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
+            {
                 let before = if let Some(Target::Stored(it)) = self.targets[at] { Some(it) } else { None };
                 steps.push((depths.get(&id).copied().unwrap_or_default(), Step { row: at, before, id, wanted }));
                 joined.extend(department);
@@ -351,7 +352,7 @@ impl Planner<'_> {
         steps.sort_unstable_by_key(|(depth, step)| (*depth, step.row));
         let steps = steps.into_iter().map(|(_, it)| it).collect();
         let departments = self.departments.into_values().filter(|(id, _)| joined.contains(id)).collect();
-        let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(Outcome::Unchanged)).collect();
+        let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(RowOutcome::Unchanged)).collect();
         Plan { steps, outcomes, departments }
     }
 }
@@ -372,11 +373,11 @@ impl Decided {
     fn of(stored: Option<&Employee>, decisions: &[Decision<Employee>]) -> Self {
         let did = |action: &str| decisions.iter().any(|it| it.audit.action == action);
         let outcome = match decisions {
-            [] => Outcome::Unchanged,
-            _ if stored.is_none() => Outcome::Create,
-            _ if did("employee.deactivate") => Outcome::Deactivate,
-            _ if did("employee.reactivate") => Outcome::Reactivate,
-            _ => Outcome::Update,
+            [] => RowOutcome::Unchanged,
+            _ if stored.is_none() => RowOutcome::Create,
+            _ if did("employee.deactivate") => RowOutcome::Deactivate,
+            _ if did("employee.reactivate") => RowOutcome::Reactivate,
+            _ => RowOutcome::Update,
         };
         let after = decisions.last().map(|it| &it.state).or(stored);
         let (manager, department) = (after.and_then(|it| it.manager_id), after.and_then(|it| it.department_id));

@@ -8,14 +8,14 @@ use crate::text::folded;
 
 /// Why a file is refused whole (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum UnreadableFile {
     /// It is not a file of people, or too large.
     Invalid(Problems),
     /// It cannot be read at all.
     Malformed(String),
 }
 
-impl From<Broken> for Unreadable {
+impl From<Broken> for UnreadableFile {
     fn from(it: Broken) -> Self {
         Self::Malformed(format!("The file is not CSV in UTF-8: {} at line {}, byte {}.", it.reason, it.line, it.byte))
     }
@@ -28,12 +28,12 @@ pub struct File {
     /// The names of the columns that are passed over.
     pub unknown: Vec<String>,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CsvRow>,
 }
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct CsvRow {
     /// Its number in a spreadsheet.
     pub number: u32,
     /// The address as given.
@@ -49,8 +49,8 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Unreadable`]; then nothing of it is to be applied.
-    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+    /// [`UnreadableFile`]; then nothing of it is to be applied.
+    pub fn read(bytes: &[u8]) -> Result<Self, UnreadableFile> {
         if bytes.len() > MAX_BYTES {
             return Err(too_large());
         }
@@ -61,7 +61,7 @@ impl File {
                 Some(record) => break Header::read(&record)?,
                 None => {
                     let flaw = Flaw::new(Code::Required, "is required as a column; the file is empty");
-                    return Err(Unreadable::Invalid(Problems::one("email", flaw)));
+                    return Err(UnreadableFile::Invalid(Problems::one("email", flaw)));
                 }
             }
         };
@@ -76,21 +76,21 @@ impl File {
             record.has_no_more_than_columns()?;
             if rows.len() == MAX_ROWS {
                 let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
-                return Err(Unreadable::Invalid(Problems::one("body", flaw)));
+                return Err(UnreadableFile::Invalid(Problems::one("body", flaw)));
             }
-            rows.push(Row::of(&columns, &record));
+            rows.push(CsvRow::of(&columns, &record));
         }
         Ok(Self { columns, unknown, rows })
     }
 
     /// What a row has in a column; `None` for an empty cell.
-    pub(super) fn cell<'a>(&self, row: &'a Row, column: &Column) -> Option<&'a str> {
+    pub(super) fn cell<'a>(&self, row: &'a CsvRow, column: &Column) -> Option<&'a str> {
         let at = self.columns.iter().position(|it| it == column)?;
         row.at(at)
     }
 
     /// Whether a row has a cell in a column, and it is empty.
-    pub(super) fn is_empty(&self, row: &Row, column: &Column) -> bool {
+    pub(super) fn is_empty(&self, row: &CsvRow, column: &Column) -> bool {
         let at = self.columns.iter().position(|it| it == column);
         at.is_some_and(|at| at < usize::from(row.width) && row.at(at).is_none())
     }
@@ -124,8 +124,8 @@ fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The refusal of a file with too many bytes.
-fn too_large() -> Unreadable {
-    Unreadable::Invalid(Problems::one("body", too_many_bytes()))
+fn too_large() -> UnreadableFile {
+    UnreadableFile::Invalid(Problems::one("body", too_many_bytes()))
 }
 
 /// What is wrong with a file that has too many bytes.
@@ -136,16 +136,16 @@ pub fn too_many_bytes() -> Flaw {
 
 impl Record<'_> {
     /// Refuses a file in which a row has more cells than any file has columns.
-    pub(super) fn has_no_more_than_columns(&self) -> Result<(), Unreadable> {
+    pub(super) fn has_no_more_than_columns(&self) -> Result<(), UnreadableFile> {
         if !self.is_too_wide() {
             return Ok(());
         }
         let reason = format!("must have at most {MAX_COLUMNS} columns; row {} has more", self.number);
-        Err(Unreadable::Invalid(Problems::one("body", Flaw::new(Code::TooLong, reason))))
+        Err(UnreadableFile::Invalid(Problems::one("body", Flaw::new(Code::TooLong, reason))))
     }
 }
 
-impl Row {
+impl CsvRow {
     fn of(columns: &[Column], record: &Record<'_>) -> Self {
         let mut flaw = None;
         if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
@@ -194,7 +194,7 @@ mod tests {
 
     fn fields(text: &str) -> Vec<(String, Code)> {
         match File::read(text.as_bytes()) {
-            Err(Unreadable::Invalid(it)) => it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect(),
+            Err(UnreadableFile::Invalid(it)) => it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -223,7 +223,7 @@ mod tests {
     fn a_file_is_refused_for_a_row_with_more_cells_than_there_may_be_columns() {
         for cells in [",".repeat(MAX_COLUMNS), "x,".repeat(100_000)] {
             let text = format!("email\na@example.com\n{cells}\n");
-            let Err(Unreadable::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("it is read") };
+            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("it is read") };
             let problem = &problems.as_slice()[0];
             assert_eq!((problem.field.as_str(), problem.code), ("body", Code::TooLong));
             assert_eq!(problem.message, "must have at most 500 columns; row 3 has more");
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn other_separators_are_named() {
         for (text, word) in [("email;first_name\n", "semicolons"), ("email\tfirst_name\n", "tabs")] {
-            let Err(Unreadable::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
+            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
             assert!(problems.as_slice()[0].message.contains(word), "{problems:?}");
         }
     }

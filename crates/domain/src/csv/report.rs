@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{File, Names};
+use super::{File, PersonNames};
 use crate::access::Denied;
 use crate::audit::Change;
 use crate::fields::Word;
@@ -98,7 +98,7 @@ fn column(field: &str) -> String {
 
 /// What becomes of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RowOutcome {
     /// A person is recorded.
     Create,
     /// A record changes.
@@ -119,17 +119,17 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Action {
-    /// See [`Outcome::Create`].
+    /// See [`RowOutcome::Create`].
     Create,
-    /// See [`Outcome::Update`].
+    /// See [`RowOutcome::Update`].
     Update,
-    /// See [`Outcome::Deactivate`].
+    /// See [`RowOutcome::Deactivate`].
     Deactivate,
-    /// See [`Outcome::Reactivate`].
+    /// See [`RowOutcome::Reactivate`].
     Reactivate,
-    /// See [`Outcome::Unchanged`] and [`Outcome::Duplicate`].
+    /// See [`RowOutcome::Unchanged`] and [`RowOutcome::Duplicate`].
     Skip,
-    /// See [`Outcome::Reject`].
+    /// See [`RowOutcome::Reject`].
     Reject,
 }
 
@@ -137,7 +137,7 @@ impl Word for Action {
     const NAME: &'static str = "CsvAction";
 }
 
-impl Outcome {
+impl RowOutcome {
     /// As a word.
     #[must_use]
     pub const fn action(&self) -> Action {
@@ -219,15 +219,15 @@ pub struct PlannedRow {
 impl Report {
     /// The answer to a file whose rows came to these ends.
     #[must_use]
-    pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
+    pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {
         let mut data = Counts::default();
         for (row, outcome) in file.rows.iter().zip(outcomes) {
             match outcome {
-                Outcome::Create => data.created += 1,
-                Outcome::Update | Outcome::Reactivate => data.updated += 1,
-                Outcome::Deactivate => data.deactivated += 1,
-                Outcome::Unchanged | Outcome::Duplicate => data.skipped += 1,
-                Outcome::Reject(Rejection { code, message }) => data.errors.push(RowError {
+                RowOutcome::Create => data.created += 1,
+                RowOutcome::Update | RowOutcome::Reactivate => data.updated += 1,
+                RowOutcome::Deactivate => data.deactivated += 1,
+                RowOutcome::Unchanged | RowOutcome::Duplicate => data.skipped += 1,
+                RowOutcome::Reject(Rejection { code, message }) => data.errors.push(RowError {
                     row_number: row.number,
                     email: row.email.chars().take(crate::text::EMAIL_CHARS).collect(),
                     code: *code,
@@ -241,7 +241,7 @@ impl Report {
 }
 
 /// The columns in which a person differs, as a file would say it.
-pub(super) fn changes(before: Option<&Employee>, after: &Employee, names: &Names) -> BTreeMap<String, Change> {
+pub(super) fn changes(before: Option<&Employee>, after: &Employee, names: &PersonNames) -> BTreeMap<String, Change> {
     let before = before.map(|it| cells(it, names)).unwrap_or_default();
     let after = cells(after, names);
     let null = || serde_json::Value::Null;
@@ -256,7 +256,7 @@ pub(super) fn changes(before: Option<&Employee>, after: &Employee, names: &Names
     differing.collect()
 }
 
-fn cells(it: &Employee, names: &Names) -> BTreeMap<String, serde_json::Value> {
+fn cells(it: &Employee, names: &PersonNames) -> BTreeMap<String, serde_json::Value> {
     let text = |it: &str| serde_json::Value::from(it);
     let manager = it.manager_id.map(|id| names.people.get(&id).cloned().unwrap_or_else(|| id.to_string()));
     let department = it.department_id.map(|id| names.departments.get(&id).cloned().unwrap_or_else(|| id.to_string()));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::columns::{Column, Header};
 use super::scan::Scanner;
-use super::{MAX_BYTES, MAX_ROWS, Unreadable};
+use super::{MAX_BYTES, MAX_ROWS, UnreadableFile};
 use crate::text::folded;
 
 /// A file within the limits.
@@ -45,8 +45,8 @@ struct Piece<'a> {
 /// earlier part than their reports, or in the same, and so nothing depends on a part that is not applied yet.
 ///
 /// # Errors
-/// [`Unreadable`], as for a file that is sent whole.
-pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, Unreadable> {
+/// [`UnreadableFile`], as for a file that is sent whole.
+pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, UnreadableFile> {
     let (most_rows, most_bytes) = (most_rows.clamp(1, MAX_ROWS), most_bytes.min(MAX_BYTES));
     let mut scanner = Scanner::new(bytes)?;
     let (mut header, mut pieces) = (None, Vec::new());

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::decide::{Judge, Wanted};
-use super::report::{self, Outcome, PlannedRow};
-use super::{File, Known, Names, Options, Plan, Row};
+use super::report::{self, PlannedRow, RowOutcome};
+use super::{CsvRow, File, Known, PersonNames, Plan, PlanOptions};
 use crate::decision::Decision;
 use crate::id::EmployeeId;
 use crate::people::Employee;
@@ -26,7 +26,7 @@ impl Plan {
     /// What a step does, in order; the last decision has the final state. With what the plan was made of, this decides
     /// the same as the plan did.
     #[must_use]
-    pub fn decisions(file: &File, known: &Known, options: &Options<'_>, step: &Step) -> Vec<Decision<Employee>> {
+    pub fn decisions(file: &File, known: &Known, options: &PlanOptions<'_>, step: &Step) -> Vec<Decision<Employee>> {
         let stored = step.before.and_then(|it| known.people.get(it));
         let judge = Judge { file, known, options };
         let decided = file.rows.get(step.row).map(|row| judge.decide(row, step.id, stored, step.wanted));
@@ -35,7 +35,13 @@ impl Plan {
 
     /// What would become of each row, with what would change; `names` are those of whoever is stored.
     #[must_use]
-    pub fn rows(&self, file: &File, known: &Known, options: &Options<'_>, mut names: Names) -> Vec<PlannedRow> {
+    pub fn rows(
+        &self,
+        file: &File,
+        known: &Known,
+        options: &PlanOptions<'_>,
+        mut names: PersonNames,
+    ) -> Vec<PlannedRow> {
         names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
         // In another spelling an address is the same.
         let is_other = |step: &Step, email: &str| {
@@ -52,10 +58,10 @@ impl Plan {
             let decisions = Self::decisions(file, known, options, step);
             decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names))
         };
-        let planned = |(at, row): (usize, &Row)| PlannedRow {
+        let planned = |(at, row): (usize, &CsvRow)| PlannedRow {
             row_number: row.number,
             email: row.email.clone(),
-            action: self.outcomes.get(at).unwrap_or(&Outcome::Unchanged).action(),
+            action: self.outcomes.get(at).unwrap_or(&RowOutcome::Unchanged).action(),
             changes: steps.get(&at).map(changes).unwrap_or_default(),
         };
         file.rows.iter().enumerate().map(planned).collect()

@@ -1,6 +1,6 @@
 //! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
 
-use super::{SealedSecret, Streak, Subscription, Target, Topic, Topics, URL_CHARS, Verdict};
+use super::{ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict};
 use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
 use crate::fields::Fields;
@@ -23,7 +23,7 @@ const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
 
-const URL: Field<Checked<Target>> = Field::new(
+const URL: Field<Checked<ReceiverUrl>> = Field::new(
     "url",
     rule::rule(url, || Shape::Url(URL_CHARS)),
     "An https URL without user and password, at most {max} characters; 422 unless its host is known to public DNS and \
@@ -45,7 +45,7 @@ const ROTATE_SECRET: Field<Flag> = Field::new(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// Where deliveries go.
-    pub url: Target,
+    pub url: ReceiverUrl,
     /// What it wants to be told.
     pub event_types: Topics,
     /// A remark.
@@ -56,7 +56,7 @@ pub struct Draft {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     /// Where deliveries go; only if that changes, and then its addresses are to be judged.
-    pub url: Option<Target>,
+    pub url: Option<ReceiverUrl>,
     /// What it wants to be told.
     pub event_types: Option<Topics>,
     /// False pauses delivery.
@@ -67,9 +67,9 @@ pub struct Patch {
     pub rotate_secret: bool,
 }
 
-fn url(value: &Value) -> Result<Target, Flaw> {
+fn url(value: &Value) -> Result<ReceiverUrl, Flaw> {
     let text = rule::as_text(value)?;
-    if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { Target::parse(text) }
+    if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { ReceiverUrl::parse(text) }
 }
 
 /// Some topics, at least one.
@@ -100,7 +100,7 @@ fn topics(value: &Value) -> Result<Topics, Flaw> {
 /// A URL as the audit log shows it: scheme, host and port, and `/…` for whatever follows. To many receivers, such as
 /// those of chats, the path is the secret, and here it would outlive the subscription.
 fn without_path(text: &str) -> String {
-    let Ok(target) = Target::parse(text) else { return String::new() };
+    let Ok(target) = ReceiverUrl::parse(text) else { return String::new() };
     let url = target.url();
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     format!("{}{}", url.origin().ascii_serialization(), if is_bare { "" } else { "/…" })
@@ -263,7 +263,7 @@ impl Subscription {
 
     fn disabled(&self) -> Notice {
         // The host says which receiver it is; the rest of a URL may hold what is nobody else's business.
-        let host = Target::parse(&self.url).ok().and_then(|it| it.url().host_str().map(str::to_owned));
+        let host = ReceiverUrl::parse(&self.url).ok().and_then(|it| it.url().host_str().map(str::to_owned));
         Notice {
             kind: Type::WebhookDisabled,
             to: Audience::OrgAdmins,

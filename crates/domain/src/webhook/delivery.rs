@@ -52,14 +52,14 @@ impl Word for FailureReason {
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// With a 2xx in time.
     Acknowledged,
     /// Otherwise.
     Failed(FailureReason),
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// What a status in time means (§6.3): any 2xx acknowledges.
     #[must_use]
     pub const fn of_status(status: u16) -> Self {
@@ -268,11 +268,11 @@ mod tests {
     #[test]
     fn any_2xx_acknowledges_and_nothing_else_does() {
         for status in 0..=999 {
-            let outcome = Outcome::of_status(status);
+            let outcome = AttemptOutcome::of_status(status);
             let wanted = match status / 100 {
-                2 => Outcome::Acknowledged,
-                3 => Outcome::Failed(FailureReason::Redirect),
-                _ => Outcome::Failed(FailureReason::Status),
+                2 => AttemptOutcome::Acknowledged,
+                3 => AttemptOutcome::Failed(FailureReason::Redirect),
+                _ => AttemptOutcome::Failed(FailureReason::Status),
             };
             assert_eq!(outcome, wanted, "{status}");
             let test = if status / 100 == 2 { Status::Success } else { Status::Failed };

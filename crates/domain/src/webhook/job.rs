@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Delivery, Next, Outcome, Resumed, Schedule, Status};
+use super::{AttemptOutcome, Delivery, Next, Resumed, Schedule, Status};
 use crate::access::Tenant;
 use crate::event::EventType;
 use crate::fields::Word;
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// Why a delivery is queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Origin {
+pub enum DeliveryOrigin {
     /// An event happened.
     Event,
     /// Somebody asked for it again; the event keeps its id, and a header says so (decision F9).
@@ -21,7 +21,7 @@ pub enum Origin {
     Test,
 }
 
-impl Word for Origin {}
+impl Word for DeliveryOrigin {}
 
 /// A delivery that is not finished. There is one for an event and a subscription at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Job {
     /// When the first attempt was due.
     pub first_due_at: Timestamp,
     /// Why it is queued.
-    pub origin: Origin,
+    pub origin: DeliveryOrigin,
     /// The id that the next attempt has to have, where somebody was told it.
     pub delivery_id: Option<DeliveryId>,
 }
@@ -52,7 +52,7 @@ pub struct Answered {
     /// Milliseconds until the answer, or until it was given up.
     pub duration_ms: u32,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
 }
 
 /// What an attempt makes of its job: the entry in the log, and what follows.
@@ -72,7 +72,7 @@ impl Job {
         webhook_id: WebhookId,
         (event_id, event_type): (EventId, EventType),
         due: Timestamp,
-        origin: Origin,
+        origin: DeliveryOrigin,
     ) -> Self {
         Self { tenant, webhook_id, event_id, event_type, attempt: 1, first_due_at: due, origin, delivery_id: None }
     }
@@ -96,7 +96,7 @@ impl Job {
         (begun_at, at): (Timestamp, Timestamp),
     ) -> Settled {
         let entry = self.entry(id, request_url, answered, begun_at);
-        if self.origin == Origin::Test {
+        if self.origin == DeliveryOrigin::Test {
             let status = answered.outcome.test_status();
             let delivered_at = (status == Status::Success).then_some(at);
             return Settled { entry: Delivery { status, delivered_at, ..entry }, retry_at: None };
@@ -112,8 +112,11 @@ impl Job {
         match schedule.resume(self.first_due_at, now, now) {
             Resumed::At(_) => None,
             Resumed::Dropped => {
-                let nothing =
-                    Answered { status: 0, duration_ms: 0, outcome: Outcome::Failed(super::FailureReason::TooLate) };
+                let nothing = Answered {
+                    status: 0,
+                    duration_ms: 0,
+                    outcome: AttemptOutcome::Failed(super::FailureReason::TooLate),
+                };
                 let entry = self.entry(id, request_url.to_owned(), nothing, now).ended(Next::Dropped, now);
                 Some(Settled { entry, retry_at: None })
             }
@@ -135,8 +138,8 @@ impl Job {
             delivered_at: None,
             attempted_at,
             failure: match answered.outcome {
-                Outcome::Acknowledged => None,
-                Outcome::Failed(reason) => Some(reason),
+                AttemptOutcome::Acknowledged => None,
+                AttemptOutcome::Failed(reason) => Some(reason),
             },
         }
     }
@@ -152,10 +155,10 @@ mod tests {
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
     const LATE: Answered =
-        Answered { status: 0, duration_ms: 15_000, outcome: Outcome::Failed(FailureReason::Timeout) };
-    const GOOD: Answered = Answered { status: 204, duration_ms: 3, outcome: Outcome::Acknowledged };
+        Answered { status: 0, duration_ms: 15_000, outcome: AttemptOutcome::Failed(FailureReason::Timeout) };
+    const GOOD: Answered = Answered { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged };
 
-    fn job(origin: Origin) -> Job {
+    fn job(origin: DeliveryOrigin) -> Job {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
         let event = (EventId::from_ulid(Ulid(7)), EventType::EmployeeCreated);
         Job::new(tenant, WebhookId::from_ulid(Ulid(5)), event, START, origin)
@@ -169,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_tried_again_until_the_seventh_and_a_success_ends_it() {
-        for origin in [Origin::Event, Origin::Replay] {
+        for origin in [DeliveryOrigin::Event, DeliveryOrigin::Replay] {
             let first = job(origin);
             let next = Some(START.plus_seconds(30));
             assert_eq!(settled(&first, LATE), (Status::Failed, next, None, next));
@@ -184,7 +187,8 @@ mod tests {
         let (begun, ended) = (START, START.plus_seconds(15));
         for (answered, failure) in [(LATE, Some(FailureReason::Timeout)), (GOOD, None)] {
             let id = DeliveryId::from_ulid(Ulid(9));
-            let it = job(Origin::Event).settle(id, String::new(), answered, &Schedule::default(), (begun, ended));
+            let it =
+                job(DeliveryOrigin::Event).settle(id, String::new(), answered, &Schedule::default(), (begun, ended));
             assert_eq!((it.entry.attempted_at, it.entry.failure), (begun, failure));
             assert_eq!(it.entry.delivered_at, failure.is_none().then_some(ended));
         }
@@ -192,14 +196,14 @@ mod tests {
 
     #[test]
     fn a_test_is_attempted_once() {
-        assert_eq!(settled(&job(Origin::Test), LATE), (Status::Failed, None, None, None));
-        assert_eq!(settled(&job(Origin::Test), GOOD), (Status::Success, None, Some(START), None));
+        assert_eq!(settled(&job(DeliveryOrigin::Test), LATE), (Status::Failed, None, None, None));
+        assert_eq!(settled(&job(DeliveryOrigin::Test), GOOD), (Status::Success, None, Some(START), None));
     }
 
     #[test]
     fn what_waited_beyond_the_window_is_dropped_and_logged() {
         let id = DeliveryId::from_ulid(Ulid(9));
-        let resume = |after| job(Origin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
+        let resume = |after| job(DeliveryOrigin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
         assert_eq!(resume(START.plus_seconds(112_350)), None);
         let dropped = resume(START.plus_seconds(112_351)).unwrap();
         assert_eq!((dropped.entry.status, dropped.entry.response_status), (Status::Dropped, 0));

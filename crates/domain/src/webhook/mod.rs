@@ -1,11 +1,11 @@
 //! Webhook subscriptions: who is told of which events, and how deliveries to them go (§2.4, §2.5, §3.4, §6).
 
-mod again;
 mod change;
 mod delivery;
 mod headers;
 mod job;
 mod ping;
+mod redelivery;
 mod schedule;
 mod streak;
 mod subscribers;
@@ -25,16 +25,16 @@ use crate::problem::Problems;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-pub use again::{MAX_REPLAYED, Only, ReplayOrder, Whereabouts};
 pub use change::{DESCRIPTION_CHARS, Draft, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
-pub use delivery::{Delivery, DeliveryFilter, FailureReason, LOG_DAYS, Outcome};
+pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
-pub use job::{Answered, Job, Origin, Settled};
+pub use job::{Answered, DeliveryOrigin, Job, Settled};
 pub use ping::{PING_MESSAGE, ping};
+pub use redelivery::{MAX_REPLAYED, Only, ReplayOrder, Whereabouts};
 pub use schedule::{MAX_RETRIES, Next, NotASchedule, Resumed, Schedule};
-pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, Pulse, Streak};
+pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
-pub use target::{Target, URL_CHARS, Verdict};
+pub use target::{ReceiverUrl, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 
 /// How an attempt ended, and how the newest one of a subscription did (§2.4, §2.5).

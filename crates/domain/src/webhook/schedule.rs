@@ -1,6 +1,6 @@
 //! When a delivery is attempted again, and when it is given up (§6.4, decisions F2, F4).
 
-use super::{Outcome, Status};
+use super::{AttemptOutcome, Status};
 use crate::time::Timestamp;
 
 /// The delays of §6.4, in seconds: before attempt 2, 3, …, 7.
@@ -83,8 +83,8 @@ impl Schedule {
 
     /// What follows attempt number `attempt`, the first one being 1, that ended like this at this time.
     #[must_use]
-    pub fn after(&self, attempt: u16, outcome: Outcome, now: Timestamp) -> Next {
-        if outcome == Outcome::Acknowledged {
+    pub fn after(&self, attempt: u16, outcome: AttemptOutcome, now: Timestamp) -> Next {
+        if outcome == AttemptOutcome::Acknowledged {
             return Next::Success;
         }
         match usize::from(attempt).checked_sub(1).and_then(|it| self.delays.get(it)) {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
-    const FAILED: Outcome = Outcome::Failed(FailureReason::Timeout);
+    const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Timeout);
 
     #[test]
     fn seven_attempts_are_made_and_then_the_delivery_is_dropped() {
@@ -164,7 +164,7 @@ mod tests {
             let now = START.plus_seconds(since);
             let wanted = delay.map_or(Next::Dropped, |it| Next::Retry { at: now.plus_seconds(it) });
             assert_eq!(schedule.after(attempt, FAILED, now), wanted, "attempt {attempt}");
-            assert_eq!(schedule.after(attempt, Outcome::Acknowledged, now), Next::Success, "attempt {attempt}");
+            assert_eq!(schedule.after(attempt, AttemptOutcome::Acknowledged, now), Next::Success, "attempt {attempt}");
         }
         assert_eq!((schedule.attempts(), schedule.window_seconds()), (7, 112_350));
     }

@@ -1,6 +1,6 @@
 //! Failures in a row, and when they end a subscription's activity (§3.4, decision F3).
 
-use super::{Outcome, Status};
+use super::{AttemptOutcome, Status};
 use crate::time::Timestamp;
 
 /// So many failed attempts in a row … (§3.4)
@@ -20,10 +20,10 @@ pub struct Streak {
 impl Streak {
     /// The streak after an attempt that ended like this at this time.
     #[must_use]
-    pub fn after(self, outcome: Outcome, at: Timestamp) -> Self {
+    pub fn after(self, outcome: AttemptOutcome, at: Timestamp) -> Self {
         match outcome {
-            Outcome::Acknowledged => Self::default(),
-            Outcome::Failed(_) => Self {
+            AttemptOutcome::Acknowledged => Self::default(),
+            AttemptOutcome::Failed(_) => Self {
                 failures: self.failures.saturating_add(1),
                 since: Some(self.since.map_or(at, |since| since.min(at))),
             },
@@ -50,7 +50,7 @@ impl Streak {
 /// What a batch of attempts of one subscription adds to what is known of it. It is added by the store, in one
 /// statement, so that any number of workers can do so at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pulse {
+pub struct HealthDelta {
     /// When the newest of them ended.
     pub last_at: Timestamp,
     /// How it ended.
@@ -61,12 +61,12 @@ pub struct Pulse {
     pub streak: Streak,
 }
 
-impl Pulse {
+impl HealthDelta {
     /// What one attempt adds. A test shows, and counts for nothing (decision F7).
     #[must_use]
-    pub fn of(outcome: Outcome, status: Status, counts: bool, at: Timestamp) -> Self {
+    pub fn of(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
-        Self { last_at: at, last_status: status, healed: counts && outcome == Outcome::Acknowledged, streak }
+        Self { last_at: at, last_status: status, healed: counts && outcome == AttemptOutcome::Acknowledged, streak }
     }
 
     /// The two together, this one being recorded first.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
-    const FAILED: Outcome = Outcome::Failed(FailureReason::Status);
+    const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
     #[test]
     fn fifty_failures_and_a_day_disable_and_neither_alone_does() {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn one_success_starts_the_count_anew() {
         let failing = (0..60).fold(Streak::default(), |it, _| it.after(FAILED, START));
-        let healed = failing.after(Outcome::Acknowledged, START);
+        let healed = failing.after(AttemptOutcome::Acknowledged, START);
         assert_eq!(healed, Streak::default());
         let later = START.plus_seconds(100_000);
         assert_eq!(healed.after(FAILED, later), Streak { failures: 1, since: Some(later) });
@@ -133,15 +133,15 @@ mod tests {
             for cut in 0..=6 {
                 let attempts: Vec<_> = (0..6)
                     .map(|at| {
-                        let outcome = if bits >> at & 1 == 1 { Outcome::Acknowledged } else { FAILED };
+                        let outcome = if bits >> at & 1 == 1 { AttemptOutcome::Acknowledged } else { FAILED };
                         (outcome, START.plus_seconds(at))
                     })
                     .collect();
                 let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
                 let one_by_one = attempts.iter().fold(before, |it, (outcome, at)| it.after(*outcome, *at));
-                let pulse = |part: &[(Outcome, Timestamp)]| {
-                    let pulses = part.iter().map(|(it, at)| Pulse::of(*it, Status::Failed, true, *at));
-                    pulses.reduce(Pulse::and)
+                let pulse = |part: &[(AttemptOutcome, Timestamp)]| {
+                    let health = part.iter().map(|(it, at)| HealthDelta::of(*it, Status::Failed, true, *at));
+                    health.reduce(HealthDelta::and)
                 };
                 let (first, second) = attempts.split_at(cut);
                 let halves = [pulse(first), pulse(second)].into_iter().flatten();
@@ -154,15 +154,15 @@ mod tests {
     #[test]
     fn a_test_shows_and_counts_for_nothing() {
         let before = Streak { failures: 3, since: Some(START) };
-        for outcome in [FAILED, Outcome::Acknowledged] {
-            assert_eq!(Pulse::of(outcome, outcome.test_status(), false, START).after(before), before);
+        for outcome in [FAILED, AttemptOutcome::Acknowledged] {
+            assert_eq!(HealthDelta::of(outcome, outcome.test_status(), false, START).after(before), before);
         }
     }
 
     #[test]
     fn the_newest_attempt_is_shown_whichever_is_recorded_last() {
-        let early = Pulse::of(FAILED, Status::Failed, true, START);
-        let late = Pulse::of(Outcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
+        let early = HealthDelta::of(FAILED, Status::Failed, true, START);
+        let late = HealthDelta::of(AttemptOutcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
         for both in [early.and(late), late.and(early)] {
             assert_eq!((both.last_at, both.last_status), (late.last_at, Status::Success));
         }

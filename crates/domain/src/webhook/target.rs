@@ -10,19 +10,19 @@ pub const URL_CHARS: usize = 2048;
 /// A receiver's URL that is well-formed. Whether it may be called, only its addresses tell: see [`Verdict`].
 ///
 /// ```
-/// use candor_domain::webhook::Target;
+/// use candor_domain::webhook::ReceiverUrl;
 ///
-/// let target = Target::parse("https://hooks.example.com/candor?x=1").unwrap();
+/// let target = ReceiverUrl::parse("https://hooks.example.com/candor?x=1").unwrap();
 /// assert_eq!(target.url().host_str(), Some("hooks.example.com"));
-/// assert!(Target::parse("https://ada:secret@hooks.example.com/").is_err());
+/// assert!(ReceiverUrl::parse("https://ada:secret@hooks.example.com/").is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct ReceiverUrl {
     text: String,
     url: Url,
 }
 
-impl Target {
+impl ReceiverUrl {
     /// Reads a URL.
     ///
     /// # Errors
@@ -106,11 +106,11 @@ mod tests {
             "https://example.com/?to=a@b",
             "ftp://example.com/",
         ] {
-            assert_eq!(Target::parse(text).map(|it| it.as_str().to_owned()).as_deref(), Ok(text), "{text}");
+            assert_eq!(ReceiverUrl::parse(text).map(|it| it.as_str().to_owned()).as_deref(), Ok(text), "{text}");
         }
         let longest = format!("https://example.com/{}", "a".repeat(URL_CHARS - 20));
-        assert!(Target::parse(&longest).is_ok());
-        assert_eq!(Target::parse(&format!("{longest}a")).unwrap_err().code, Code::TooLong);
+        assert!(ReceiverUrl::parse(&longest).is_ok());
+        assert_eq!(ReceiverUrl::parse(&format!("{longest}a")).unwrap_err().code, Code::TooLong);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             "https://@example.com/",
             "https://a:b@c@example.com/",
         ] {
-            assert_eq!(Target::parse(text).map_err(|it| it.code), Err(Code::InvalidFormat), "{text:?}");
+            assert_eq!(ReceiverUrl::parse(text).map_err(|it| it.code), Err(Code::InvalidFormat), "{text:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use candor_domain::csv::{self, Counts, File, Known, MAX_BYTES, Options, Outcome, Plan, Report, Unreadable};
+use candor_domain::csv::{self, Counts, File, Known, MAX_BYTES, Plan, PlanOptions, Report, RowOutcome, UnreadableFile};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use ulid::Ulid;
@@ -18,8 +18,8 @@ pub(crate) fn reading(bytes: &[u8]) {
             assert_eq!(sent + split.duplicates, file.rows.len(), "every row is in one part");
             assert!(split.parts.iter().all(|it| File::read(&it.bytes).is_ok()), "every part can be read");
         }
-        Err(Unreadable::Invalid(problems)) => assert!(!problems.is_empty()),
-        Err(Unreadable::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
+        Err(UnreadableFile::Invalid(problems)) => assert!(!problems.is_empty()),
+        Err(UnreadableFile::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
     }
 }
 
@@ -33,8 +33,13 @@ pub(crate) fn planning(bytes: &[u8]) {
         Ulid(number)
     };
     for clear_empty in [false, true] {
-        let options =
-            Options { clear_empty, is_admin: true, acts_for: None, connector: None, at: Timestamp::from_millis(1_000) };
+        let options = PlanOptions {
+            clear_empty,
+            is_admin: true,
+            acts_for: None,
+            connector: None,
+            at: Timestamp::from_millis(1_000),
+        };
         let plan = csv::plan(&file, &Known::default(), &HashSet::new(), &options, &mut ids);
         let Counts { created, updated, deactivated, skipped, errors } = Report::of(&file, plan.outcomes.iter()).data;
         assert_eq!(
@@ -46,13 +51,13 @@ pub(crate) fn planning(bytes: &[u8]) {
         let known = applied(&file, &plan, &options);
         let again = csv::plan(&file, &known, &HashSet::new(), &options, &mut ids);
         assert_eq!(again.steps, [], "the second time changes nothing");
-        let failed = |it: &Plan| it.outcomes.iter().map(|it| matches!(it, Outcome::Reject(_))).collect::<Vec<_>>();
+        let failed = |it: &Plan| it.outcomes.iter().map(|it| matches!(it, RowOutcome::Reject(_))).collect::<Vec<_>>();
         assert_eq!(failed(&plan), failed(&again), "the same rows fail");
     }
 }
 
 /// What would be stored after a plan, piece after piece.
-fn applied(file: &File, plan: &Plan, options: &Options<'_>) -> Known {
+fn applied(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
     let (mut people, mut lines): (Vec<Employee>, _) = (vec![], HashMap::new());
     for step in &plan.steps {
         let decisions = Plan::decisions(file, &Known::default(), options, step);

@@ -1,9 +1,9 @@
 //! The query parameters of a route, as values that the document is made from.
 
+use candor_domain::idempotency::MAX_KEY_CHARS;
 use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
 use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, Takes};
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
-use candor_domain::replay::MAX_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::shapes::{Member, date, datetime, flag, named, plain, prefixed};

@@ -116,7 +116,7 @@ fn demands(route: &Route) -> String {
     let mut text = match route.access {
         Access::Public => "Needs no API key.".to_owned(),
         Access::AnyKey => "Needs any valid API key.".to_owned(),
-        Access::Scope(scope) => format!("Needs the scope `{}`.", scope.word()),
+        Access::Permission(scope) => format!("Needs the scope `{}`.", scope.word()),
         Access::Admin(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
     };
     if route.live_only {

@@ -33,7 +33,7 @@ pub(crate) static EMPLOYEES: Query = Query::list(|it| drop(people::Filter::read(
 /// `GET /employees/{id}`
 pub(crate) static EMPLOYEE: Query = Query::one(|it| drop(it.expand::<people::Expand>()));
 /// `POST /employees/csv`
-pub(super) static EMPLOYEES_CSV: fn(&mut Params) = |it| drop(csv::Request::read(it));
+pub(super) static EMPLOYEES_CSV: fn(&mut Params) = |it| drop(csv::UploadRequest::read(it));
 /// `GET /departments`
 pub(crate) static DEPARTMENTS: Query = Query::list(|it| drop(department::Filter::read(it)));
 /// `GET /attributes`

@@ -4,7 +4,7 @@
 //! words at any time, and a client that is a version behind should not break over one.
 
 use candor_domain::access::api_key::ApiKey;
-use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, QuotaClass, Scope};
+use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, QuotaClass};
 use candor_domain::audit::{ActorKind, AuditEntry};
 use candor_domain::csv;
 use candor_domain::event::EventType;
@@ -25,7 +25,7 @@ use super::shapes::{Member, named};
 use crate::error_response::ErrorCode;
 
 /// The scopes of keys: the permissions of the domain and the word for all of them.
-pub(super) const SCOPES: &str = Scope::NAME;
+pub(super) const SCOPES: &str = Permission::NAME;
 /// What a subscription may ask for.
 pub(super) const TOPICS: &str = Topic::NAME;
 /// The codes of entries that are about a field.
@@ -94,7 +94,7 @@ fn field_codes() -> Member {
 
 /// Every enumeration, by name.
 pub(super) fn schemas() -> Vec<Member> {
-    let scopes: Vec<_> = words::<Scope>().into_iter().chain([ALL_SCOPES]).collect();
+    let scopes: Vec<_> = words::<Permission>().into_iter().chain([ALL_SCOPES]).collect();
     let first: Vec<_> = FIRST_STATUSES.iter().map(|it| it.word()).collect();
     let mut all = vec![
         of::<observation::Type>("Whether an observation is about something done well or something to do better."),

@@ -1,6 +1,6 @@
 //! Who may do what: one case per row of the table.
 
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::fields::Word;
 use candor_http::table::{Access, ROUTES, Route};
 use serde_json::json;
@@ -8,16 +8,16 @@ use serde_json::json;
 use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
-fn demanded(route: &Route) -> Option<Scope> {
+fn demanded(route: &Route) -> Option<Permission> {
     match route.access {
         Access::Public | Access::AnyKey => None,
-        Access::Scope(scope) | Access::Admin(scope) => Some(scope),
+        Access::Permission(scope) | Access::Admin(scope) => Some(scope),
     }
 }
 
-fn all_but(scope: Scope) -> Scopes {
-    let others = Scope::ALL.iter().copied().filter(|it| *it != scope);
-    others.fold(Scopes::NONE, Scopes::with)
+fn all_but(scope: Permission) -> Permissions {
+    let others = Permission::ALL.iter().copied().filter(|it| *it != scope);
+    others.fold(Permissions::NONE, Permissions::with)
 }
 
 async fn sent(world: &World, resources: &Resources, route: &Route, key: &str) -> Answered {
@@ -88,9 +88,9 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
-        let scopes = demanded(route).map_or(Scopes::NONE, |it| Scopes::NONE.with(it));
+        let scopes = demanded(route).map_or(Permissions::NONE, |it| Permissions::NONE.with(it));
         // Rotating, and making a key, takes what the key gets.
-        let scopes = if resources.path(route).contains("api-keys") { Scopes::ALL } else { scopes };
+        let scopes = if resources.path(route).contains("api-keys") { Permissions::ALL } else { scopes };
         let level = if matches!(route.access, Access::Admin(_)) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, Environment::Live).await;
         let answered = sent(&world, &resources, route, &key).await;
@@ -103,7 +103,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
 async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_looked_at() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    let key = world.key(Scopes::NONE, AccessLevel::Standard, Environment::Test).await;
+    let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
     for route in ROUTES.iter().filter(|it| it.live_only) {
         let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
         assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);

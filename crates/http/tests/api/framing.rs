@@ -158,8 +158,8 @@ async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
 #[tokio::test]
 async fn checks_come_in_their_order() {
     let world = World::new().await;
-    let reader = world.scoped(&[candor_domain::access::Scope::EmployeesRead]).await;
-    let writer = world.scoped(&[candor_domain::access::Scope::EmployeesWrite]).await;
+    let reader = world.scoped(&[candor_domain::access::Permission::EmployeesRead]).await;
+    let writer = world.scoped(&[candor_domain::access::Permission::EmployeesWrite]).await;
     let ask = |key: &str, path: &str, body: &'static str| world.bare("PATCH", path).key(key).body(body).send();
     let absent = "/v1/employees/emp_00000000000000000000000001";
     assert_eq!(ask("bad", "/v1/nothing/x", "{").await.status, 404, "the route before the key");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use candor_http::table::{Access, Body, ROUTES};
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
 #[tokio::test]
 async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
     let (world, mut seen) = (World::new().await, BTreeSet::new());
-    let reader = world.scoped(&[Scope::ObservationsRead]).await;
+    let reader = world.scoped(&[Permission::ObservationsRead]).await;
     let id = world.observation("ada@example.com").await;
     let path = format!("/v1/observations/{id}");
     let large = format!("\"{}\"", "x".repeat(300_000));

@@ -71,8 +71,8 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
     assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
     assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not kept");
     let key = {
-        use candor_domain::access::{AccessLevel, Environment, Scopes};
-        world.key(Scopes::ALL, AccessLevel::Admin, Environment::Test).await
+        use candor_domain::access::{AccessLevel, Environment, Permissions};
+        world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await
     };
     let other = world.bare("POST", "/v1/departments").key(&key).header("idempotency-key", "k").json(&body).send().await;
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Nobody sees, changes or refers to what belongs to another organization, or to the other data set of their own.
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::table::ROUTES;
 use candor_service::operator;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::support::{Answered, World};
 
 async fn another_organization(world: &World) -> String {
     let other = operator::create_organization(&world.shell, "Other").await.unwrap();
-    world.key_of(other, Scopes::ALL, AccessLevel::Admin, Environment::Live).await
+    world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await
 }
 
 async fn ask(world: &World, key: &str, route_method: &str, path: &str, body: Option<&Value>) -> Answered {
@@ -36,7 +36,7 @@ async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route(
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let foreign_key = another_organization(&world).await;
-    let test_key = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Test).await;
+    let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
     let before = states(&world, &resources).await;
     for route in ROUTES.iter().filter(|it| it.path.contains("{id}")) {
         let keys = if route.live_only { vec![&foreign_key] } else { vec![&foreign_key, &test_key] };

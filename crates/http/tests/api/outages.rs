@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_http::HttpSettings;
 use candor_store_sqlite::SqliteStore;
-use candor_store_testkit::{Call, Faulty};
+use candor_store_testkit::{Faulty, FaultyCall};
 use serde_json::json;
 
 use crate::support::World;
@@ -53,14 +53,14 @@ async fn readiness_is_the_databases_and_the_processs() {
 async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
     let world = World::on(store.clone(), HttpSettings::default()).await;
-    let before = store.calls(Call::Itself);
+    let before = store.calls(FaultyCall::Itself);
     for (round, down) in [(1, false), (2, true), (3, false)] {
         store.set_down(down);
         world.clock.advance_seconds(1);
         let asked = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
         let status = if down { 503 } else { 200 };
         assert!(asked.iter().all(|it| it.status == status), "round {round}");
-        assert_eq!(store.calls(Call::Itself) - before, round);
+        assert_eq!(store.calls(FaultyCall::Itself) - before, round);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lists: pages, cursors, orders, and what is inlined, as a client walks them (§1, decisions A10 to A12).
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -68,7 +68,7 @@ async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
     assert_eq!((&seen["employee"]["id"], &seen["attributes"]), (&json!(report), &json!([])));
     let seen = world.get(&format!("/v1/employees/{manager}?expand=manager,direct_reports")).await.json();
     assert_eq!((&seen["manager"], &seen["direct_reports"][0]["id"]), (&Value::Null, &json!(report)));
-    let key = world.scoped(&[Scope::ObservationsRead]).await;
+    let key = world.scoped(&[Permission::ObservationsRead]).await;
     for path in [format!("/v1/observations/{id}"), "/v1/observations".to_owned()] {
         let answered = world.bare("GET", &format!("{path}?expand=attributes")).key(&key).send().await;
         assert_eq!(answered.status, 200, "attributes ride on observations");

@@ -4,10 +4,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::webhook::{Answered, Delivery, Origin, Pulse, Schedule, Subscription, Target, Verdict};
-use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_domain::webhook::{
+    Answered, Delivery, DeliveryOrigin, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
+};
+use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
-use candor_port_storage::queue::{Claim, Fate, Lease, WorkerId};
+use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Shell;
 
 /// Judges by the name of the host, and acknowledges everything.
@@ -25,7 +27,7 @@ impl Receivers {
 
 #[async_trait]
 impl WebhookTransport for Receivers {
-    async fn judge(&self, target: &Target) -> Verdict {
+    async fn judge(&self, target: &ReceiverUrl) -> Verdict {
         self.judged.lock().unwrap().push(target.as_str().to_owned());
         match target.url().host_str() {
             _ if target.url().scheme() != "https" => Verdict::NotHttps,
@@ -35,8 +37,8 @@ impl WebhookTransport for Receivers {
         }
     }
 
-    async fn send(&self, _: Request) -> Attempt {
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome: Outcome::Acknowledged }
+    async fn send(&self, _: WebhookRequest) -> Attempt {
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome: AttemptOutcome::Acknowledged }
     }
 }
 
@@ -46,30 +48,30 @@ pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
     let worker = WorkerId([7; 16]);
     let lease = Lease { worker, until: at.plus_seconds(30) };
     let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
-    let (mut attempts, mut fates, mut pulses) = (vec![], vec![], vec![]);
+    let (mut attempts, mut fates, mut health) = (vec![], vec![], vec![]);
     for job in jobs {
         let stored = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
         let Some(url) = stored.map(|it| it.value.url) else {
-            fates.push((job, Fate::Gone));
+            fates.push((job, AttemptResult::Gone));
             continue;
         };
-        let outcome = Outcome::of_status(status);
+        let outcome = AttemptOutcome::of_status(status);
         let answered = Answered { status, duration_ms: 7, outcome };
         let id = job.delivery_id.unwrap_or_else(|| shell.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let pulse = Pulse::of(outcome, settled.entry.status, job.origin != Origin::Test, at);
+        let pulse = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
         attempts.push(settled.entry.clone());
-        pulses.push(((job.tenant, job.webhook_id), pulse));
-        fates.push((job, Fate::Settled(Box::new(settled))));
+        health.push(((job.tenant, job.webhook_id), pulse));
+        fates.push((job, AttemptResult::Settled(Box::new(settled))));
     }
-    let pulses = pulses.into_iter().fold(vec![], |mut all: Vec<(_, Pulse)>, (lane, pulse)| {
-        match all.iter_mut().find(|(it, _)| *it == lane) {
+    let health = health.into_iter().fold(vec![], |mut all: Vec<(_, HealthDelta)>, (queue, pulse)| {
+        match all.iter_mut().find(|(it, _)| *it == queue) {
             Some((_, known)) => *known = known.and(pulse),
-            None => all.push((lane, pulse)),
+            None => all.push((queue, pulse)),
         }
         all
     });
-    let recorded = store.record(worker, fates, pulses).await.unwrap();
+    let recorded = store.record(worker, fates, health).await.unwrap();
     assert_eq!(recorded.lost, 0);
     attempts
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use candor_http::HttpSettings;
 use candor_port_storage::SlowReads;
-use candor_store_sqlite::{Options, SqliteStore};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::support::World;
 
 async fn with(slow_reads: SlowReads) -> World {
-    let store = SqliteStore::open(&Options { slow_reads, ..Options::memory() }).unwrap();
+    let store = SqliteStore::open(&SqliteOptions { slow_reads, ..SqliteOptions::memory() }).unwrap();
     World::on(Arc::new(store), HttpSettings::default()).await
 }
 

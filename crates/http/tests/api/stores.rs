@@ -9,7 +9,7 @@ use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings};
-use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
+use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, migrate};
 use candor_store_sqlite::SqliteStore;
 use candor_test_postgres::TestDatabase;
 
@@ -44,7 +44,7 @@ pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![Shared::on("sqlite", Arc::new(SqliteStore::in_memory().unwrap()), None).await];
     let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template(), migrated).unwrap()).await.unwrap();
     if let Some(database) = database {
-        let store = PostgresStore::connect(&Options::new(database.url(), 8)).await.unwrap();
+        let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 8)).await.unwrap();
         all.push(Shared::on("postgres", Arc::new(store), Some(database)).await);
     }
     all
@@ -52,7 +52,7 @@ pub(crate) async fn every_store() -> Vec<Shared> {
 
 fn migrated(url: &str) -> Result<(), SchemaError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&Options::new(url, 1))).map(drop)
+    runtime.block_on(migrate(&PostgresOptions::new(url, 1))).map(drop)
 }
 
 /// The template's name changes with the migrations.

@@ -11,7 +11,7 @@ use actix_web::body::to_bytes;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service};
 use bytes::Bytes;
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Delivery;
@@ -86,12 +86,12 @@ impl World {
         });
         let organization = operator::create_organization(&shell, "Example").await.unwrap();
         let mut world = Self { clock, shell, readiness, receivers, organization, admin: String::new(), serve };
-        world.admin = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        world.admin = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }
 
     /// A new key of the organization.
-    pub(crate) async fn key(&self, scopes: Scopes, level: AccessLevel, environment: Environment) -> String {
+    pub(crate) async fn key(&self, scopes: Permissions, level: AccessLevel, environment: Environment) -> String {
         self.key_of(self.organization, scopes, level, environment).await
     }
 
@@ -99,7 +99,7 @@ impl World {
     pub(crate) async fn key_of(
         &self,
         organization: OrganizationId,
-        scopes: Scopes,
+        scopes: Permissions,
         level: AccessLevel,
         environment: Environment,
     ) -> String {
@@ -122,7 +122,7 @@ impl World {
         let order = KeyOrder {
             organization: self.organization,
             name: "Ordinary".to_owned(),
-            scopes: Scopes::ALL,
+            scopes: Permissions::ALL,
             level: AccessLevel::Standard,
             environment: Environment::Live,
             employee: None,
@@ -134,8 +134,8 @@ impl World {
     }
 
     /// A live, standard key with these scopes.
-    pub(crate) async fn scoped(&self, scopes: &[Scope]) -> String {
-        let scopes = scopes.iter().fold(Scopes::NONE, |set, it| set.with(*it));
+    pub(crate) async fn scoped(&self, scopes: &[Permission]) -> String {
+        let scopes = scopes.iter().fold(Permissions::NONE, |set, it| set.with(*it));
         self.key(scopes, AccessLevel::Standard, Environment::Live).await
     }
 

@@ -12,7 +12,7 @@ use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
 use super::*;
 use crate::flat::Stored;
-use crate::listing::List;
+use crate::listing::TypedListing;
 use crate::rows;
 
 const PAGE: PageRequest = PageRequest { limit: 50, after: None };
@@ -32,13 +32,13 @@ fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'stat
 }
 
 /// The orders in which the indexes do not answer a list, with what they leave unanswered.
-fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> List<T>) -> Vec<(&'static str, Vec<String>)> {
+fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
     let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
     let slow = lists.into_iter().filter(|(_, it)| !it.iter().all(|it| AccessPath::of(it).is_answered()));
     slow.map(|(word, it)| (word, unanswered_parameters(&it))).collect()
 }
 
-fn is_answered<T: Stored>(list: &List<T>) -> bool {
+fn is_answered<T: Stored>(list: &TypedListing<T>) -> bool {
     list.parts().iter().all(|it| AccessPath::of(it).is_answered())
 }
 

@@ -1,6 +1,6 @@
 //! API keys, which stand under the live tenant of their organization.
 
-use candor_domain::access::Scopes;
+use candor_domain::access::Permissions;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
 use candor_domain::id::{Id, KeyKind};
 use candor_domain::page::{PageRequest, Sort};
@@ -9,7 +9,7 @@ use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{Listing, TypedListing};
 use crate::read::By;
 use crate::store::StorageError;
 
@@ -73,7 +73,7 @@ impl Stored for ApiKey {
             name: row.text()?,
             environment: row.word()?,
             access_level: row.word()?,
-            scopes: row.parse(|text| Scopes::from_words(text.split_whitespace()))?,
+            scopes: row.parse(|text| Permissions::from_words(text.split_whitespace()))?,
             employee_id: row.opt_id()?,
             last4: row.text()?,
             reads_per_minute: row.opt_small()?,
@@ -97,6 +97,6 @@ pub const BY_ID: By<ApiKey> = By::column("id", Type::Id);
 
 /// `GET /api-keys` (§4.5).
 #[must_use]
-pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> List<ApiKey> {
+pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
     Listing::changed::<ApiKey>(changed, sort, page).alone()
 }

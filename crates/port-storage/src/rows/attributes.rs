@@ -9,7 +9,7 @@ use candor_domain::text::folded;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, NAME_KEY, UPDATED_AT};
+use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
 use crate::read::By;
 use crate::store::StorageError;
 
@@ -72,7 +72,7 @@ pub const BY_NAME: By<Attribute> = By::column("name_key", Type::Text);
 
 /// `GET /attributes` (decisions G).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Attribute> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Attribute> {
     let mut it = Listing::new::<Attribute>(sort, page);
     it.archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());

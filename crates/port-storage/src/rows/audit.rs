@@ -8,7 +8,7 @@ use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, OCCURRED_AT};
+use crate::listing::{Listing, OCCURRED_AT, TypedListing};
 use crate::store::StorageError;
 
 /// Values of a filter that are read as runs of their own; each number of runs is another statement to keep.
@@ -95,7 +95,7 @@ fn key_used(row: &mut Reader<'_>) -> Result<Option<KeyUsed>, StorageError> {
 
 /// `GET /audit-log` (decisions G).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<AuditEntry> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<AuditEntry> {
     let mut it = Listing::new::<AuditEntry>(sort, page);
     it.is(column("target_id", Type::Text), filter.target_id.clone());
     it.is(column("actor_id", Type::Text), filter.actor_id.clone());

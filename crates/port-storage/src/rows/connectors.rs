@@ -8,7 +8,7 @@ use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::flat::{Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{Listing, TypedListing};
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -56,6 +56,6 @@ impl Stored for Connector {
 
 /// `GET /connectors` (decisions G).
 #[must_use]
-pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> List<Connector> {
+pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<Connector> {
     Listing::changed::<Connector>(changed, sort, page).alone()
 }

@@ -9,7 +9,7 @@ use candor_domain::webhook::{Delivery, DeliveryFilter, Job, Status};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, STATUS};
+use crate::listing::{Listing, STATUS, TypedListing};
 use crate::store::StorageError;
 
 /// The log; `created_at` is the time inside the id of an attempt. Old rows lack what was added to their columns later.
@@ -92,7 +92,7 @@ fn time_of(id: DeliveryId) -> Timestamp {
 
 /// `GET /webhooks/{id}/deliveries` (§4.4).
 #[must_use]
-pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> List<Delivery> {
+pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
     it.is(column("webhook_id", Type::Id), Some(webhook));
     let statuses = Status::ALL.iter().filter(|it| filter.status.is_none_or(|wanted| wanted == **it));

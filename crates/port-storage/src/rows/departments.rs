@@ -8,7 +8,7 @@ use candor_domain::text::folded;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, NAME_KEY, UPDATED_AT};
+use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
 use crate::read::By;
 use crate::store::StorageError;
 
@@ -65,7 +65,7 @@ pub const BY_NAME: By<Department> = By::column("name_key", Type::Text);
 
 /// `GET /departments` (decisions G).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Department> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Department> {
     let mut it = Listing::new::<Department>(sort, page);
     it.archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());

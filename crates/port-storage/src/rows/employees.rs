@@ -9,7 +9,7 @@ use candor_domain::text::folded;
 use super::column;
 use crate::flat::Cell;
 use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, STATUS, UPDATED_AT};
+use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{By, ID};
 use crate::store::StorageError;
 
@@ -128,7 +128,7 @@ pub fn present() -> impl Iterator<Item = &'static str> {
 
 /// `GET /employees` (§4.3).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Employee> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Employee> {
     let mut it = Listing::new::<Employee>(sort, page);
     it.runs(STATUS, filter.status.statuses().iter().map(|it| it.word()));
     it.is(column("email_key", Type::Text), filter.email.clone());
@@ -145,7 +145,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Employee> {
 
 /// Those of a department who have not left.
 #[must_use]
-pub fn members_of(department: DepartmentId, most: u16) -> List<Employee> {
+pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee> {
     let mut it = Listing::new::<Employee>(Sort::up(SortBy::LastName), &PageRequest { limit: most, after: None });
     it.runs(STATUS, present());
     it.is(DEPARTMENT_ID, Some(department));
@@ -154,7 +154,7 @@ pub fn members_of(department: DepartmentId, most: u16) -> List<Employee> {
 
 /// The org admins who work there, in the order of their ids.
 #[must_use]
-pub fn org_admins(most: u16) -> List<Employee> {
+pub fn org_admins(most: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, most);
     it.runs(STATUS, [Status::Active.word()]);
     it.is(ROLE, Some(Role::OrgAdmin.word().to_owned()));
@@ -163,7 +163,7 @@ pub fn org_admins(most: u16) -> List<Employee> {
 
 /// The people whom a connector manages, in the order of their ids, after this one.
 #[must_use]
-pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> List<Employee> {
+pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, limit);
     it.is(column("connector_id", Type::Id), Some(connector));
     it.after = after.map(|it| (it.into(), it.to_bytes()));

@@ -6,7 +6,7 @@ use candor_domain::people::Invitation;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing, sort_column};
+use crate::listing::{Listing, TypedListing, sort_column};
 use crate::read::By;
 use crate::store::StorageError;
 
@@ -60,7 +60,7 @@ pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 
 /// A person's newest one.
 #[must_use]
-pub fn newest(employee: EmployeeId) -> List<Invitation> {
+pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
     let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);
     it.is(column("employee_id", Type::Id), Some(employee));
     it.alone()

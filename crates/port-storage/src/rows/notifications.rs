@@ -7,7 +7,7 @@ use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{Listing, TypedListing};
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -65,7 +65,7 @@ impl Stored for Notification {
 
 /// `GET /notifications` (decisions G).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Notification> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Notification> {
     let mut it = Listing::new::<Notification>(sort, page);
     let values = filter.unread.map_or(vec![true, false], |it| vec![it]);
     it.runs = Some((column("unread", Type::Flag), values.into_iter().map(Cell::Flag).collect()));

@@ -7,7 +7,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 
 use super::column;
 use crate::flat::{Cell, Cells, Column, Index, Reader, Stored, Table, Type};
-use crate::listing::{Condition, List, Listing, UPDATED_AT, sort_column};
+use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -114,7 +114,7 @@ impl Stored for Objective {
 /// A person sees what they and the people below them own, and what the whole organization has; no objective is in
 /// both of these lists.
 #[must_use]
-pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> List<Objective> {
+pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let owner = column("owner_id", Type::Id);
     let list = |scopes: &[Scope]| {
         let mut it = Listing::new::<Objective>(sort, page);
@@ -126,7 +126,7 @@ pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> Li
         it
     };
     let Sight::Of(person) = sight else {
-        return List::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
+        return TypedListing::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
     };
     let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);
     let mut lists = vec![];
@@ -145,7 +145,7 @@ pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> Li
     if !everyones.is_empty() {
         lists.push(list(&everyones));
     }
-    List::of(lists)
+    TypedListing::of(lists)
 }
 
 /// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.

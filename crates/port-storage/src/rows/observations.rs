@@ -7,7 +7,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
-use crate::listing::{Condition, List, Listing, OBSERVATION_DATE, UPDATED_AT, sort_column};
+use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
 use crate::store::StorageError;
 
 /// The attributes of observations.
@@ -90,7 +90,7 @@ impl Stored for Observation {
 
 /// `GET /observations` (§4.1).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Observation> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Observation> {
     let about = column("employee_id", Type::Id);
     let mut it = Listing::new::<Observation>(sort, page);
     it.archived(filter.archived);

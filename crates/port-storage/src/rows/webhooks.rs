@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
-use crate::listing::{List, Listing};
+use crate::listing::{Listing, TypedListing};
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -103,6 +103,6 @@ impl Stored for Subscription {
 
 /// `GET /webhooks` (§4.4).
 #[must_use]
-pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> List<Subscription> {
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Subscription> {
     Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()
 }

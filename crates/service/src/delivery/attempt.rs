@@ -6,9 +6,9 @@ use candor_dispatch::{Begun, Destination, Ending, Finished, admit, settle, store
 use candor_domain::fields::Word;
 use candor_domain::id::DeliveryId;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{self, Answered, FailureReason, Job, Origin, Outcome, Status};
-use candor_port_events::{Attempt, Request};
-use candor_port_storage::queue::Fate;
+use candor_domain::webhook::{self, Answered, AttemptOutcome, DeliveryOrigin, FailureReason, Job, Status};
+use candor_port_events::{Attempt, WebhookRequest};
+use candor_port_storage::queue::AttemptResult;
 use tracing::Instrument;
 
 use super::engine::{Engine, Phase, Waiting};
@@ -36,7 +36,7 @@ impl Engine {
         let id = job.delivery_id.unwrap_or_else(|| self.shell.id(self.shell.clock.now()));
         let begun_at = self.shell.clock.now();
         let Some(attempt) = self.send(&job, id, &ready).await else {
-            return Ending::Finished(Box::new(unsent(job, Fate::Back(self.shell.clock.now()))), None);
+            return Ending::Finished(Box::new(unsent(job, AttemptResult::Back(self.shell.clock.now()))), None);
         };
         let Attempt { response_status: status, duration, outcome } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
@@ -49,13 +49,13 @@ impl Engine {
     }
 
     /// Looks up what the attempt needs, or says why there is none.
-    async fn prepare(&self, begun: &Begun<Waiting>) -> Result<Ready, Fate> {
-        let (lane, now) = (begun.place.lane, self.now());
-        let found = self.receivers.get(&self.shell, lane, now).await;
+    async fn prepare(&self, begun: &Begun<Waiting>) -> Result<Ready, AttemptResult> {
+        let (queue, now) = (begun.place.queue, self.now());
+        let found = self.receivers.get(&self.shell, queue, now).await;
         let receiver = found.map_err(|error| self.not_found_out(&error))?;
         let Some(receiver) = receiver else {
             self.figures.subscription_gone.increment(1);
-            return Err(Fate::Gone);
+            return Err(AttemptResult::Gone);
         };
         let to = Destination { url: &receiver.url, active: receiver.active };
         admit(&self.settings, &begun.item, to, || self.shell.id(now.wall), now.wall)?;
@@ -66,12 +66,12 @@ impl Engine {
         let secrets = receiver.signing(now.wall);
         if secrets.is_empty() {
             self.figures.secret.increment(1);
-            return Err(self.tell(|it, now| it.without_secret(lane, now)));
+            return Err(self.tell(|it, now| it.without_secret(queue, now)));
         }
         Ok(Ready { receiver, message, secrets })
     }
 
-    async fn message(&self, job: &Job) -> Result<Arc<Message>, Fate> {
+    async fn message(&self, job: &Job) -> Result<Arc<Message>, AttemptResult> {
         if let Some(message) = Message::of_test(job) {
             return Ok(Arc::new(message));
         }
@@ -80,11 +80,11 @@ impl Engine {
         found.map(|(tenant, event)| Arc::new(Message::of(tenant, event))).ok_or_else(|| {
             tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event is not there any more");
             self.figures.event_gone.increment(1);
-            Fate::Gone
+            AttemptResult::Gone
         })
     }
 
-    fn not_found_out(&self, error: &dyn std::fmt::Display) -> Fate {
+    fn not_found_out(&self, error: &dyn std::fmt::Display) -> AttemptResult {
         tracing::warn!(%error, "could not look up what a delivery needs; tried again soon");
         store_failed(self.shell.clock.now())
     }
@@ -93,11 +93,11 @@ impl Engine {
     async fn send(&self, job: &Job, id: DeliveryId, ready: &Ready) -> Option<Attempt> {
         let at = self.shell.clock.now();
         let Ready { receiver, message, secrets } = ready;
-        if job.attempt == 1 && job.origin == Origin::Event {
+        if job.attempt == 1 && job.origin == DeliveryOrigin::Event {
             self.figures.begun_after(at.millis() - message.event.created_at.millis());
         }
-        let replay = job.origin == Origin::Replay;
-        let request = Request {
+        let replay = job.origin == DeliveryOrigin::Replay;
+        let request = WebhookRequest {
             url: receiver.url.clone(),
             headers: webhook::headers(&message.event, id, secrets, at, &message.body, replay),
             body: message.body.clone(),
@@ -122,22 +122,22 @@ impl Engine {
     }
 
     /// What was not sent: if it was dropped for being too late, the log says so.
-    fn not_sent(&self, job: Job, fate: Fate) -> Finished {
+    fn not_sent(&self, job: Job, fate: AttemptResult) -> Finished {
         let finished = unsent(job, fate);
-        if matches!(finished.fate, Fate::Settled(_)) {
+        if matches!(finished.fate, AttemptResult::Settled(_)) {
             self.figures.too_late.increment(1);
-            log(&finished, Outcome::Failed(FailureReason::TooLate));
+            log(&finished, AttemptOutcome::Failed(FailureReason::TooLate));
         }
         finished
     }
 }
 
 /// Tells the log of a failure: ids and words, never what is in the body or the URL.
-fn log(Finished { job, fate, .. }: &Finished, outcome: Outcome) {
-    let Fate::Settled(settled) = fate else { return };
+fn log(Finished { job, fate, .. }: &Finished, outcome: AttemptOutcome) {
+    let AttemptResult::Settled(settled) = fate else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);
     let (status, attempt) = (settled.entry.response_status, job.attempt);
-    let Outcome::Failed(reason) = outcome else {
+    let AttemptOutcome::Failed(reason) = outcome else {
         return tracing::debug!(%organization, %webhook, %event, attempt, status, "delivered");
     };
     let reason = reason.word();

@@ -1,7 +1,7 @@
 //! The end of a subscription's activity after its deliveries have failed for too long (§3.4, decision F3).
 
 use candor_domain::webhook::Subscription;
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
 
 use crate::notifications::addressed;
@@ -13,9 +13,9 @@ const DELIVERIES: &str = "deliveries";
 const ATTEMPTS: usize = 8;
 
 /// Disables a subscription and tells the org admins. If that fails, the next failure leads here again.
-pub(super) async fn disable(shell: &Shell, lane: Lane) {
-    let (tenant, webhook) = lane;
-    match try_to(shell, lane).await {
+pub(super) async fn disable(shell: &Shell, queue: QueueKey) {
+    let (tenant, webhook) = queue;
+    match try_to(shell, queue).await {
         Ok(false) => {}
         Ok(true) => {
             tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: its deliveries kept failing");
@@ -26,7 +26,7 @@ pub(super) async fn disable(shell: &Shell, lane: Lane) {
     }
 }
 
-async fn try_to(shell: &Shell, (tenant, id): Lane) -> Result<bool, Error> {
+async fn try_to(shell: &Shell, (tenant, id): QueueKey) -> Result<bool, Error> {
     for _ in 0..ATTEMPTS {
         let Some(stored) = shell.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
         let at = shell.clock.now();

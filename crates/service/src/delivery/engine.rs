@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use candor_dispatch::{Begun, Dispatcher, Ending, Limits, Now, Place, Recording, Settings};
+use candor_dispatch::{Begun, Dispatcher, Ending, Now, QueueLimits, QueuePlace, Recording, Settings};
 use candor_domain::webhook::Job;
 use candor_port_storage::queue::WorkerId;
 use futures_util::StreamExt;
@@ -60,7 +60,7 @@ pub(super) enum Phase {
 
 impl Engine {
     /// The most deliveries that an engine has in memory, but for what one claim finds no room for.
-    pub const ROOM: usize = Limits::OF_A_PROCESS.room();
+    pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
 
     /// An engine of this process, which the shell hands deliveries over to as long as it is there.
     #[must_use]
@@ -75,7 +75,7 @@ impl Engine {
             receivers: Receivers::default(),
             figures: Figures::new(),
             phase: watch::Sender::new(Phase::Open),
-            machine: Mutex::new(Dispatcher::new(worker, settings, Limits::OF_A_PROCESS, now)),
+            machine: Mutex::new(Dispatcher::new(worker, settings, QueueLimits::OF_A_PROCESS, now)),
             begun,
             wake: Notify::new(),
             news: Notify::new(),
@@ -109,7 +109,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
-    pub async fn turn(self: &Arc<Self>) -> Result<usize, Error> {
+    pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
         self.tell(|it, _| it.look_at_all());
         let mut done = 0;
         loop {
@@ -248,7 +248,7 @@ impl Engine {
 /// A turn of a delivery. If its attempt panics, nothing is recorded and its lease runs out.
 struct Turn<'a> {
     engine: &'a Engine,
-    place: Place,
+    place: QueuePlace,
     job: Job,
     ending: Ending,
 }

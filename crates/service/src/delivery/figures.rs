@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use candor_domain::fields::Word;
-use candor_domain::webhook::{FailureReason, Outcome};
+use candor_domain::webhook::{AttemptOutcome, FailureReason};
 use candor_port_storage::queue::QueueState;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
@@ -51,11 +51,11 @@ impl Figures {
     }
 
     /// An attempt ended.
-    pub(super) fn attempted(&self, outcome: Outcome, took: Duration) {
+    pub(super) fn attempted(&self, outcome: AttemptOutcome, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
         match outcome {
-            Outcome::Acknowledged => self.acknowledged.increment(1),
-            Outcome::Failed(reason) => {
+            AttemptOutcome::Acknowledged => self.acknowledged.increment(1),
+            AttemptOutcome::Failed(reason) => {
                 if let Some((_, counter)) = self.failed.iter().find(|(it, _)| *it == reason) {
                     counter.increment(1);
                 }

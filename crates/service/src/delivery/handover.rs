@@ -8,7 +8,7 @@ use candor_dispatch::Ends;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
-use candor_domain::webhook::{Job, Origin, Subscription};
+use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Committed, Write};
 
@@ -130,7 +130,7 @@ impl HandOver {
         }
         let message = messages.get(&event)?;
         let Event { id, kind, created_at, .. } = message.event;
-        let job = Job::new(self.tenant, webhook, (id, kind), created_at, Origin::Event);
+        let job = Job::new(self.tenant, webhook, (id, kind), created_at, DeliveryOrigin::Event);
         Some(Waiting { job, message: Some(Arc::clone(message)), resumed: false })
     }
 }

@@ -5,7 +5,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin, ping};
+use candor_domain::webhook::{DeliveryOrigin, Job, ping};
 
 /// An event and its body.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Message {
 
     /// The message of a delivery that carries a test event, which is stored nowhere.
     pub(super) fn of_test(job: &Job) -> Option<Self> {
-        let is_test = job.origin == Origin::Test || job.event_type == EventType::TestPing;
+        let is_test = job.origin == DeliveryOrigin::Test || job.event_type == EventType::TestPing;
         is_test.then(|| Self::of(job.tenant, ping(job.event_id, made_at(job.event_id))))
     }
 }

@@ -9,7 +9,7 @@ use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
 use candor_port_storage::StorageExt;
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 use candor_port_storage::store::Read;
 use tokio::sync::OnceCell;
 
@@ -31,11 +31,11 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    fn of(lane: Lane, subscription: Subscription, vault: &Vault) -> Self {
-        let open = |it: &candor_domain::webhook::SealedSecret| match secrets::open(vault, lane, &it.sealed) {
+    fn of(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
+        let open = |it: &candor_domain::webhook::SealedSecret| match secrets::open(vault, queue, &it.sealed) {
             Ok(secret) => Some((secret, it.ends_at)),
             Err(error) => {
-                let (tenant, webhook) = lane;
+                let (tenant, webhook) = queue;
                 tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's secret cannot be read");
                 None
             }
@@ -52,7 +52,7 @@ impl Receiver {
 
 /// The subscriptions that were looked up lately.
 #[derive(Default)]
-pub(super) struct Receivers(Mutex<HashMap<Lane, Arc<Known>>>);
+pub(super) struct Receivers(Mutex<HashMap<QueueKey, Arc<Known>>>);
 
 struct Known {
     since: Now,
@@ -74,24 +74,24 @@ impl Receivers {
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) async fn get(&self, shell: &Shell, lane: Lane, now: Now) -> Read<Option<Arc<Receiver>>> {
-        let known = self.known(lane, now);
+    pub(super) async fn get(&self, shell: &Shell, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
+        let known = self.known(queue, now);
         let look = || async {
-            let (tenant, webhook) = lane;
+            let (tenant, webhook) = queue;
             let stored = shell.store.row::<Subscription>(tenant, webhook).await?;
-            Ok(stored.map(|it| Arc::new(Receiver::of(lane, it.value, &shell.vault))))
+            Ok(stored.map(|it| Arc::new(Receiver::of(queue, it.value, &shell.vault))))
         };
         known.found.get_or_try_init(look).await.cloned()
     }
 
     /// Forgets what was changed.
-    pub(super) fn forget(&self, lane: Lane) {
-        self.lock().remove(&lane);
+    pub(super) fn forget(&self, queue: QueueKey) {
+        self.lock().remove(&queue);
     }
 
-    fn known(&self, lane: Lane, now: Now) -> Arc<Known> {
+    fn known(&self, queue: QueueKey, now: Now) -> Arc<Known> {
         let mut all = self.lock();
-        if let Some(known) = all.get(&lane).filter(|it| it.is_fresh(now)) {
+        if let Some(known) = all.get(&queue).filter(|it| it.is_fresh(now)) {
             return Arc::clone(known);
         }
         if all.len() >= MOST {
@@ -101,11 +101,11 @@ impl Receivers {
             all.clear();
         }
         let known = Arc::new(Known { since: now, found: OnceCell::new() });
-        all.insert(lane, Arc::clone(&known));
+        all.insert(queue, Arc::clone(&known));
         known
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Lane, Arc<Known>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<QueueKey, Arc<Known>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

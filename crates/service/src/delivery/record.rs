@@ -1,6 +1,6 @@
 //! Recording what became of deliveries, and what follows for their subscriptions.
 
-use candor_dispatch::Refusal;
+use candor_dispatch::RecordRefusal;
 use candor_port_storage::StorageError;
 use candor_port_storage::store::Read;
 
@@ -14,21 +14,21 @@ impl Engine {
     /// Those of the store while it does not answer; the batch is recorded the next time.
     pub(super) async fn record(&self) -> Read<bool> {
         let Some(batch) = self.tell(|it, _| it.next_batch()) else { return Ok(false) };
-        let (fates, pulses) = batch.call();
-        let error = match self.shell.store.record(self.worker, fates, pulses).await {
+        let (fates, health) = batch.call();
+        let error = match self.shell.store.record(self.worker, fates, health).await {
             Ok(recorded) => {
                 let completed = self.tell(|it, now| it.recorded(batch, recorded, now));
                 self.figures.lost.increment(completed.lost);
-                for lane in completed.failing {
-                    disable(&self.shell, lane).await;
+                for queue in completed.failing {
+                    disable(&self.shell, queue).await;
                 }
                 return Ok(true);
             }
             Err(error) => error,
         };
         let why = match error {
-            StorageError::Unavailable(_) | StorageError::TooSlow(_) => Refusal::Unanswered,
-            StorageError::Corrupt { .. } | StorageError::Failed(_) => Refusal::Unrecordable,
+            StorageError::Unavailable(_) | StorageError::TooSlow(_) => RecordRefusal::Unanswered,
+            StorageError::Corrupt { .. } | StorageError::Failed(_) => RecordRefusal::Unrecordable,
         };
         let given_up = self.tell(|it, now| it.not_recorded(batch, why, now));
         if let Some(job) = given_up {
@@ -36,8 +36,8 @@ impl Engine {
             tracing::error!(%error, %webhook, %event, "what became of a delivery cannot be recorded");
         }
         match why {
-            Refusal::Unanswered => Err(error),
-            Refusal::Unrecordable => Ok(true),
+            RecordRefusal::Unanswered => Err(error),
+            RecordRefusal::Unrecordable => Ok(true),
         }
     }
 }

@@ -15,7 +15,7 @@ use candor_port_clock::random32;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Versioned, Write, rows};
 
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// `POST /employees`
@@ -51,7 +51,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
             let invitation = Invitation::new(shell.id(at), &person, &token, at)?;
             change.writes.push(Write::put(&Row::new(invitation)));
         }
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -62,15 +62,15 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, a role or a place that the caller may not give, references that do not hold, an address that
 /// is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
+    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
         let tree = authorized(shell, call, &patch, &stored.value, known.tree).await?;
         let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         changed(shell, call, &stored, decision, tree, at)
     };
@@ -82,9 +82,9 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// # Errors
 /// Not found, invalid fields, a place that the caller may not give, not deactivated, references that do not hold; see [`Error`].
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(shell.turn(call.caller.tenant).await) } else { None };
+    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let rehire = Rehire::parse(body.clone(), &stored.value)?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
@@ -107,7 +107,7 @@ fn moves(body: &Object) -> bool {
 pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = call.caller.tenant;
-        let stored = found(shell.store.row::<Employee>(tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Employee>(tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let mut writes = vec![];
@@ -120,7 +120,7 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
             vec![Write::employee(&Row::seen(it, stored.version), None)]
         })?;
         change.writes.append(&mut writes);
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -131,7 +131,7 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
 /// Not found, not deactivated; see [`Error`].
 pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let decision = stored.value.reactivate(at)?;
         changed(shell, call, &stored, decision, None, at)
@@ -178,7 +178,7 @@ fn changed(
     decision: Decision<Employee>,
     tree: Option<Version>,
     at: Timestamp,
-) -> Result<Plan, Error> {
+) -> Result<ChangePlan, Error> {
     let (before, after) = (&stored.value, &decision.state);
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
     let joined = after.department_id.filter(|it| before.department_id != Some(*it));
@@ -187,7 +187,7 @@ fn changed(
         vec![Write::employee(&Row::seen(it, stored.version), lines)]
     })?;
     change.requires.extend(requires);
-    Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+    Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
 }
 
 /// What a body refers to, or may collide with.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::csv::{self, File, Outcome, Plan, Report, Request, Unreadable};
+use candor_domain::csv::{self, File, Plan, Report, RowOutcome, UnreadableFile, UploadRequest};
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorKind, EmployeeId};
 use candor_domain::params::Params;
@@ -42,7 +42,7 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
     if let Some(reply) = shell.kept(call).await? {
         return Ok(reply);
     }
-    let request = Request::parse(params)?;
+    let request = UploadRequest::parse(params)?;
     let file = aside(move || File::read(&body)).await?.map_err(refused)?;
     if request.connector.is_some() {
         call.caller.require_admin()?;
@@ -54,10 +54,10 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
     if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
 
-fn refused(it: Unreadable) -> Error {
+fn refused(it: UnreadableFile) -> Error {
     match it {
-        Unreadable::Invalid(problems) => problems.into(),
-        Unreadable::Malformed(message) => Error::Malformed(message),
+        UnreadableFile::Invalid(problems) => problems.into(),
+        UnreadableFile::Malformed(message) => Error::Malformed(message),
     }
 }
 
@@ -87,10 +87,10 @@ struct Asked {
 }
 
 impl Asked {
-    fn options(&self, at: Timestamp) -> csv::Options<'_> {
+    fn options(&self, at: Timestamp) -> csv::PlanOptions<'_> {
         let Self { connector, clear_empty, is_admin, acts_for, .. } = self;
         let connector = connector.as_ref();
-        csv::Options { clear_empty: *clear_empty, is_admin: *is_admin, acts_for: *acts_for, connector, at }
+        csv::PlanOptions { clear_empty: *clear_empty, is_admin: *is_admin, acts_for: *acts_for, connector, at }
     }
 }
 
@@ -103,7 +103,7 @@ struct Upload<'a> {
 
 impl<'a> Upload<'a> {
     async fn carry_out(&self) -> Result<Reply, Error> {
-        let mut ends: HashMap<usize, Outcome> = HashMap::new();
+        let mut ends: HashMap<usize, RowOutcome> = HashMap::new();
         let mut stalls = 0;
         while stalls < STALLS {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
@@ -119,7 +119,7 @@ impl<'a> Upload<'a> {
     }
 
     async fn turn(&self) -> MutexGuard<'a, ()> {
-        self.shell.turn(self.call.caller.tenant).await
+        self.shell.move_lock(self.call.caller.tenant).await
     }
 
     /// Loads what the file names, and plans on it all rows but those that are `applied`.
@@ -144,7 +144,7 @@ impl<'a> Upload<'a> {
         Ok(Reply::done(render(&report.await?)?, None))
     }
 
-    fn answer(&self, plan: &Plan, ends: &HashMap<usize, Outcome>) -> Result<Reply, Error> {
+    fn answer(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Result<Reply, Error> {
         let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
         Ok(Reply::done(render(&Report::of(&self.asked.file, outcomes))?, None))
     }
@@ -155,7 +155,7 @@ impl<'a> Upload<'a> {
         &self,
         loaded: &Loaded,
         plan: Plan,
-        ends: &mut HashMap<usize, Outcome>,
+        ends: &mut HashMap<usize, RowOutcome>,
         mut turn: Option<MutexGuard<'a, ()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {

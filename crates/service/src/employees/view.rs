@@ -8,9 +8,9 @@ use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
 use candor_port_storage::{StorageExt, rows};
 
-use crate::list::{self, Beside};
+use crate::list::{self, JsonObjectWriter};
 use crate::reply::Reply;
-use crate::shell::{found, render};
+use crate::shell::{or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
@@ -64,7 +64,7 @@ impl Inlined {
     }
 
     fn show(&self, employee: &Employee, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut shown = Beside::of(out, employee)?;
+        let mut shown = JsonObjectWriter::of(out, employee)?;
         shown.member("manager", self.managers.as_ref().map(|all| employee.manager_id.and_then(|id| all.get(&id))))?;
         let departments = self.departments.as_ref();
         shown.member("department", departments.map(|all| employee.department_id.and_then(|id| all.get(&id))))?;
@@ -100,7 +100,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, mut params: Params) -> Result<Reply, Error> {
     let expand: Vec<Expand> = params.expand();
-    let stored = found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
     params.finish(())?;
     if expand.is_empty() {
         return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));

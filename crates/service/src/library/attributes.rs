@@ -13,7 +13,7 @@ use candor_port_storage::{Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// `GET /attributes`
@@ -34,7 +34,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AttributeId) -> Result<Reply, Error> {
-    let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
 
@@ -50,7 +50,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = Attribute::create(shell.id(at), draft, holder, at)?;
         let location = format!("/attributes/{}", decision.state.id);
         let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -61,7 +61,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: AttributeId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         call.caller.require_admin()?;
@@ -70,11 +70,11 @@ pub async fn update(shell: &Shell, call: &Call, id: AttributeId, body: Object) -
             None => None,
         };
         let Some(decision) = stored.value.update(patch, holder, at)? else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -102,13 +102,13 @@ async fn act(
     decide: fn(&Attribute, Timestamp) -> Result<Decision<Attribute>, Refusal>,
 ) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = decide(&stored.value, at)?;
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }

@@ -11,7 +11,7 @@ use candor_port_storage::{Require, Row, StorageExt, Write, rows};
 
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// `GET /departments`
@@ -32,7 +32,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
 }
 
@@ -48,7 +48,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = Department::create(shell.id(at), name, holder, at)?;
         let location = format!("/departments/{}", decision.state.id);
         let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(Plan::Commit(change, Reply::created(location, body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -59,7 +59,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let name = stored.value.parse_patch(body.clone())?;
         call.caller.require_admin()?;
@@ -68,11 +68,11 @@ pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) 
             None => None,
         };
         let Some(decision) = stored.value.rename(name, holder, at)? else {
-            return Ok(Plan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -83,7 +83,7 @@ pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) 
 /// Not found, not an admin, archived already, has members; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let member = shell.store.first(call.caller.tenant, rows::employees::members_of(id, 1)).await?;
@@ -91,7 +91,7 @@ pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Rep
         let (mut change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
         change.requires = vec![Require::DepartmentVacant(id)];
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }
@@ -102,13 +102,13 @@ pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Rep
 /// Not found, not an admin, not archived; see [`Error`].
 pub async fn restore(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         call.caller.require_admin()?;
         let decision = stored.value.restore(at)?;
         let (change, body, version) = shell
             .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(Plan::Commit(change, Reply::done(body, Some(version))))
+        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
     };
     shell.change(call, plan).await
 }

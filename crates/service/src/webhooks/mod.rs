@@ -1,6 +1,6 @@
 //! Webhook subscriptions, their log, and what is asked to be sent once more (§4.4, decisions F).
 
-mod again;
+mod redelivery;
 mod rekey;
 pub(crate) mod secrets;
 
@@ -9,16 +9,16 @@ use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, Subscription, Target, Verdict};
+use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict};
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Version, Versioned, Write, rows};
 use tokio::sync::OnceCell;
 
 use crate::list;
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
-pub use again::{redeliver, replay, test};
+pub use redelivery::{redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 
 /// What was found out about the URL of a request. It is found out once, however often the request is decided anew: it
@@ -27,7 +27,7 @@ pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 struct Judgement(OnceCell<Verdict>);
 
 impl Judgement {
-    async fn of(&self, shell: &Shell, url: &Target) -> Verdict {
+    async fn of(&self, shell: &Shell, url: &ReceiverUrl) -> Verdict {
         *self.0.get_or_init(|| shell.receivers.judge(url)).await
     }
 }
@@ -50,7 +50,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    shown(&found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?)
+    shown(&or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?)
 }
 
 fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
@@ -76,7 +76,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let (mut change, state) = shell.change_set(call, decision, &body, at);
         change.writes = vec![Write::put(&Row::new(state))];
         change.requires = vec![Require::SubscriptionsBelow(most)];
-        Ok(Plan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
     };
     shell.change(call, plan).await
 }
@@ -88,7 +88,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let patch = Patch::parse(body.clone(), &stored.value)?;
         let verdict = match &patch.url {
@@ -98,7 +98,7 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         let owner = (call.caller.tenant, id);
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell, owner)?) } else { None }.unzip();
         let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else {
-            return Ok(Plan::Unchanged(shown(&stored)?));
+            return Ok(ChangePlan::Unchanged(shown(&stored)?));
         };
         let body = match &secret {
             Some(secret) => render(&decision.state.with_secret(secret))?,
@@ -109,7 +109,7 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         let forgiven = stored.value.forgives(&state).then_some(Write::WebhookForgiven(id));
         change.writes = vec![Write::put(&Row::seen(state, stored.version))];
         change.writes.extend(forgiven);
-        Ok(Plan::Commit(Box::new(change), reply))
+        Ok(ChangePlan::Commit(Box::new(change), reply))
     };
     shell.change(call, plan).await
 }
@@ -127,12 +127,12 @@ fn new_secret(shell: &Shell, owner: secrets::Owner) -> Result<(Secret, Vec<u8>),
 /// Not found; see [`Error`].
 pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
         let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
         change.writes = vec![Write::WebhookRemoved(id, stored.version)];
-        Ok(Plan::Commit(Box::new(change), Reply::removed()))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::removed()))
     };
     shell.change(call, plan).await
 }
@@ -143,8 +143,8 @@ pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, 
 /// Not found; see [`Error`].
 pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    found(shell.store.row::<Subscription>(tenant, id).await?)?;
-    let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
+    or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
+    let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
     // An attempt never changes.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
 }
@@ -155,7 +155,7 @@ pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: Deliv
 /// Not found, invalid parameters; see [`Error`].
 pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    found(shell.store.row::<Subscription>(tenant, id).await?)?;
+    or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;

@@ -9,7 +9,7 @@ use candor_domain::webhook::Subscription;
 use candor_port_clock::{Ids, NoRandomness, random32};
 
 use crate::Error;
-use crate::vault::{CannotOpen, Place, Vault};
+use crate::vault::{CannotOpen, SealContext, Vault};
 
 /// The purpose that secrets of webhooks are sealed for.
 const WEBHOOK: &str = "webhook";
@@ -17,8 +17,8 @@ const WEBHOOK: &str = "webhook";
 /// A subscription's part of the store.
 pub(crate) type Owner = (Tenant, WebhookId);
 
-fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&Place<'_>) -> T) -> T {
-    act(&Place { purpose: WEBHOOK, tenant: Some(tenant), row: &webhook.to_bytes() })
+fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
+    act(&SealContext { purpose: WEBHOOK, tenant: Some(tenant), row: &webhook.to_bytes() })
 }
 
 /// A new secret.
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(open(&vault, owner(1, 2), &sealed), Ok(secret.clone()));
         assert_eq!(open(&vault, owner(1, 3), &sealed), Err(CannotOpen));
         assert_eq!(open(&vault, owner(2, 2), &sealed), Err(CannotOpen));
-        let place = Place { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
+        let place = SealContext { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
         assert_eq!(vault.open(&place, &sealed), Err(CannotOpen));
         let other = vault.seal(&ids, &place, secret.reveal().as_bytes()).unwrap();
         assert_eq!(open(&vault, owner(1, 2), &other), Err(CannotOpen));

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::support::{NOON, Receivers, World, body, json, kind, member, params, process};
 use candor_domain::access::api_key::generate;
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::KeyId;
 use candor_domain::problem::{Code, Flaw};
 use candor_domain::refusal::Refusal;
 use candor_service::{Error, Shell, audit_log, keys, operator, organization};
-use candor_store_testkit::Call as Stored;
+use candor_store_testkit::FaultyCall as Stored;
 
 #[tokio::test]
 async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
@@ -124,7 +124,7 @@ async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
 async fn nobody_grants_what_they_lack() {
     let world = World::new().await;
     let mut caller = (*world.admin().caller).clone();
-    caller.scopes = Scopes::NONE.with(Scope::SettingsWrite).with(Scope::EventsRead);
+    caller.scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EventsRead);
     let call = world.call(caller.clone());
     let create = async |text: &str| kind(keys::create(&world.shell, &call, body(text)).await);
     assert_eq!(create(r#"{"name":"a","scopes":["events:read"]}"#).await, "done");

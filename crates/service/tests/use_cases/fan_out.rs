@@ -4,8 +4,8 @@ use bytes::Bytes;
 use candor_domain::id::ConnectorId;
 use candor_domain::objective::Family;
 use candor_service::employees::csv::upsert;
-use candor_service::{connectors, objectives, start, webhooks};
-use candor_store_testkit::Call;
+use candor_service::{connectors, objective_autostart, objectives, webhooks};
+use candor_store_testkit::FaultyCall;
 
 use crate::support::{World, body, json, member, params};
 
@@ -29,9 +29,9 @@ async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize
 async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
     let world = World::new().await;
     let commits = async |name: &str| {
-        let before = world.store.calls(Call::Commit);
+        let before = world.store.calls(FaultyCall::Commit);
         assert_eq!(upload(&world, &[], name, 300).await["data"]["created"], 300);
-        world.store.calls(Call::Commit) - before
+        world.store.calls(FaultyCall::Commit) - before
     };
     assert_eq!(commits("a").await, 2);
     subscribe(&world).await;
@@ -52,9 +52,9 @@ async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
             );
             objectives::create(&world.shell, &world.admin(), Family::Employees, body(&text)).await.unwrap();
         }
-        let before = world.store.calls(Call::Commit);
-        assert_eq!(start::due_objectives(&world.shell, || true).await.unwrap(), 50);
-        assert_eq!(world.store.calls(Call::Commit) - before, if subscribers { 5 } else { 2 });
+        let before = world.store.calls(FaultyCall::Commit);
+        assert_eq!(objective_autostart::due_objectives(&world.shell, || true).await.unwrap(), 50);
+        assert_eq!(world.store.calls(FaultyCall::Commit) - before, if subscribers { 5 } else { 2 });
     }
 }
 
@@ -70,10 +70,10 @@ async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
         upload(&world, &[("connector_id", &id)], &format!("p{number}-"), 35).await;
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
-        let before = world.store.calls(Call::Commit);
+        let before = world.store.calls(FaultyCall::Commit);
         let released = connectors::release(&world.shell, &world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&released.unwrap())["released"], 35);
-        assert_eq!(world.store.calls(Call::Commit) - before, 4, "ten at once");
+        assert_eq!(world.store.calls(FaultyCall::Commit) - before, 4, "ten at once");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);
     }
 }

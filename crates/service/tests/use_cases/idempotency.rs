@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::support::{World, body, json, kind, member, params};
 use candor_domain::id::{EmployeeId, ObservationId};
 use candor_service::{events, observations};
-use candor_store_testkit::{Call as Stored, Fault};
+use candor_store_testkit::{Fault, FaultyCall as Stored};
 
 fn about(person: EmployeeId) -> String {
     format!(r#"{{"employee_id":"{person}","type":"strength","observation":"Listens well."}}"#)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::Trail;
+use candor_port_storage::store::History;
 use candor_service::{retention, sweep};
 
 use crate::support::{World, process};

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{AccessLevel, Caller, Environment, Quotas, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Caller, Environment, Permissions, Quotas, Tenant};
 use candor_domain::audit::Origin;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestId};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
-use candor_domain::replay::{Fingerprint, IdempotencyKey};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Target, Verdict};
+use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
-use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{StorageExt, rows};
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::Vault;
@@ -30,12 +30,12 @@ pub(crate) struct Receivers;
 
 #[async_trait]
 impl WebhookTransport for Receivers {
-    async fn judge(&self, _: &Target) -> Verdict {
+    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
         Verdict::Allowed
     }
 
-    async fn send(&self, _: Request) -> Attempt {
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome: Outcome::Acknowledged }
+    async fn send(&self, _: WebhookRequest) -> Attempt {
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome: AttemptOutcome::Acknowledged }
     }
 }
 
@@ -72,7 +72,7 @@ impl World {
             tenant: Tenant { organization: self.organization, environment: Environment::Live },
             key: KeyId::from_ulid(Ulid(1)),
             name: "Admin".to_owned(),
-            scopes: Scopes::ALL,
+            scopes: Permissions::ALL,
             level: AccessLevel::Admin,
             person: None,
             expires_at: None,
@@ -126,7 +126,7 @@ impl World {
         KeyOrder {
             organization: self.organization,
             name: "Key".to_owned(),
-            scopes: Scopes::ALL,
+            scopes: Permissions::ALL,
             level: AccessLevel::Admin,
             environment: Environment::Live,
             employee: None,

@@ -12,10 +12,10 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::{ChangeSet, StorageExt};
-use candor_service::vault::{Place, Vault};
+use candor_service::vault::{SealContext, Vault};
 use candor_service::webhooks::{self, Rekeyed, Unsealable};
 use candor_service::{Call, Error, Outcome, Shell, ShellSettings, audit_log};
-use candor_store_testkit::{Call as StoreCall, Fault};
+use candor_store_testkit::{Fault, FaultyCall as StoreCall};
 use serde_json::json;
 use ulid::Ulid;
 
@@ -58,7 +58,7 @@ async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Opt
 
 /// A secret of a subscription, for somebody with this ring.
 fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
-    let place = Place { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
+    let place = SealContext { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|it| String::from_utf8(it).ok())
 }
 

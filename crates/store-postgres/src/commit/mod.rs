@@ -1,9 +1,9 @@
-//! Saving a change set: one statement, or one flight of statements, that holds whole or not at all. Several may share one.
+//! Saving a change set: one statement, or one transaction of statements, that holds whole or not at all. Several may share one.
 
+mod analyze;
+mod batcher;
 mod closure;
-mod departures;
 mod group;
-mod learn;
 mod requires;
 mod statement;
 mod webhooks;
@@ -16,12 +16,12 @@ use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
 
-use departures::Departures;
+use batcher::Batcher;
 
 pub(crate) use statement::keep as keeping;
 
-use crate::connection::flight::{carried_out, send};
 use crate::connection::pool::Pool;
+use crate::connection::transaction::{carried_out, send};
 use crate::failure::Failure;
 
 /// Saves change sets.
@@ -29,32 +29,32 @@ use crate::failure::Failure;
 pub(crate) struct Committer {
     pool: Pool,
     home: Handle,
-    departures: Departures,
+    batcher: Batcher,
 }
 
 impl Committer {
     /// Saves through connections of a pool, in tasks on the runtime where those live.
     pub(crate) fn new(pool: Pool, home: Handle) -> Self {
-        Self { departures: Departures::new(pool.clone(), home.clone()), pool, home }
+        Self { batcher: Batcher::new(pool.clone(), home.clone()), pool, home }
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
     pub(crate) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
-        if departures::may_share(&change) {
-            return self.departures.wait_for_one(tenant, change).await;
+        if batcher::may_share(&change) {
+            return self.batcher.wait_for_one(tenant, change).await;
         }
         let pool = self.pool.clone();
         carried_out(&self.home, async move { alone(&pool, tenant, &change, Instant::now()).await }).await
     }
 }
 
-/// Saves a change set in a flight of its own.
+/// Saves a change set in a transaction of its own.
 async fn alone(pool: &Pool, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
-    let (flight, leases) = statement::flight(tenant, change).map_err(StorageError::from)?;
-    let saved = send(pool, &flight, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
+    let (transaction, leases) = statement::transaction(tenant, change).map_err(StorageError::from)?;
+    let saved = send(pool, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
     took(begun);
-    if saved.is_ok() && statement::count_lines(change) >= learn::MANY {
-        learn::sizes(pool).await;
+    if saved.is_ok() && statement::count_lines(change) >= analyze::MANY {
+        analyze::sizes(pool).await;
     }
     let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
     saved.map(committed).map_err(|it| answer(it, &change.requires))

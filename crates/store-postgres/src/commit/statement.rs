@@ -6,7 +6,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::replay::Replay;
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
 use candor_port_storage::flat::{Cell, Type, Unwritable};
@@ -16,7 +16,7 @@ use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
 use super::webhooks;
-use crate::connection::flight::Flight;
+use crate::connection::transaction::Transaction;
 use crate::failure::MARK;
 use crate::sql::Sql;
 
@@ -99,7 +99,8 @@ impl Statement {
             return;
         }
         let count = self.sql.bind(Cell::Int(i64::try_from(replays.len()).unwrap_or(i64::MAX)));
-        let mut many = |kind, cell: &dyn Fn(&Replay) -> Cell| self.sql.many(kind, replays.iter().map(|it| cell(it)));
+        let mut many =
+            |kind, cell: &dyn Fn(&IdempotencyRecord) -> Cell| self.sql.many(kind, replays.iter().map(|it| cell(it)));
         let columns = [
             many(Type::Text, &|it| Cell::Text(it.key.as_str().to_owned())),
             many(Type::Bytes, &|it| Cell::Bytes(it.fingerprint.to_bytes().to_vec())),
@@ -119,7 +120,7 @@ impl Statement {
     }
 
     /// Takes the idempotency key, before anything else. A twin that is under way is waited for.
-    fn take_key(&mut self, replay: &Replay) {
+    fn take_key(&mut self, replay: &IdempotencyRecord) {
         let taken = taken(&mut self.sql, &self.tenant, replay);
         self.parts.push(format!("replay AS ({taken})"));
         let mine = raise("(SELECT count(*) FROM replay) = 1", REPLAYED);
@@ -139,7 +140,7 @@ impl Statement {
 }
 
 /// The insert of a kept answer, which answers a row if its key was free or has expired.
-fn taken(sql: &mut Sql, tenant: &str, replay: &Replay) -> String {
+fn taken(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
     let key = sql.bind(Cell::Text(replay.key.as_str().to_owned()));
     let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
     let status = sql.bind(Cell::Int(i64::from(replay.status)));
@@ -153,7 +154,7 @@ fn taken(sql: &mut Sql, tenant: &str, replay: &Replay) -> String {
 }
 
 /// Keeps an answer by itself.
-pub(crate) fn keep(tenant: Tenant, replay: &Replay) -> Sql {
+pub(crate) fn keep(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.id(tenant.to_bytes());
     let taken = taken(&mut sql, &tenant, replay);
@@ -167,7 +168,7 @@ pub(super) fn raise(condition: &str, word: &str) -> String {
 }
 
 /// The statements of a change set, and whether they answer the deliveries that were leased.
-pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Result<(Flight, bool), Unwritable> {
+pub(super) fn transaction(tenant: Tenant, change: &ChangeSet) -> Result<(Transaction, bool), Unwritable> {
     let lines = lines(change);
     let counts = change.requires.iter().any(requires::is_locked_before);
     let on_tree = requires::of_tree(&change.requires);
@@ -180,10 +181,10 @@ pub(super) fn flight(tenant: Tenant, change: &ChangeSet) -> Result<(Flight, bool
     let leases = change.lease.is_some() && !all.queued.is_empty();
     let (all, behind) = (all.finish(leases), behind(tenant, change));
     if before.is_none() && behind.is_empty() {
-        return Ok((Flight::alone(all), leases));
+        return Ok((Transaction::alone(all), leases));
     }
     let answering = usize::from(before.is_some());
-    Ok((Flight::transaction(before.into_iter().chain([all]).chain(behind).collect(), answering), leases))
+    Ok((Transaction::of(before.into_iter().chain([all]).chain(behind).collect(), answering), leases))
 }
 
 /// One statement for several change sets of a tenant, all of which only add rows and have a lease of the same worker, or

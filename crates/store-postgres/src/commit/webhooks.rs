@@ -5,7 +5,7 @@ use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin};
+use candor_domain::webhook::{DeliveryOrigin, Job};
 use candor_port_storage::flat::{Cell, Fetch, Type};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{Sooner, Version};
@@ -131,7 +131,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
         &format!(
             "SELECT {tenant}, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
              WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{behind}",
-            origin = Origin::Event.word(),
+            origin = DeliveryOrigin::Event.word(),
         ),
     );
 }

@@ -1,8 +1,8 @@
 //! Connections to the server, and what travels on them.
 
-pub(crate) mod flight;
-pub(crate) mod lanes;
 pub(crate) mod pool;
 pub(crate) mod session;
+pub(crate) mod shared_connections;
 pub(crate) mod tls;
+pub(crate) mod transaction;
 pub(crate) mod wire;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::{Read, SlowCause, TooSlow};
-use candor_port_storage::{Place, Places, SlowReads};
+use candor_port_storage::{Places, SlowReadPermit, SlowReads};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -38,7 +38,7 @@ impl Slow {
 
 /// A place that is kept for as long as the server may be at work for it: it does not notice when somebody goes away.
 struct Occupied {
-    place: Option<Place>,
+    place: Option<SlowReadPermit>,
     until: Instant,
     home: Handle,
 }

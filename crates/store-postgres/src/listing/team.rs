@@ -23,7 +23,7 @@ const MOST_TEAMS: usize = 1000;
 const USES: u32 = 256;
 /// The same for teams that are looked up from memory: each page says whether they have changed.
 const USES_IF_CHECKED: u32 = 4096;
-/// Beyond so many people the rows of a page are met so soon that a sieve is not worth its size.
+/// Beyond so many people the rows of a page are met so soon that a bloom is not worth its size.
 pub(super) const MOST_PEOPLE: usize = 16_000;
 /// People of a team that is remembered by its ids as well.
 const MOST_KNOWN: usize = 4000;
@@ -37,19 +37,19 @@ const SHIFTS: [u32; 4] = [0, 15, 30, 45];
 /// The people below somebody.
 #[derive(Debug)]
 pub(super) struct Team {
-    /// How many they are, counted to one more than the most that have a sieve.
+    /// How many they are, counted to one more than the most that have a bloom.
     pub(super) people: i64,
     /// What tells most others from them.
-    pub(super) sieve: Option<Arc<Sieve>>,
+    pub(super) bloom: Option<Arc<BloomFilter>>,
     /// The list whose page was last filled by a walk that was not too far.
     filled: Mutex<Option<Listing>>,
-    /// Whether so many rows of others passed the sieve that there was no room for the team's.
+    /// Whether so many rows of others passed the bloom that there was no room for the team's.
     is_crowded: AtomicBool,
 }
 
 impl Team {
-    fn new(people: i64, sieve: Option<Sieve>) -> Self {
-        Self { people, sieve: sieve.map(Arc::new), filled: Mutex::default(), is_crowded: AtomicBool::new(false) }
+    fn new(people: i64, bloom: Option<BloomFilter>) -> Self {
+        Self { people, bloom: bloom.map(Arc::new), filled: Mutex::default(), is_crowded: AtomicBool::new(false) }
     }
 
     /// Remembers that others took the team's room.
@@ -57,9 +57,9 @@ impl Team {
         self.is_crowded.store(true, Ordering::Relaxed);
     }
 
-    /// Whether rows may be read by somebody who knows the team by its ids, past its sieve alone.
+    /// Whether rows may be read by somebody who knows the team by its ids, past its bloom alone.
     pub(super) fn is_known(&self) -> bool {
-        !self.is_crowded.load(Ordering::Relaxed) && self.sieve.as_ref().is_some_and(|it| it.known.is_some())
+        !self.is_crowded.load(Ordering::Relaxed) && self.bloom.as_ref().is_some_and(|it| it.known.is_some())
     }
 
     /// Remembers whether a walk filled the first page of a list.
@@ -82,7 +82,7 @@ impl Team {
 /// A set of bits, four of which are those of each person of a team, and of whoever has it. Who has another bit is certainly
 /// none of these, as long as no line of the tenant has changed.
 #[derive(Debug)]
-pub(super) struct Sieve {
+pub(super) struct BloomFilter {
     /// How often lines of the tenant had changed.
     changes: i64,
     /// A person and their hash: another server may hash in another way.
@@ -118,7 +118,7 @@ impl Teams {
         if known.len() >= MOST_TEAMS {
             known.clear();
         }
-        let is_checked = usize::try_from(team.people).is_ok_and(|it| it > LIMITS.firsts) && team.sieve.is_some();
+        let is_checked = usize::try_from(team.people).is_ok_and(|it| it > LIMITS.firsts) && team.bloom.is_some();
         let uses_left = if is_checked { USES_IF_CHECKED } else { USES };
         known.insert((tenant, manager), Known { team: Arc::clone(team), uses_left });
     }
@@ -153,13 +153,13 @@ impl PostgresStore {
 fn read(row: &mut dyn Fetch, manager: EmployeeId) -> Result<Team, Failure> {
     let (changes, hash, people) = (row.int().map_err(Failure::Other)?, int(row)?, int(row)?);
     let entries = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
-    let sieve = changes
+    let bloom = changes
         .filter(|_| usize::try_from(people).is_ok_and(|it| it <= MOST_PEOPLE))
-        .map(|changes| Sieve::of(&entries, changes, (manager, hash)));
-    Ok(Team::new(people, sieve))
+        .map(|changes| BloomFilter::of(&entries, changes, (manager, hash)));
+    Ok(Team::new(people, bloom))
 }
 
-impl Sieve {
+impl BloomFilter {
     /// From entries of sixteen bytes of id and eight of hash.
     fn of(entries: &[u8], changes: i64, proof: (EmployeeId, i64)) -> Self {
         let (entries, _) = entries.as_chunks::<24>();
@@ -221,17 +221,17 @@ mod tests {
         u128::from(hash(number)).to_be_bytes()
     }
 
-    fn sieve(people: u64) -> Sieve {
+    fn bloom(people: u64) -> BloomFilter {
         let entries: Vec<u8> = (0..people).flat_map(|it| [&id(it)[..], &hash(it).to_be_bytes()].concat()).collect();
-        Sieve::of(&entries, 1, (Id::from_bytes([0; 16]), 0))
+        BloomFilter::of(&entries, 1, (Id::from_bytes([0; 16]), 0))
     }
 
     #[test]
     fn everybody_of_the_team_passes_and_most_others_do_not() {
-        let sieve = sieve(500);
+        let bloom = bloom(500);
         let has_bit = |hash: u64| {
-            let at = hash & u64::try_from(sieve.mask).unwrap();
-            sieve.bits[usize::try_from(at / 8).unwrap()] >> (at % 8) & 1 == 1
+            let at = hash & u64::try_from(bloom.mask).unwrap();
+            bloom.bits[usize::try_from(at / 8).unwrap()] >> (at % 8) & 1 == 1
         };
         let passes = |number: &u64| SHIFTS.iter().all(|it| has_bit(hash(*number) >> it));
         assert!((0..500).all(|it| passes(&it)));
@@ -241,12 +241,12 @@ mod tests {
 
     #[test]
     fn a_team_is_known_by_its_ids_unless_it_is_large() {
-        let few = Team::new(4000, Some(sieve(4000)));
-        let has = |number| few.sieve.as_ref().unwrap().has(id(number));
+        let few = Team::new(4000, Some(bloom(4000)));
+        let has = |number| few.bloom.as_ref().unwrap().has(id(number));
         assert!(few.is_known() && (0..4000).all(has) && !has(4000));
         few.note_crowded();
         assert!(!few.is_known());
-        let many = Team::new(4001, Some(sieve(4001)));
-        assert!(!many.is_known() && !many.sieve.unwrap().has(id(0)));
+        let many = Team::new(4001, Some(bloom(4001)));
+        assert!(!many.is_known() && !many.bloom.unwrap().has(id(0)));
     }
 }

@@ -5,11 +5,11 @@ use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::flat::{Cell, Fetch, Reader, Type};
-use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
+use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::{Read, StorageError};
 
-use super::steer::webhook;
+use super::planner_settings::webhook;
 use super::unleased;
 use crate::failure::Failure;
 use crate::select::flag;
@@ -20,14 +20,14 @@ use crate::sql::Sql;
 const BOUNDS: [u32; 3] = [64, 1024, 65_536];
 
 /// What a walk takes. The orders are such that one index has them and no other: with equalities in place of compared
-/// rows, any index would do that begins with a lane's ids, and the whole of the lane would be read.
+/// rows, any index would do that begins with a queue's ids, and the whole of the queue would be read.
 struct Queued {
     /// Which deliveries there are to walk along.
     condition: &'static str,
     order: &'static str,
-    /// Those of the lane `o` that are taken.
+    /// Those of the queue `o` that are taken.
     of_lane: String,
-    /// What must hold for the lane `l`, besides.
+    /// What must hold for the queue `l`, besides.
     open: String,
 }
 
@@ -44,11 +44,11 @@ impl Queued {
     }
 
     fn parked() -> Self {
-        let (place, lane) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
+        let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         Self {
             condition: "due_at IS NULL",
             order: "tenant_id, webhook_id, event_id",
-            of_lane: format!("{place} >= {lane} AND {place} <= {lane}"),
+            of_lane: format!("{place} >= {queue} AND {place} <= {queue}"),
             // It waits for as long as its subscription is there and not active.
             open: format!(" AND {} IS DISTINCT FROM 0", webhook("wanted", "l.tenant_id", "l.webhook_id", "")),
         }
@@ -70,7 +70,7 @@ pub(super) fn sql(lease: Lease, now: Timestamp, claim: &Claim) -> Sql {
                 "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id".to_owned(),
             )
         }
-        Claim::Lanes(walk) => {
+        Claim::SubscriptionQueues(walk) => {
             let now = sql.bind(Cell::Time(now));
             along(&mut sql, walk, &Queued::due(&now))
         }
@@ -105,14 +105,14 @@ fn locked(sql: &mut Sql, condition: &str, order: &str, most: u16) -> String {
     )
 }
 
-/// Steps from lane to lane, whatever each of them holds, and takes some of each. Answers the parts that do so, and the
-/// lane where the next walk begins.
+/// Steps from queue to queue, whatever each of them holds, and takes some of each. Answers the parts that do so, and the
+/// queue where the next walk begins.
 fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
     let Queued { condition, order, of_lane, open } = queued;
-    let ids = |(tenant, webhook): &Lane| (tenant.to_bytes(), webhook.to_bytes());
+    let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
     let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
     let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
-    let lanes = sql.bind(Cell::Int(i64::from(walk.lanes)));
+    let queues = sql.bind(Cell::Int(i64::from(walk.queues)));
     let busy = [
         sql.many(Type::Id, walk.busy.iter().map(|it| Cell::Id(ids(it).0))),
         sql.many(Type::Id, walk.busy.iter().map(|it| Cell::Id(ids(it).1))),
@@ -126,20 +126,20 @@ fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
     let (first, then) = (next(&tenant, &webhook), next("l.tenant_id", "l.webhook_id"));
     let each = locked(sql, &format!("{condition} AND {of_lane}"), order, walk.each);
     let parts = format!(
-        "lane (tenant_id, webhook_id, number) AS (\
+        "queue (tenant_id, webhook_id, number) AS (\
          SELECT n.tenant_id, n.webhook_id, 1::bigint FROM {first} UNION ALL \
-         SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM lane AS l CROSS JOIN LATERAL {then} WHERE l.number < {lanes}), \
-         open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM lane AS l WHERE (l.tenant_id, l.webhook_id) NOT IN \
+         SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM queue AS l CROSS JOIN LATERAL {then} WHERE l.number < {queues}), \
+         open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE (l.tenant_id, l.webhook_id) NOT IN \
          (SELECT b.tenant_id, b.webhook_id FROM UNNEST({}) AS b (tenant_id, webhook_id)){open}), \
          found AS MATERIALIZED (SELECT d.place, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d)",
         busy.join(", "),
     );
-    (parts, format!("SELECT l.tenant_id, l.webhook_id FROM lane AS l WHERE l.number = {lanes}"))
+    (parts, format!("SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE l.number = {queues}"))
 }
 
 /// A row of the answer.
 pub(super) struct Row {
-    next: Option<Lane>,
+    next: Option<QueueKey>,
     /// Since when it is due, and what it is; an error for one that cannot be read.
     leased: Option<(Option<Timestamp>, Result<Job, StorageError>)>,
 }
@@ -154,7 +154,7 @@ pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     Ok(Row { next, leased })
 }
 
-/// Puts the answer together, lane by lane where lanes were walked along, and the longest due first.
+/// Puts the answer together, queue by queue where queues were walked along, and the longest due first.
 ///
 /// A delivery that cannot be read must not hold up the others, which are leased already. It comes round again when its
 /// lease ends, and is an error by itself.
@@ -175,8 +175,8 @@ pub(super) fn claimed(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
     }
     let by_lane = !matches!(claim, Claim::Oldest { .. });
     jobs.sort_by_key(|(was, job)| {
-        let lane = (job.tenant.to_bytes(), job.webhook_id.to_bytes());
-        (by_lane.then_some(lane), *was, lane, job.event_id.to_bytes())
+        let queue = (job.tenant.to_bytes(), job.webhook_id.to_bytes());
+        (by_lane.then_some(queue), *was, queue, job.event_id.to_bytes())
     });
     Ok(Claimed { jobs: jobs.into_iter().map(|(_, job)| job).collect(), next })
 }

@@ -7,8 +7,8 @@ use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Fetch};
 use diesel_async::SimpleAsyncConnection;
 
-use crate::connection::flight::{Flight, send};
 use crate::connection::pool::{Held, Pool};
+use crate::connection::transaction::{Transaction, send};
 use crate::failure::Failure;
 use crate::queue::steered;
 use crate::select::{flag, int};
@@ -62,7 +62,7 @@ pub(super) async fn keep(
 }
 
 async fn partition(pool: &Pool, now: Timestamp, before: Timestamp) -> Result<(), Failure> {
-    let found = send(pool, &Flight::alone(Sql::plain(PARTITIONS)), names).await?;
+    let found = send(pool, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |it| Some(it.next())).take(1 + DAYS_AHEAD) {

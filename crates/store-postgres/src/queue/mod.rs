@@ -2,41 +2,48 @@
 
 mod claim;
 mod log;
+mod planner_settings;
 mod record;
-mod steer;
 
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Pulse};
+use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
+use candor_port_storage::queue::{
+    AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
+};
 use candor_port_storage::store::{Read, StorageError};
 
 use crate::PostgresStore;
-use crate::connection::flight::carried_out;
+use crate::connection::transaction::carried_out;
 use crate::failure::Failure;
 use crate::select::int;
 use crate::sql::Sql;
 
 pub(crate) use log::Warned;
-pub(crate) use steer::{STEER, Turns, steered};
+pub(crate) use planner_settings::{STEER, Turns, steered};
 
 #[async_trait]
 impl Queue for PostgresStore {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
-        let flight = steer::leasing(claim::sql(lease, now, claim));
-        claim::claimed(self.in_turn(flight, claim::row).await?, claim)
+        let transaction = planner_settings::leasing(claim::sql(lease, now, claim));
+        claim::claimed(self.in_turn(transaction, claim::row).await?, claim)
     }
 
-    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
+    async fn record(
+        &self,
+        worker: WorkerId,
+        fates: Vec<(Job, AttemptResult)>,
+        health: Vec<(QueueKey, HealthDelta)>,
+    ) -> Read<Recorded> {
         let count = fates.len();
-        let flight = steered(record::statements(worker, fates, pulses).map_err(StorageError::from)?);
-        Ok(record::recorded(self.in_turn(flight, record::row).await?, count))
+        let transaction = steered(record::statements(worker, fates, health).map_err(StorageError::from)?);
+        Ok(record::recorded(self.in_turn(transaction, record::row).await?, count))
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        let flight = steered(vec![state_sql(now)]);
-        Ok(self.send(flight, state).await?.into_iter().next().unwrap_or_default())
+        let transaction = steered(vec![state_sql(now)]);
+        Ok(self.send(transaction, state).await?.into_iter().next().unwrap_or_default())
     }
 
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {

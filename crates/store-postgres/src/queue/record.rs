@@ -6,11 +6,11 @@ use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Pulse, Streak};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
-use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
+use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
 
-use super::steer::webhook;
+use super::planner_settings::webhook;
 use crate::failure::Failure;
 use crate::select::int;
 use crate::sql::Sql;
@@ -24,33 +24,33 @@ const AGAIN: i64 = 2;
 /// It stays as it is, its due time included.
 const RELEASED: i64 = 3;
 
-/// The statements that record fates and pulses. The first one locks the subscriptions, in one order for everybody, so
+/// The statements that record fates and health. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
 pub(super) fn statements(
     worker: WorkerId,
-    mut fates: Vec<(Job, Fate)>,
-    pulses: Vec<(Lane, Pulse)>,
+    mut fates: Vec<(Job, AttemptResult)>,
+    health: Vec<(QueueKey, HealthDelta)>,
 ) -> Result<Vec<Sql>, Unwritable> {
-    let mut merged: BTreeMap<_, (Lane, Pulse)> = BTreeMap::new();
-    for (lane, pulse) in pulses {
-        let one = merged.entry((lane.0.to_bytes(), lane.1.to_bytes()));
-        one.and_modify(|(_, before)| *before = before.and(pulse)).or_insert((lane, pulse));
+    let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
+    for (queue, pulse) in health {
+        let one = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
+        one.and_modify(|(_, before)| *before = before.and(pulse)).or_insert((queue, pulse));
     }
-    let pulses: Vec<_> = merged.into_values().collect();
+    let health: Vec<_> = merged.into_values().collect();
     fates.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
     let mut changes = Sql::default();
-    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates)?, added(&mut changes, &pulses)];
+    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates)?, added(&mut changes, &health)];
     changes.push(&format!(
         "WITH {} SELECT (SELECT count(*) FROM held), a.tenant_id, a.id, a.failures, a.failing_since \
          FROM (SELECT 1) AS one LEFT JOIN added AS a ON true",
         parts.join(", ")
     ));
-    Ok(vec![lock(&pulses), changes])
+    Ok(vec![lock(&health), changes])
 }
 
-fn lock(pulses: &[(Lane, Pulse)]) -> Sql {
+fn lock(health: &[(QueueKey, HealthDelta)]) -> Sql {
     let mut sql = Sql::default();
-    let [tenants, ids] = lanes(&mut sql, pulses);
+    let [tenants, ids] = queues(&mut sql, health);
     sql.push(&format!(
         "SELECT count(*) FROM UNNEST({tenants}, {ids}) AS p (tenant_id, id) CROSS JOIN LATERAL {} AS locked",
         webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE"),
@@ -58,14 +58,14 @@ fn lock(pulses: &[(Lane, Pulse)]) -> Sql {
     sql
 }
 
-fn lanes(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> [String; 2] {
-    let tenants = sql.ids(pulses.iter().map(|((tenant, _), _)| tenant.to_bytes()));
-    [tenants, sql.ids(pulses.iter().map(|((_, webhook), _)| webhook.to_bytes()))]
+fn queues(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> [String; 2] {
+    let tenants = sql.ids(health.iter().map(|((tenant, _), _)| tenant.to_bytes()));
+    [tenants, sql.ids(health.iter().map(|((_, webhook), _)| webhook.to_bytes()))]
 }
 
 /// Locks the deliveries that the worker still has, in the order of their keys, and removes or changes them. An order
 /// that only their key has keeps the planner from every other index, of which one may lead past a whole backlog.
-fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, Fate)]) -> String {
+fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, AttemptResult)]) -> String {
     let next = fates.iter().map(|(_, fate)| next(fate)).collect::<Vec<_>>();
     let jobs = || fates.iter().map(|(job, _)| job);
     let arrays = [
@@ -99,26 +99,26 @@ fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, Fate)]) -> String {
 }
 
 /// What becomes of the queued delivery, and when it is due then.
-const fn next(fate: &Fate) -> (i64, Option<Timestamp>) {
+const fn next(fate: &AttemptResult) -> (i64, Option<Timestamp>) {
     match fate {
-        Fate::Settled(settled) => match settled.retry_at {
+        AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => (AGAIN, Some(at)),
             None => (GONE, None),
         },
-        Fate::Back(at) => (STAYS, Some(*at)),
-        Fate::Released => (RELEASED, None),
-        Fate::Parked => (STAYS, None),
-        Fate::Gone => (GONE, None),
+        AttemptResult::Back(at) => (STAYS, Some(*at)),
+        AttemptResult::Released => (RELEASED, None),
+        AttemptResult::Parked => (STAYS, None),
+        AttemptResult::Gone => (GONE, None),
     }
 }
 
 /// Writes the entries of the log whose deliveries were held.
-fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> Result<String, Unwritable> {
+fn logged(sql: &mut Sql, fates: &[(Job, AttemptResult)]) -> Result<String, Unwritable> {
     let entries: Vec<_> = (0..)
         .zip(fates)
         .filter_map(|(place, (job, fate))| match fate {
-            Fate::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
-            Fate::Back(_) | Fate::Released | Fate::Parked | Fate::Gone => None,
+            AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
+            AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
         })
         .collect::<Result<_, _>>()?;
     let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
@@ -138,10 +138,10 @@ fn logged(sql: &mut Sql, fates: &[(Job, Fate)]) -> Result<String, Unwritable> {
     ))
 }
 
-/// Adds the pulses to their subscriptions, as [`Pulse::after`] does.
-fn added(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> String {
-    let [tenants, ids] = lanes(sql, pulses);
-    let all = || pulses.iter().map(|(_, it)| it);
+/// Adds the health to their subscriptions, as [`HealthDelta::after`] does.
+fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
+    let [tenants, ids] = queues(sql, health);
+    let all = || health.iter().map(|(_, it)| it);
     let arrays = [
         tenants,
         ids,
@@ -169,16 +169,16 @@ fn added(sql: &mut Sql, pulses: &[(Lane, Pulse)]) -> String {
 }
 
 /// A row of the answer: how many fates hold, and a streak, if there is one.
-pub(super) type Row = (i64, Option<(Lane, Streak)>);
+pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the answer.
 pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let held = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
-    let lane = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
+    let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
     let since = row.time().map_err(Failure::Other)?;
-    Ok((held, lane.map(|it| (it, Streak { failures, since }))))
+    Ok((held, queue.map(|it| (it, Streak { failures, since }))))
 }
 
 /// Puts the answer together.

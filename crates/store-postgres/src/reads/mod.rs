@@ -1,10 +1,10 @@
 //! The reads of the port that are shaped by a need.
 
-mod again;
 mod everyone;
 mod feed;
+mod history;
 mod people;
-mod trail;
+mod redelivery;
 pub(crate) mod upkeep;
 mod webhooks;
 

@@ -32,7 +32,7 @@ impl People for PostgresStore {
         people: &[Wanted<EmployeeKind>],
         attributes: &[Wanted<AttributeKind>],
     ) -> Read<Referred> {
-        // Both travel in one flight; who asks for none of a kind sends nothing.
+        // Both travel in one transaction; who asks for none of a kind sends nothing.
         let (people, attributes) = try_join(self.wanted(tenant, people), self.wanted(tenant, attributes)).await?;
         Ok(Referred { people, attributes })
     }

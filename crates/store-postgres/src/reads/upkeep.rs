@@ -8,7 +8,7 @@ use candor_port_storage::store::Read;
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
 use crate::PostgresStore;
-use crate::connection::flight::Flight;
+use crate::connection::transaction::Transaction;
 use crate::failure::Failure;
 use crate::sql::Sql;
 
@@ -26,12 +26,12 @@ impl Upkeep for PostgresStore {
 
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
         let statements = vec![Sql::plain(LOCK), addition(&key, seen)];
-        self.send(Flight::transaction(statements, 1), |_| Ok(())).await.map(drop)
+        self.send(Transaction::of(statements, 1), |_| Ok(())).await.map(drop)
     }
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         let statements = vec![Sql::plain(LOCK), Sql::plain("DELETE FROM master_keys"), addition(&key, 0)];
-        self.send(Flight::transaction(statements, 2), |_| Ok(())).await.map(drop)
+        self.send(Transaction::of(statements, 2), |_| Ok(())).await.map(drop)
     }
 
     async fn time(&self) -> Read<Option<Timestamp>> {
@@ -47,7 +47,7 @@ impl Upkeep for PostgresStore {
             "INSERT INTO write_probes (id, probed_at) VALUES (1, {at}) \
              ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at"
         ));
-        self.send(Flight::alone(sql), |_| Ok(())).await.map(drop)
+        self.send(Transaction::alone(sql), |_| Ok(())).await.map(drop)
     }
 }
 

@@ -11,11 +11,11 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
-use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
+use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
 
-use super::again;
+use super::redelivery;
 use crate::PostgresStore;
 use crate::queue::steered;
 use crate::select::{columns, int, owner, versioned};
@@ -30,7 +30,7 @@ impl Webhooks for PostgresStore {
         Ok(Subscribers::new(self.read(&sql, int).await?))
     }
 
-    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         let mut sql = Sql::default();
         let ids = after.map_or_else(Default::default, |(tenant, webhook)| (tenant.to_bytes(), webhook.to_bytes()));
         let (tenant, webhook, most) = (sql.id(ids.0), sql.id(ids.1), sql.bind(Cell::Int(i64::from(most))));
@@ -44,12 +44,12 @@ impl Webhooks for PostgresStore {
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         let mut sql = Sql::default();
-        let (tenant, lane) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+        let (tenant, queue) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
         let (at, delivery) = (sql.bind(Cell::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
         let under = |word: &&str| {
             format!(
-                "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {lane} AND status = '{word}' \
+                "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {queue} AND status = '{word}' \
                  AND created_at = {at} AND id = {delivery} LIMIT 1)"
             )
         };
@@ -93,8 +93,8 @@ impl Webhooks for PostgresStore {
         after: Option<EventId>,
         most: u16,
     ) -> Read<Vec<Resend>> {
-        let flight = steered(vec![again::sql((tenant, webhook), which, after, most)]);
-        self.send(flight, again::event).await
+        let transaction = steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
+        self.send(transaction, redelivery::event).await
     }
 }
 

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use candor_port_storage::SlowReads;
-use candor_store_postgres::{Options, PostgresStore, SchemaError, migrate};
+use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, migrate};
 use candor_test_postgres::TestDatabase;
 use tokio_postgres::{Client, NoTls};
 
@@ -18,7 +18,7 @@ pub(crate) fn database() -> Option<TestDatabase> {
 
 fn migrated(url: &str) -> Result<(), SchemaError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(migrate(&Options::new(url, 1))).map(drop)
+    runtime.block_on(migrate(&PostgresOptions::new(url, 1))).map(drop)
 }
 
 /// The template's name changes with the migrations.
@@ -40,9 +40,9 @@ fn template() -> String {
 
 /// A store on a database; with other limits for slow reads than the usual ones, if given.
 pub(crate) async fn store(database: &TestDatabase, slow_reads: Option<SlowReads>) -> PostgresStore {
-    let usual = Options::new(database.url(), POOL);
+    let usual = PostgresOptions::new(database.url(), POOL);
     let slow_reads = slow_reads.unwrap_or(usual.slow_reads);
-    PostgresStore::connect(&Options { slow_reads, ..usual }).await.expect("a store")
+    PostgresStore::connect(&PostgresOptions { slow_reads, ..usual }).await.expect("a store")
 }
 
 /// A connection past the store.

@@ -2,7 +2,7 @@
 
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::{Queue, Webhooks};
-use candor_store_postgres::{Options, PostgresStore};
+use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;
 
 use crate::receiver::Receiver;
@@ -111,7 +111,7 @@ async fn a_role_that_may_make_no_tables_has_one_for_everything() {
     other.batch_execute(&grants).await.unwrap();
     let sign = if database.url().contains('?') { '&' } else { '?' };
     let url = format!("{}{sign}options=-c%20role%3D{role}", database.url());
-    let store = PostgresStore::connect(&Options::new(url, support::POOL)).await.unwrap();
+    let store = PostgresStore::connect(&PostgresOptions::new(url, support::POOL)).await.unwrap();
     let to = Receiver::new(&store, 4).await;
     for day in 0..9 {
         to.attempt(NOON.plus_seconds(day * DAY)).await;

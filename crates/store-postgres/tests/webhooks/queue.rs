@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use candor_domain::people::Employee;
-use candor_domain::webhook::{Outcome, Pulse, Status, Subscription};
-use candor_port_storage::queue::{Claim, Fate, Queue, Walk, Webhooks};
+use candor_domain::webhook::{AttemptOutcome, HealthDelta, Status, Subscription};
+use candor_port_storage::queue::{AttemptResult, Claim, Queue, Walk, Webhooks};
 use candor_port_storage::store::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
-use candor_store_postgres::{Options, PostgresStore};
+use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;
 
 use crate::receiver::Receiver;
@@ -36,8 +36,8 @@ const FILL: &str = "INSERT INTO delivery_jobs \
     FROM (SELECT 50 AS w, e FROM generate_series(1, 20000) AS e \
     UNION ALL SELECT w, e FROM generate_series(1, 100) AS w, generate_series(1, 20) AS e WHERE w <> 50) AS q";
 
-fn walk(lanes: u16, each: u16) -> Walk {
-    Walk { after: None, lanes, each, busy: vec![] }
+fn walk(queues: u16, each: u16) -> Walk {
+    Walk { after: None, queues, each, busy: vec![] }
 }
 
 async fn read(client: &Client, what: &str) -> i64 {
@@ -48,9 +48,9 @@ async fn read(client: &Client, what: &str) -> i64 {
 async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
     let Some(database) = support::database() else { return };
     let other = support::client(database.url()).await;
-    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 1).await;
-    let claims = [Claim::Oldest { most: 50 }, Claim::Lanes(walk(8, 5)), Claim::Parked(walk(8, 5))];
+    let claims = [Claim::Oldest { most: 50 }, Claim::SubscriptionQueues(walk(8, 5)), Claim::Parked(walk(8, 5))];
     let now = it.make.tick();
     for claim in &claims {
         assert_eq!(store.claim(it.lease(now), now, claim).await.unwrap().jobs, []);
@@ -65,7 +65,7 @@ async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
         assert_eq!((found.jobs.len(), found.next.is_some()), (count, !matches!(claim, Claim::Oldest { .. })));
         claimed.extend(found.jobs);
     }
-    let fates = claimed.iter().map(|job| (*job, Fate::Back(now))).collect();
+    let fates = claimed.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
     assert_eq!(store.record(it.worker, fates, vec![]).await.unwrap().lost, 0);
 
     // What a connection has read is known when it has ended.
@@ -89,11 +89,11 @@ async fn a_claim_writes_no_index() {
     let Some(database) = support::database() else { return };
     let other = support::client(database.url()).await;
     other.batch_execute(FILL).await.unwrap();
-    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 1).await;
     let now = it.make.tick();
     let mut claimed = 0;
-    for claim in [Claim::Oldest { most: 500 }, Claim::Lanes(walk(100, 500))] {
+    for claim in [Claim::Oldest { most: 500 }, Claim::SubscriptionQueues(walk(100, 500))] {
         claimed += store.claim(it.lease(now), now, &claim).await.unwrap().jobs.len();
     }
     assert!(claimed > 1_000, "{claimed}");
@@ -120,11 +120,11 @@ async fn what_somebody_is_just_changing_is_passed_over() {
     other.batch_execute(&lock).await.unwrap();
     let claimed = store.claim(it.lease(now), now, &Claim::Oldest { most: 9 }).await.unwrap();
     assert_eq!(claimed.jobs, jobs[1..]);
-    for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9, 9))] {
+    for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9, 9))] {
         assert_eq!(store.claim(it.lease(now), now, &claim).await.unwrap().jobs, []);
     }
     other.batch_execute("COMMIT").await.unwrap();
-    let claimed = store.claim(it.lease(now), now, &Claim::Lanes(walk(9, 9))).await.unwrap();
+    let claimed = store.claim(it.lease(now), now, &Claim::SubscriptionQueues(walk(9, 9))).await.unwrap();
     assert_eq!(claimed.jobs, jobs[..1]);
 }
 
@@ -132,16 +132,16 @@ async fn what_somebody_is_just_changing_is_passed_over() {
 async fn deliveries_that_wait_hold_no_change_set_up() {
     let Some(database) = support::database() else { return };
     let (other, watcher) = (support::client(database.url()).await, support::client(database.url()).await);
-    let store = PostgresStore::connect(&Options::new(database.url(), 3)).await.unwrap();
+    let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
-    let failed = Outcome::Failed(candor_domain::webhook::FailureReason::Timeout);
-    let pulse = Pulse::of(failed, Status::Failed, true, it.make.tick());
-    let lane = (it.tenant, it.to.id);
+    let failed = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
+    let pulse = HealthDelta::of(failed, Status::Failed, true, it.make.tick());
+    let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)
         .map(|_| {
             let (store, worker) = (store.clone(), it.worker);
-            tokio::spawn(async move { store.record(worker, vec![], vec![(lane, pulse)]).await })
+            tokio::spawn(async move { store.record(worker, vec![], vec![(queue, pulse)]).await })
         })
         .collect();
     until(&watcher, WAITING).await;
@@ -167,7 +167,7 @@ async fn a_record_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open()
     let job = it.leased().await;
     other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();
     let settled = it.acknowledged(&job, it.make.tick());
-    let record = store.record(it.worker, vec![(job, Fate::Settled(Box::new(settled.clone())))], vec![]);
+    let record = store.record(it.worker, vec![(job, AttemptResult::Settled(Box::new(settled.clone())))], vec![]);
     assert!(tokio::time::timeout(Duration::from_millis(50), record).await.is_err(), "it waits for the lock");
     let watcher = support::client(database.url()).await;
     until(&watcher, WAITING).await;

@@ -4,8 +4,8 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryKind, Id};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, Job, Origin, Outcome, Schedule, Settled, Subscription};
-use candor_port_storage::queue::{Fate, Lease, Queue, WorkerId};
+use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, Job, Schedule, Settled, Subscription};
+use candor_port_storage::queue::{AttemptResult, Lease, Queue, WorkerId};
 use candor_port_storage::store::Storage;
 use candor_port_storage::{Row, Write};
 use candor_store_postgres::PostgresStore;
@@ -40,7 +40,7 @@ impl Receiver {
     /// A delivery that is leased to the worker.
     pub(crate) async fn leased(&self) -> Job {
         let (now, event) = (self.make.tick(), self.make.id());
-        let job = Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, Origin::Replay);
+        let job = Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
         let mut change = self.make.change(vec![Write::Enqueue(vec![job])]);
         change.lease = Some(self.lease(now));
         let committed = self.store.commit(self.tenant, change).await.unwrap();
@@ -52,7 +52,7 @@ impl Receiver {
     pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> Settled {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
-        let answered = Answered { status: 204, duration_ms: 7, outcome: Outcome::Acknowledged };
+        let answered = Answered { status: 204, duration_ms: 7, outcome: AttemptOutcome::Acknowledged };
         job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
     }
 
@@ -60,7 +60,7 @@ impl Receiver {
     pub(crate) async fn attempt(&self, begun: Timestamp) -> Settled {
         let job = self.leased().await;
         let settled = self.acknowledged(&job, begun);
-        let fate = Fate::Settled(Box::new(settled.clone()));
+        let fate = AttemptResult::Settled(Box::new(settled.clone()));
         let recorded = self.store.record(self.worker, vec![(job, fate)], vec![]).await.unwrap();
         assert_eq!(recorded.lost, 0);
         settled

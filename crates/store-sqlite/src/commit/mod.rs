@@ -6,8 +6,8 @@ pub(crate) mod refusal;
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::people::{Employee, Status};
-use candor_domain::replay::Replay;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
 
@@ -64,7 +64,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
 ///
 /// # Errors
 /// [`CommitError::Replayed`] if the key has one.
-pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
+pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecord) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)
         .bind(replay.key.as_str())

@@ -1,6 +1,6 @@
 //! How much work a statement may be for the thread that runs it.
 //!
-//! SQLite asks every so many steps whether it is to go on (see [`crate::connection::plans`]), on the thread that runs the statement. So
+//! SQLite asks every so many steps whether it is to go on (see [`crate::connection::planner_settings`]), on the thread that runs the statement. So
 //! the limit belongs to the thread, and statements without one go on for as long as it takes.
 
 use std::cell::Cell;
@@ -67,13 +67,13 @@ pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::open::{Place, Source};
+    use crate::connection::open::{DatabaseLocation, Source};
     use crate::sql::{Db, Sql};
 
     const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 
     fn reader() -> Db {
-        Source::of(&Place::Memory).unwrap().reader().unwrap()
+        Source::of(&DatabaseLocation::Memory).unwrap().reader().unwrap()
     }
 
     #[test]

@@ -5,7 +5,7 @@ pub(crate) mod files;
 pub(crate) mod limit;
 pub(crate) mod lookups;
 pub(crate) mod open;
-pub(crate) mod plans;
+pub(crate) mod planner_settings;
 pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row;

@@ -10,7 +10,7 @@ use diesel::sqlite::SqliteConnection;
 use candor_port_storage::{SlowReads, StorageError};
 
 use crate::connection::files;
-use crate::connection::plans;
+use crate::connection::planner_settings;
 use crate::listing::team::Teams;
 use crate::sql::{Db, failed};
 
@@ -31,7 +31,7 @@ const CUT_LOG_BYTES: i64 = 4 * LARGE_LOG_BYTES;
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum DatabaseLocation {
     /// In a file, which is made if it is not there.
     File(PathBuf),
     /// In memory, for as long as the store lives and for it alone.
@@ -43,9 +43,9 @@ const LEAST_SLOW_PLACES: usize = 2;
 
 /// How a store is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SqliteOptions {
     /// Where the database is.
-    pub place: Place,
+    pub place: DatabaseLocation,
     /// How many threads read lists and whatever else may take a while; at least one.
     pub readers: usize,
     /// How many look-ups of single rows are carried out at once where they are asked for; those threads do what is more.
@@ -55,14 +55,14 @@ pub struct Options {
     pub slow_reads: SlowReads,
 }
 
-impl Options {
+impl SqliteOptions {
     /// A database in a file, with a reader for every processor but one, and two at least: one long read does not
     /// keep all others waiting. As many look-ups as there are processors are carried out at once.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            place: Place::File(path.into()),
+            place: DatabaseLocation::File(path.into()),
             readers: processors.saturating_sub(1).max(2),
             look_ups: processors,
             slow_reads: SlowReads::with_places((processors / 2).max(LEAST_SLOW_PLACES)),
@@ -73,7 +73,7 @@ impl Options {
     #[must_use]
     pub const fn memory() -> Self {
         let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
-        Self { place: Place::Memory, readers: 1, look_ups: 0, slow_reads }
+        Self { place: DatabaseLocation::Memory, readers: 1, look_ups: 0, slow_reads }
     }
 }
 
@@ -87,11 +87,11 @@ pub(crate) struct Source {
 
 impl Source {
     /// Makes the place ready to be connected to.
-    pub(crate) fn of(place: &Place) -> Result<Self, StorageError> {
+    pub(crate) fn of(place: &DatabaseLocation) -> Result<Self, StorageError> {
         let teams = Arc::default();
         match place {
-            Place::File(path) => Ok(Self { address: file_address(path)?, in_memory: false, teams }),
-            Place::Memory => {
+            DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false, teams }),
+            DatabaseLocation::Memory => {
                 static COUNT: AtomicU64 = AtomicU64::new(0);
                 let number = COUNT.fetch_add(1, Ordering::Relaxed);
                 // A memdb with an absolute name is shared by all connections of the process that use the name.
@@ -132,7 +132,7 @@ impl Source {
     }
 
     fn connect(&self, own: &str) -> Result<Db, StorageError> {
-        plans::keep();
+        planner_settings::keep();
         let connection = SqliteConnection::establish(&self.address)
             .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
         let mut db = Db::new(connection).map_err(|it| failed(&it))?;

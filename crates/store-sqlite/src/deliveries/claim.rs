@@ -8,7 +8,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Fetch, Reader};
-use candor_port_storage::queue::{Claim, Claimed, Lane, Lease, Walk};
+use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 
 use super::UNLEASED;
@@ -16,12 +16,12 @@ use crate::sql::{Db, Sql, failed};
 
 /// What is walked along: what is due, or what is parked.
 #[derive(Debug, Clone, Copy)]
-enum Lanes {
+enum SubscriptionQueues {
     Due(Timestamp),
     Parked,
 }
 
-impl Lanes {
+impl SubscriptionQueues {
     /// The table by the index that leads the way; left to itself, SQLite might take the key and meet what is queued
     /// otherwise.
     const fn queue(self) -> &'static str {
@@ -39,8 +39,8 @@ type Found = Result<Job, StorageError>;
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),
-        Claim::Lanes(walk) => along(db, Lanes::Due(now), walk)?,
-        Claim::Parked(walk) => along(db, Lanes::Parked, walk)?,
+        Claim::SubscriptionQueues(walk) => along(db, SubscriptionQueues::Due(now), walk)?,
+        Claim::Parked(walk) => along(db, SubscriptionQueues::Parked, walk)?,
     };
     let claimed = Claimed { jobs: readable(found)?, next };
     // If nothing else becomes of one that was parked, it is due when the lease ends.
@@ -63,14 +63,14 @@ fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageE
 }
 
 /// Steps from one subscription to the next, past what each has queued.
-fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<(Vec<Found>, Option<Lane>), StorageError> {
+fn along(db: &mut Db, queues: SubscriptionQueues, walk: &Walk) -> Result<(Vec<Found>, Option<QueueKey>), StorageError> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
-    for _ in 0..walk.lanes {
-        at = next(db, lanes, at)?;
-        let Some(lane) = at else { break };
-        if !busy.contains(&lane) {
-            jobs.extend(of_lane(db, lanes, lane, walk.each)?);
+    for _ in 0..walk.queues {
+        at = next(db, queues, at)?;
+        let Some(queue) = at else { break };
+        if !busy.contains(&queue) {
+            jobs.extend(of_lane(db, queues, queue, walk.each)?);
         }
     }
     Ok((jobs, at))
@@ -78,37 +78,42 @@ fn along(db: &mut Db, lanes: Lanes, walk: &Walk) -> Result<(Vec<Found>, Option<L
 
 /// The subscription behind this one that has something queued: of the same tenant, or else of the next one. Comparing
 /// both at once, SQLite would walk through everything that this one has queued.
-fn next(db: &mut Db, lanes: Lanes, after: Option<Lane>) -> Result<Option<Lane>, StorageError> {
+fn next(db: &mut Db, queues: SubscriptionQueues, after: Option<QueueKey>) -> Result<Option<QueueKey>, StorageError> {
     let text = |behind| {
         format!(
             "SELECT tenant_id, webhook_id FROM {} AND {behind} ORDER BY tenant_id, webhook_id LIMIT 1",
-            lanes.queue()
+            queues.queue()
         )
     };
-    let Some((tenant, webhook)) = after else { return db.first(Sql::new(text("TRUE")), lane) };
+    let Some((tenant, webhook)) = after else { return db.first(Sql::new(text("TRUE")), queue) };
     let same = Sql::new(text("tenant_id = ? AND webhook_id > ?")).bind(tenant).bind(webhook);
-    match db.first(same, lane)? {
+    match db.first(same, queue)? {
         Some(found) => Ok(Some(found)),
-        None => db.first(Sql::new(text("tenant_id > ?")).bind(tenant), lane),
+        None => db.first(Sql::new(text("tenant_id > ?")).bind(tenant), queue),
     }
 }
 
-fn lane(row: &mut dyn Fetch) -> Result<Lane, StorageError> {
+fn queue(row: &mut dyn Fetch) -> Result<QueueKey, StorageError> {
     let mut reader = Reader::new(row, JOB_TABLE);
     Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
 
-fn of_lane(db: &mut Db, lanes: Lanes, (tenant, webhook): Lane, each: u16) -> Result<Vec<Found>, StorageError> {
-    let (columns, queue) = (columns(db), lanes.queue());
+fn of_lane(
+    db: &mut Db,
+    queues: SubscriptionQueues,
+    (tenant, webhook): QueueKey,
+    each: u16,
+) -> Result<Vec<Found>, StorageError> {
+    let (columns, queue) = (columns(db), queues.queue());
     let text =
         |rest: &str| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
-    let sql = match lanes {
-        Lanes::Due(now) => {
+    let sql = match queues {
+        SubscriptionQueues::Due(now) => {
             let due = text(&format!("AND due_at <= ? AND {UNLEASED} ORDER BY due_at"));
             Sql::new(due).bind(tenant).bind(webhook).bind(now).bind(now)
         }
-        Lanes::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
-        Lanes::Parked => Sql::new(text("ORDER BY event_id")).bind(tenant).bind(webhook),
+        SubscriptionQueues::Parked if is_paused(db, tenant, webhook)? => return Ok(vec![]),
+        SubscriptionQueues::Parked => Sql::new(text("ORDER BY event_id")).bind(tenant).bind(webhook),
     };
     db.rows(sql.bind(i64::from(each)), |row| Ok(job(row)))
 }

@@ -5,7 +5,7 @@ use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin, Subscription};
+use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, Sooner, StorageError, Version};
@@ -38,7 +38,7 @@ pub(crate) fn fan_out(
     for event in events {
         let bit = event.kind.bit();
         for (webhook, _) in active.iter().filter(|(_, wanted)| wanted & bit != 0) {
-            let job = Job::new(tenant, *webhook, (event.id, event.kind), event.created_at, Origin::Event);
+            let job = Job::new(tenant, *webhook, (event.id, event.kind), event.created_at, DeliveryOrigin::Event);
             add(db, tenant, &job, lease, committed)?;
         }
     }

@@ -13,10 +13,12 @@ use async_trait::async_trait;
 
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Pulse};
+use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Fetch, Reader};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, WorkerId};
+use candor_port_storage::queue::{
+    AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
+};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
 
@@ -44,14 +46,19 @@ const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
 impl Queue for SqliteStore {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let claim = claim.clone();
-        // Where many lanes have something, it takes hundreds.
+        // Where many queues have something, it takes hundreds.
         let is_long = !matches!(claim, Claim::Oldest { .. });
         writer::ask_for(&self.tasks, is_long, move |db| self::claim(db, lease, now, &claim)).await
     }
 
-    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
+    async fn record(
+        &self,
+        worker: WorkerId,
+        fates: Vec<(Job, AttemptResult)>,
+        health: Vec<(QueueKey, HealthDelta)>,
+    ) -> Read<Recorded> {
         let is_long = fates.len() > FEW;
-        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &fates, &pulses)).await
+        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &fates, &health)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
@@ -64,7 +71,7 @@ impl Queue for SqliteStore {
 }
 
 /// The queued delivery of an event.
-pub(crate) fn queued(db: &mut Db, (tenant, webhook): Lane, event: EventId) -> Result<Option<Job>, StorageError> {
+pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Result<Option<Job>, StorageError> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
     let job = |row: &mut dyn Fetch| read_job(&mut Reader::new(row, JOB_TABLE));

@@ -1,10 +1,10 @@
 //! Recording what has become of leased deliveries.
 
 use candor_domain::fields::Word;
-use candor_domain::webhook::{Delivery, Job, Pulse, Settled, Streak};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak};
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::queue::{Fate, Lane, Recorded, WorkerId};
+use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
 
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
@@ -23,12 +23,12 @@ const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, 
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
 
-/// Records fates and pulses.
+/// Records fates and health.
 pub(crate) fn record(
     db: &mut Db,
     worker: WorkerId,
-    fates: &[(Job, Fate)],
-    pulses: &[(Lane, Pulse)],
+    fates: &[(Job, AttemptResult)],
+    health: &[(QueueKey, HealthDelta)],
 ) -> Result<Recorded, StorageError> {
     let mut recorded = Recorded::default();
     for (job, fate) in fates {
@@ -36,30 +36,32 @@ pub(crate) fn record(
             recorded.lost += 1;
         }
     }
-    for (lane, pulse) in pulses {
-        let Some(streak) = add(db, *lane, pulse)? else { continue };
-        recorded.streaks.retain(|(it, _)| it != lane);
-        recorded.streaks.push((*lane, streak));
+    for (queue, pulse) in health {
+        let Some(streak) = add(db, *queue, pulse)? else { continue };
+        recorded.streaks.retain(|(it, _)| it != queue);
+        recorded.streaks.push((*queue, streak));
     }
     Ok(recorded)
 }
 
 /// Records one fate; says whether the worker still had the delivery.
-fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &Fate) -> Result<bool, StorageError> {
+fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &AttemptResult) -> Result<bool, StorageError> {
     let had = match fate {
-        Fate::Settled(settled) => match settled.retry_at {
+        AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => {
                 let had = || job.delivery_id.map_or(Value::Null, Value::from);
                 update(db, worker, job, AGAIN, [had(), at.into(), at.into(), had()])?
             }
             None => delete(db, worker, job)?,
         },
-        Fate::Back(at) => update(db, worker, job, "due_at = ?, worker = NULL, leased_until = NULL", [(*at).into()])?,
-        Fate::Released => update(db, worker, job, "worker = NULL, leased_until = NULL", [])?,
-        Fate::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", [])?,
-        Fate::Gone => delete(db, worker, job)?,
+        AttemptResult::Back(at) => {
+            update(db, worker, job, "due_at = ?, worker = NULL, leased_until = NULL", [(*at).into()])?
+        }
+        AttemptResult::Released => update(db, worker, job, "worker = NULL, leased_until = NULL", [])?,
+        AttemptResult::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", [])?,
+        AttemptResult::Gone => delete(db, worker, job)?,
     };
-    if let (true, Fate::Settled(settled)) = (had, fate) {
+    if let (true, AttemptResult::Settled(settled)) = (had, fate) {
         log(db, job, settled)?;
     }
     Ok(had)
@@ -93,7 +95,7 @@ fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
 }
 
 /// Adds a pulse; answers the streak, if the subscription is still there.
-fn add(db: &mut Db, (tenant, webhook): Lane, pulse: &Pulse) -> Result<Option<Streak>, StorageError> {
+fn add(db: &mut Db, (tenant, webhook): QueueKey, pulse: &HealthDelta) -> Result<Option<Streak>, StorageError> {
     let sql = Sql::new(PULSE)
         .bind(tenant)
         .bind(webhook)

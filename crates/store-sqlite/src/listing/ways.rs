@@ -8,14 +8,14 @@ use candor_domain::id::EmployeeId;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::MemberTable;
 use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{self, Fact, Limits, Way, leads_to_firsts};
+use candor_port_storage::plan::{self, Fact, PlanLimits, Way, leads_to_firsts};
 
 use crate::listing::team::{self, MOST_PEOPLE};
 use crate::sql::Db;
 use crate::text::Draft;
 
 /// What decides between the ways. By an index, a person's first row costs 1.5 µs.
-const LIMITS: Limits = Limits {
+const LIMITS: PlanLimits = PlanLimits {
     people: 300,
     firsts: 600,
     told: MOST_PEOPLE,

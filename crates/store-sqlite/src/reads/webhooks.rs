@@ -9,12 +9,12 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::flat::{Fetch, Reader, Stored};
-use candor_port_storage::queue::{Again, Lane, Resend, Webhooks};
+use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
 use candor_port_storage::read::versioned;
 use candor_port_storage::store::Read;
 use candor_port_storage::{StorageError, Versioned};
 
-use super::again;
+use super::redelivery;
 use crate::sql::{Db, Sql, Value};
 use crate::table::{self, tenant_of};
 use crate::{SqliteStore, deliveries};
@@ -25,7 +25,7 @@ impl Webhooks for SqliteStore {
         self.look_up(move |db| subscribers(db, tenant)).await
     }
 
-    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         self.read(move |db| every(db, after, most)).await
     }
 
@@ -51,7 +51,7 @@ impl Webhooks for SqliteStore {
         most: u16,
     ) -> Read<Vec<Resend>> {
         let which = which.clone();
-        self.read(move |db| again::events(db, (tenant, webhook), &which, after, most)).await
+        self.read(move |db| redelivery::events(db, (tenant, webhook), &which, after, most)).await
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, St
 /// The subscriptions of all tenants behind one.
 pub(crate) fn every(
     db: &mut Db,
-    after: Option<Lane>,
+    after: Option<QueueKey>,
     most: u16,
 ) -> Result<Vec<(Tenant, Versioned<Subscription>)>, StorageError> {
     let columns = &db.statements(Subscription::TABLE).columns;

@@ -104,7 +104,7 @@ async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
 #[tokio::test]
 async fn a_store_that_closes_carries_out_what_waits() {
     let folder = tempfile::tempdir().unwrap();
-    let options = crate::Options::file(folder.path().join("candor.db"));
+    let options = crate::SqliteOptions::file(folder.path().join("candor.db"));
     let make = Fixtures::new(5);
     let (tenant, person) = (make.tenant(), make.employee());
     let store = SqliteStore::open(&options).unwrap();

@@ -14,13 +14,13 @@ use candor_port_storage::Write;
 use candor_store_testkit::Fixtures;
 
 use crate::commit;
-use crate::connection::open::{Place, Source};
+use crate::connection::open::{DatabaseLocation, Source};
 use crate::migrate;
 use crate::sql::Db;
 
 /// A migrated database in memory, without the threads of a store.
 fn database() -> Db {
-    let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+    let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
     migrate::apply(&mut db).unwrap();
     db
 }

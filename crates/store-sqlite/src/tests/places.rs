@@ -6,14 +6,14 @@ use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::Trail;
+use candor_port_storage::store::History;
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 
 use crate::connection::checkpoint::{Gate, checkpoint};
-use crate::connection::open::{Place, Source};
+use crate::connection::open::{DatabaseLocation, Source};
 use crate::sql::Sql;
-use crate::{Options, SqliteStore, is_empty, master_keys, migrate};
+use crate::{SqliteOptions, SqliteStore, is_empty, master_keys, migrate};
 
 #[tokio::test]
 async fn databases_in_memory_know_nothing_of_each_other() {
@@ -30,7 +30,7 @@ async fn a_closed_store_is_one_file() {
     // The folder in between is made.
     let path = folder.path().join("data").join("candor.db");
     let make = Fixtures::new(2);
-    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(&path)).unwrap();
     store.commit(make.tenant(), make.change(vec![Write::employee(&Row::new(make.employee()), None)])).await.unwrap();
     drop(store);
     let names: Vec<_> =
@@ -43,12 +43,12 @@ fn the_files_of_a_database_are_their_owners_alone() {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data").join("candor.db");
-    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(&path)).unwrap();
     assert_eq!((mode(&folder.path().join("data")), mode(&path)), (0o700, 0o600));
     assert_eq!(mode(&folder.path().join("data").join("candor.db-wal")), 0o600);
     drop(store);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o664)).unwrap();
-    let store = SqliteStore::open(&Options::file(&path)).unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(&path)).unwrap();
     assert_eq!(mode(&path), 0o600);
     drop(store);
 }
@@ -56,7 +56,7 @@ fn the_files_of_a_database_are_their_owners_alone() {
 #[test]
 fn what_a_database_remembers_is_read_whatever_its_schema() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("candor.db"));
+    let place = DatabaseLocation::File(folder.path().join("candor.db"));
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
     assert!(!folder.path().join("candor.db").exists(), "looking makes nothing");
     let mut db = Source::of(&place).unwrap().writer().unwrap();
@@ -71,7 +71,7 @@ fn what_a_database_remembers_is_read_whatever_its_schema() {
 fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
     let folder = tempfile::tempdir().unwrap();
     let log = || std::fs::metadata(folder.path().join("candor.db-wal")).unwrap().len();
-    let source = Source::of(&Place::File(folder.path().join("candor.db"))).unwrap();
+    let source = Source::of(&DatabaseLocation::File(folder.path().join("candor.db"))).unwrap();
     let (mut writer, mut reader) = (source.writer().unwrap(), source.reader().unwrap());
     let mut other = source.checkpointer().unwrap();
     writer.batch("CREATE TABLE filler (bytes BLOB) STRICT").unwrap();

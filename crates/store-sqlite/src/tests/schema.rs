@@ -6,7 +6,7 @@ use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
 
 use super::database;
-use crate::connection::open::{Place, Source};
+use crate::connection::open::{DatabaseLocation, Source};
 use crate::migrate::{self, migrate, pending_migrations};
 use crate::sql::{Db, Sql};
 
@@ -32,7 +32,7 @@ fn every_migration_can_be_taken_back_and_applied_again() {
 fn what_is_pending_is_told_without_touching_anything() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("candor.db");
-    let place = Place::File(path.clone());
+    let place = DatabaseLocation::File(path.clone());
     let all = pending_migrations(&place).unwrap();
     assert_eq!(all.first().map(String::as_str), Some("0001_foundation"));
     assert!(!path.exists());
@@ -46,7 +46,7 @@ fn another_database_than_ours_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("candor.db");
     std::fs::write(&path, "not a database, but text that is long enough to be looked at").unwrap();
-    let error = migrate(&Place::File(path)).unwrap_err().to_string();
+    let error = migrate(&DatabaseLocation::File(path)).unwrap_err().to_string();
     assert!(error.contains("not a database"), "{error}");
 }
 
@@ -138,7 +138,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
 
 #[test]
 fn every_connection_checks_foreign_keys() {
-    let source = Source::of(&Place::Memory).unwrap();
+    let source = Source::of(&DatabaseLocation::Memory).unwrap();
     for mut db in [source.writer().unwrap(), source.reader().unwrap()] {
         assert_eq!(db.number(Sql::new("PRAGMA foreign_keys")).unwrap(), 1);
     }
@@ -146,7 +146,7 @@ fn every_connection_checks_foreign_keys() {
 
 #[test]
 fn no_plan_depends_on_the_values_of_a_statement() {
-    let source = Source::of(&Place::Memory).unwrap();
+    let source = Source::of(&DatabaseLocation::Memory).unwrap();
     let mut db = source.writer().unwrap();
     db.batch("CREATE TABLE t (a TEXT COLLATE NOCASE) STRICT; CREATE INDEX t_by_a ON t (a)").unwrap();
     // Knowing the text, SQLite would look up its beginning in the index.

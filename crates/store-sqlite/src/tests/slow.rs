@@ -11,14 +11,14 @@ use candor_port_storage::{SlowReads, StorageExt, rows};
 use candor_store_testkit::Fixtures;
 
 use crate::sql::Sql;
-use crate::{Options, SqliteStore};
+use crate::{SqliteOptions, SqliteStore};
 
 const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
 fn store(slow_reads: SlowReads) -> (SqliteStore, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { slow_reads, ..Options::file(folder.path().join("candor.db")) };
+    let options = SqliteOptions { slow_reads, ..SqliteOptions::file(folder.path().join("candor.db")) };
     (SqliteStore::open(&options).unwrap(), folder)
 }
 

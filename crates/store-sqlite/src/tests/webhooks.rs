@@ -4,9 +4,11 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Job, Origin, Pulse, Status, Streak, Subscription};
+use candor_domain::webhook::{
+    self, Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
+};
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::queue::{Again, Claim, Fate, Lease, Walk};
+use candor_port_storage::queue::{Again, AttemptResult, Claim, Lease, Walk};
 use candor_port_storage::rows;
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
@@ -15,7 +17,7 @@ use super::{database, save};
 use crate::commit;
 use crate::deliveries;
 use crate::listing;
-use crate::reads::{again, webhooks};
+use crate::reads::{redelivery, webhooks};
 use crate::sql::Db;
 
 struct Stored {
@@ -63,7 +65,7 @@ fn must_be_led(db: &mut Db, allowed: &[&str]) {
 fn a_change_set_queues_by_indexes() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let event = make.event(EventType::EmployeeCreated);
-    let job = Job::new(tenant, to.id, (event.id, event.kind), event.created_at, Origin::Replay);
+    let job = Job::new(tenant, to.id, (event.id, event.kind), event.created_at, DeliveryOrigin::Replay);
     let writes = vec![
         Write::Enqueue(vec![job]),
         Write::WebhookForgiven(to.id),
@@ -87,11 +89,11 @@ fn whoever_wants_an_event_is_found_in_the_index_alone() {
 }
 
 fn claims() -> [(Claim, Vec<&'static str>); 3] {
-    let walk = Walk { after: None, lanes: 1, each: 9, busy: vec![] };
+    let walk = Walk { after: None, queues: 1, each: 9, busy: vec![] };
     [
         (Claim::Oldest { most: 9 }, vec!["SEARCH delivery_jobs USING INDEX delivery_jobs_by_due_time (due_at<?)"]),
         (
-            Claim::Lanes(walk.clone()),
+            Claim::SubscriptionQueues(walk.clone()),
             vec![
                 "SCAN delivery_jobs USING COVERING INDEX delivery_jobs_by_lane",
                 "SEARCH delivery_jobs USING INDEX delivery_jobs_by_lane (tenant_id=? AND webhook_id=? AND due_at>? AND due_at<?)",
@@ -112,7 +114,7 @@ fn claims() -> [(Claim, Vec<&'static str>); 3] {
 fn a_claim_is_read_in_the_order_of_an_index() {
     for (claim, mut wanted) in claims() {
         let Stored { mut db, make, tenant, to, lease } = stored();
-        let jobs = vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), Origin::Test)];
+        let jobs = vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test)];
         save(&mut db, &make, tenant, vec![Write::Enqueue(jobs.clone())]);
         if matches!(claim, Claim::Parked(_)) {
             db.batch("UPDATE delivery_jobs SET due_at = NULL").unwrap();
@@ -146,9 +148,9 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
 #[test]
 fn what_is_recorded_is_found_by_its_key() {
     let Stored { mut db, make, tenant, to, lease } = stored();
-    let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), Origin::Test);
+    let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test);
     let settled =
-        |job: &Job, retry_at| Fate::Settled(Box::new(webhook::Settled { entry: entry(&make, job), retry_at }));
+        |job: &Job, retry_at| AttemptResult::Settled(Box::new(webhook::Settled { entry: entry(&make, job), retry_at }));
     let jobs: Vec<_> = (0..5).map(|_| job()).collect();
     let change = ChangeSet { lease: Some(lease), ..make.change(vec![Write::Enqueue(jobs.clone())]) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
@@ -156,11 +158,12 @@ fn what_is_recorded_is_found_by_its_key() {
     let fates = vec![
         (jobs[0], settled(&jobs[0], None)),
         (jobs[1], settled(&jobs[1], Some(make.tick()))),
-        (jobs[2], Fate::Back(make.tick())),
-        (jobs[3], Fate::Parked),
-        (jobs[4], Fate::Gone),
+        (jobs[2], AttemptResult::Back(make.tick())),
+        (jobs[3], AttemptResult::Parked),
+        (jobs[4], AttemptResult::Gone),
     ];
-    let pulse = Pulse { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
+    let pulse =
+        HealthDelta { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
     let recorded = deliveries::record(&mut db, lease.worker, &fates, &[((tenant, to.id), pulse)]).unwrap();
     assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
     must_be_led(&mut db, &[]);
@@ -219,7 +222,7 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
         now: make.tick(),
     };
     let mut steps = |which: &Again| {
-        again::events(&mut db, (tenant, to.id), which, Some(make.id()), 9).unwrap();
+        redelivery::events(&mut db, (tenant, to.id), which, Some(make.id()), 9).unwrap();
         plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect::<Vec<_>>()
     };
     let every = steps(&all);
@@ -236,9 +239,9 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
 /// The step from one subscription to the next goes past everything that the one has queued.
 #[test]
 fn no_step_to_the_next_subscription_walks_a_backlog() {
-    for (claim, after) in [(Claim::Lanes as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
+    for (claim, after) in [(Claim::SubscriptionQueues as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
         let Stored { mut db, make, tenant, to, lease } = stored();
-        let walk = Walk { after: Some((tenant, to.id)), lanes: 1, each: 9, busy: vec![] };
+        let walk = Walk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };
         deliveries::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
         let asked = std::mem::take(&mut db.asked);
         assert_eq!(asked.len(), 2, "of the tenant, and of the next one");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candor_port_storage::SlowReads;
-use candor_store_sqlite::{Options, SqliteStore};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::Fresh;
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::sqlite::SqliteConnection;
@@ -12,8 +12,9 @@ use diesel::sqlite::SqliteConnection;
 #[expect(clippy::expect_used, clippy::unused_async, reason = "a test without a store has failed; the suite awaits it")]
 pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fresh> {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = if in_memory { Options::memory() } else { Options::file(folder.path().join("candor.db")) };
-    let store = SqliteStore::open(&Options { slow_reads, ..options }).expect("a store");
+    let options =
+        if in_memory { SqliteOptions::memory() } else { SqliteOptions::file(folder.path().join("candor.db")) };
+    let store = SqliteStore::open(&SqliteOptions { slow_reads, ..options }).expect("a store");
     let address = store.address().to_owned();
     let sql = move |statement: String| {
         let mut connection = SqliteConnection::establish(&address).expect("a connection");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Subscription};
-use candor_port_storage::queue::{Claim, Claimed, Fate, Lane, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, QueueKey, Walk};
 use candor_port_storage::{Row, Version, Write};
 
 use super::queue::just_before;
@@ -50,7 +50,7 @@ async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: World) {
     world.enqueue(&[first, good]).await;
     world.spoil(&format!("UPDATE delivery_jobs SET event_type = 'spoilt' WHERE attempt = {SPOILT}")).await;
     let mut now = start.plus_seconds(2);
-    for claim in [Claim::Oldest { most: MANY }, Claim::Lanes(walk(MANY))] {
+    for claim in [Claim::Oldest { most: MANY }, Claim::SubscriptionQueues(walk(MANY))] {
         let claimed = worker.claims(now, claim).await;
         assert_eq!(claimed.jobs, [good]);
         now = now.plus_seconds(LEASE_SECONDS * 2);
@@ -87,18 +87,20 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
         assert_eq!(one.all(now).await, jobs, "{now}");
         let until = now.plus_seconds(LEASE_SECONDS);
         for worker in [&one, &other] {
-            for claim in [Claim::Oldest { most: MANY }, Claim::Lanes(walk(MANY)), Claim::Parked(walk(MANY))] {
+            for claim in
+                [Claim::Oldest { most: MANY }, Claim::SubscriptionQueues(walk(MANY)), Claim::Parked(walk(MANY))]
+            {
                 let Claimed { jobs, .. } = worker.claims(just_before(until), claim).await;
                 assert_eq!(jobs, []);
             }
         }
         now = until;
     }
-    assert_eq!(in_order(Worker::new(&world).claims(now, Claim::Lanes(walk(MANY))).await.jobs), jobs);
+    assert_eq!(in_order(Worker::new(&world).claims(now, Claim::SubscriptionQueues(walk(MANY))).await.jobs), jobs);
 }
 
 /// Claims until nothing more comes.
-async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<Lane>) -> Claim + Send) -> Vec<Job> {
+async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueKey>) -> Claim + Send) -> Vec<Job> {
     let (mut found, mut after, mut fruitless) = (vec![], None, 0);
     while fruitless < 3 {
         let Claimed { jobs, next } = worker.claims(now, claim(after)).await;
@@ -111,7 +113,7 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<Lane>)
 }
 
 /// Workers claim at once, and what they got together is everything, once.
-async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<Lane>) -> Claim; 2]) {
+async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = found.iter().map(|it| (it.webhook_id, it.event_id)).collect();
@@ -131,8 +133,8 @@ async fn workers_at_once_never_get_the_same_delivery(world: World) {
         }
         let now = world.now().plus_seconds(1);
         let oldest = |_| Claim::Oldest { most: 7 };
-        let lanes = |after| Claim::Lanes(Walk { after, ..walk(3) });
-        share_out(&world, now, &jobs, [oldest, lanes]).await;
+        let queues = |after| Claim::SubscriptionQueues(Walk { after, ..walk(3) });
+        share_out(&world, now, &jobs, [oldest, queues]).await;
         Worker::new(&world).clears().await;
     }
 }
@@ -146,7 +148,7 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
         }
         let worker = Worker::new(&world);
         let due = worker.all(END).await;
-        worker.keeps(due.into_iter().map(|it| (it, Fate::Parked)).collect()).await;
+        worker.keeps(due.into_iter().map(|it| (it, AttemptResult::Parked)).collect()).await;
         let parked = |after| Claim::Parked(Walk { after, ..walk(3) });
         share_out(&world, world.now(), &jobs, [parked, parked]).await;
         Worker::new(&world).clears().await;
@@ -154,19 +156,19 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
 }
 
 /// Subscriptions of several tenants in the order of their ids, each with what it has due.
-async fn lanes(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(Lane, Vec<Job>)> {
+async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
-    let mut lanes = vec![];
+    let mut queues = vec![];
     for (number, size) in sizes.iter().enumerate() {
         let it = &worlds[number % worlds.len()];
         let to = it.subscriber().await;
         let jobs = backlog(it, &to, *size, from).await;
         // It has more, which is not due for long.
         it.enqueue(&[it.delivery_at(END, &to)]).await;
-        lanes.push((it.lane(&to), jobs));
+        queues.push((it.queue(&to), jobs));
     }
-    lanes.sort_by_key(|((tenant, id), _)| (tenant.to_bytes(), *id));
-    lanes
+    queues.sort_by_key(|((tenant, id), _)| (tenant.to_bytes(), *id));
+    queues
 }
 
 async fn every_subscription_gets_its_share(world: World) {
@@ -174,23 +176,23 @@ async fn every_subscription_gets_its_share(world: World) {
     for each in [1, 4, 100] {
         for most in [1, 2, 3, 100] {
             let start = world.now();
-            let lanes = lanes(&world, &SIZES, start).await;
-            let busy: Vec<_> = lanes.iter().map(|(lane, _)| *lane).filter(|_| world.random.chance(25)).collect();
+            let queues = queues(&world, &SIZES, start).await;
+            let busy: Vec<_> = queues.iter().map(|(queue, _)| *queue).filter(|_| world.random.chance(25)).collect();
             let (worker, now) = (Worker::new(&world), start.plus_seconds(1));
             let (mut found, mut after, mut calls) = (vec![], None, 0);
             loop {
-                let walk = Walk { after, lanes: most, each, busy: busy.clone() };
-                let Claimed { jobs, next } = worker.claims(now, Claim::Lanes(walk)).await;
+                let walk = Walk { after, queues: most, each, busy: busy.clone() };
+                let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
                 let met: BTreeSet<_> = jobs.iter().map(|it| it.webhook_id).collect();
                 assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
                 found.extend(jobs);
                 (after, calls) = (next, calls + 1);
-                assert!(calls <= lanes.len() + 1, "the walk comes to no end");
+                assert!(calls <= queues.len() + 1, "the walk comes to no end");
                 if after.is_none() {
                     break;
                 }
             }
-            let served = lanes.iter().filter(|(lane, _)| !busy.contains(lane));
+            let served = queues.iter().filter(|(queue, _)| !busy.contains(queue));
             let wanted = served.flat_map(|(_, jobs)| jobs.iter().copied().take(each.into()));
             assert_eq!(in_order(found), in_order(wanted.collect()), "{each} of each, {most} at a time");
             worker.clears().await;
@@ -200,19 +202,19 @@ async fn every_subscription_gets_its_share(world: World) {
 }
 
 async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: World) {
-    let lanes = lanes(&world, &[2, 2, 2, 2], world.now()).await;
+    let queues = queues(&world, &[2, 2, 2, 2], world.now()).await;
     let (worker, now) = (Worker::new(&world), world.now().plus_seconds(1));
-    let busy = vec![lanes[0].0, lanes[1].0, lanes[3].0];
+    let busy = vec![queues[0].0, queues[1].0, queues[3].0];
     let (mut found, mut after) = (vec![], None);
-    for (lane, _) in &lanes {
-        let walk = Walk { after, lanes: 1, each: 9, busy: busy.clone() };
-        let Claimed { jobs, next } = worker.claims(now, Claim::Lanes(walk)).await;
+    for (queue, _) in &queues {
+        let walk = Walk { after, queues: 1, each: 9, busy: busy.clone() };
+        let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
         // At the last one a store may know already that nothing follows.
-        assert!(next == Some(*lane) || next.is_none() && *lane == lanes[3].0, "{next:?} at {lane:?}");
-        (found, after) = ([found, jobs].concat(), Some(*lane));
+        assert!(next == Some(*queue) || next.is_none() && *queue == queues[3].0, "{next:?} at {queue:?}");
+        (found, after) = ([found, jobs].concat(), Some(*queue));
     }
-    assert_eq!(in_order(found), in_order(lanes[2].1.clone()));
-    let end = worker.claims(now, Claim::Lanes(Walk { after, lanes: 1, each: 9, busy })).await;
+    assert_eq!(in_order(found), in_order(queues[2].1.clone()));
+    let end = worker.claims(now, Claim::SubscriptionQueues(Walk { after, queues: 1, each: 9, busy })).await;
     assert_eq!(end, Claimed::default());
 }
 
@@ -227,10 +229,10 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
         jobs.extend(backlog(it, to, 3, world.now()).await);
     }
     let due = worker.all(END).await;
-    worker.keeps(due.into_iter().map(|it| (it, Fate::Parked)).collect()).await;
+    worker.keeps(due.into_iter().map(|it| (it, AttemptResult::Parked)).collect()).await;
     here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
-    assert_eq!(worker.claims(END, Claim::Lanes(Walk { lanes: MANY, ..walk(9) })).await.jobs, []);
+    assert_eq!(worker.claims(END, Claim::SubscriptionQueues(Walk { queues: MANY, ..walk(9) })).await.jobs, []);
     let now = world.now();
     let taken = worker.all_parked(now).await;
     let of = |to: &Subscription| in_order(jobs.iter().filter(|it| it.webhook_id == to.id).copied().collect());
@@ -240,10 +242,10 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
     // One is due again, the others come round when the lease ends.
-    worker.keeps(vec![(of(&active)[0], Fate::Back(now))]).await;
+    worker.keeps(vec![(of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [of(&active)[0]]);
-    worker.keeps(found(&removed).into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+    worker.keeps(found(&removed).into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
     let again = Write::put(&Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
     there.save(vec![again]).await;
@@ -256,10 +258,10 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
     world.happened(&[EventType::EmployeeCreated; 3]).await;
     let worker = Worker::new(&world);
     let due = worker.all(END).await;
-    worker.keeps(due.iter().map(|it| (*it, Fate::Parked)).collect()).await;
+    worker.keeps(due.iter().map(|it| (*it, AttemptResult::Parked)).collect()).await;
     let (now, mut found) = (world.now(), vec![]);
     for _ in 0..3 {
-        let first = Walk { busy: vec![world.lane(&others)], ..walk(1) };
+        let first = Walk { busy: vec![world.queue(&others)], ..walk(1) };
         let Claimed { jobs, .. } = worker.claims(now, Claim::Parked(first)).await;
         assert_eq!(jobs.len(), 1);
         found.extend(jobs);
@@ -273,7 +275,7 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
 async fn an_empty_queue_gives_nothing(world: World) {
     world.subscriber().await;
     let worker = Worker::new(&world);
-    for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9)), Claim::Parked(walk(9))] {
+    for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9)), Claim::Parked(walk(9))] {
         assert_eq!(worker.claims(END, claim).await, Claimed::default());
     }
 }

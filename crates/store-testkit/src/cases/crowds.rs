@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use candor_domain::event::{Event, EventType};
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::library::Attribute;
 use candor_domain::observation::Observation;
-use candor_domain::replay::Replay;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};
 
@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// An observation with everything that the service saves with it.
-fn observing(world: &World, it: &Observation, replay: Replay) -> ChangeSet {
+fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
         requires: it.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],

@@ -6,9 +6,9 @@ use std::task::Poll;
 
 use candor_domain::audit;
 use candor_domain::event::EventType;
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
-use candor_domain::replay::Replay;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
@@ -37,7 +37,7 @@ async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
 }
 
 async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
-    let attempts: Vec<(Employee, Replay)> =
+    let attempts: Vec<(Employee, IdempotencyRecord)> =
         (0..60).map(|number| (world.make.employee(), world.make.replay(&format!("dropped-{number}")))).collect();
     let tasks = attempts.clone().into_iter().enumerate().map(|(number, (person, replay))| {
         let world = world.clone();
@@ -73,7 +73,7 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
 }
 
 /// Whether a change is there altogether or not at all.
-async fn whole(world: &World, person: &Employee, replay: &Replay) -> bool {
+async fn whole(world: &World, person: &Employee, replay: &IdempotencyRecord) -> bool {
     let World { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };

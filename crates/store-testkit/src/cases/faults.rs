@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::webhook::{self, DeliveryFilter, Subscription};
-use candor_port_storage::queue::{Again, Claim, Fate, Queue, Webhooks};
+use candor_port_storage::queue::{Again, AttemptResult, Claim, Queue, Webhooks};
 use candor_port_storage::store::{Storage, StorageError};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError, StorageExt, rows};
@@ -14,7 +14,7 @@ use super::queue::just_before;
 use crate::fixtures::joins;
 use crate::worker::{LEASE_SECONDS, Worker};
 use crate::world::{EVER, World};
-use crate::{Call, Case, Fault, Faulty};
+use crate::{Case, Fault, Faulty, FaultyCall};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -31,8 +31,8 @@ fn hire(world: &World) -> (Employee, ChangeSet) {
 
 async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     let faulty = Faulty::over(Arc::clone(&world.store));
-    faulty.fail(Call::Commit, 2, Fault::Before);
-    faulty.fail(Call::Commit, 3, Fault::After);
+    faulty.fail(FaultyCall::Commit, 2, Fault::Before);
+    faulty.fail(FaultyCall::Commit, 3, Fault::After);
     let mut there = Vec::new();
     for _ in 0..4 {
         let (person, change) = hire(&world);
@@ -43,12 +43,15 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     }
     // What the caller is told, and what is so.
     assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
-    assert_eq!((faulty.calls(Call::Commit), faulty.calls(Call::Get), faulty.calls(Call::List)), (4, 4, 0));
+    assert_eq!(
+        (faulty.calls(FaultyCall::Commit), faulty.calls(FaultyCall::Get), faulty.calls(FaultyCall::List)),
+        (4, 4, 0)
+    );
     faulty.set_down(true);
     assert!(matches!(faulty.probe_write(world.now()).await, Err(StorageError::Unavailable(_))));
     faulty.set_down(false);
     assert!(faulty.probe_write(world.now()).await.is_ok());
-    faulty.fail(Call::Get, 1, Fault::After);
+    faulty.fail(FaultyCall::Get, 1, Fault::After);
     assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.is_err());
     assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.unwrap().is_none());
 }
@@ -62,8 +65,8 @@ async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     let worker = Worker::new(&world);
     let mut now = world.now();
     let claim = Claim::Oldest { most: 1 };
-    faulty.fail(Call::Claim, 1, Fault::Before);
-    faulty.fail(Call::Claim, 3, Fault::After);
+    faulty.fail(FaultyCall::Claim, 1, Fault::Before);
+    faulty.fail(FaultyCall::Claim, 3, Fault::After);
     for (answered, seconds) in [(false, 0), (true, LEASE_SECONDS), (false, LEASE_SECONDS)] {
         let claimed = faulty.claim(worker.lease(now), now, &claim).await.ok();
         assert_eq!(claimed.map(|it| it.jobs), answered.then(|| vec![job]));
@@ -71,14 +74,14 @@ async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     }
     assert_eq!(worker.all(just_before(now)).await, [], "it was leased without an answer");
     assert_eq!(worker.all(now).await, [job]);
-    faulty.fail(Call::Record, 1, Fault::Before);
-    faulty.fail(Call::Record, 2, Fault::After);
+    faulty.fail(FaultyCall::Record, 1, Fault::Before);
+    faulty.fail(FaultyCall::Record, 2, Fault::After);
     let mut lost = vec![];
     for _ in 0..3 {
-        lost.push(faulty.record(worker.id, vec![(job, Fate::Gone)], vec![]).await.ok().map(|it| it.lost));
+        lost.push(faulty.record(worker.id, vec![(job, AttemptResult::Gone)], vec![]).await.ok().map(|it| it.lost));
     }
     assert_eq!(lost, [None, None, Some(1)], "the second one was carried out");
-    assert_eq!((faulty.calls(Call::Claim), faulty.calls(Call::Record)), (3, 3));
+    assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));
 }
 
 async fn every_call_for_webhooks_can_fail(world: World) {

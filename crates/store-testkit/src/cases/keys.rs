@@ -1,7 +1,7 @@
 //! API keys: found by the hash of a secret, with the person they act for, and touched without being changed.
 
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::people::{Employee, Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write, rows};
@@ -131,7 +131,7 @@ async fn keys_belong_to_their_organization(world: World) {
     let key = ApiKey {
         environment: Environment::Test,
         access_level: AccessLevel::Admin,
-        scopes: Scopes::NONE.with(Scope::AuditRead).with(Scope::EmployeesWrite),
+        scopes: Permissions::NONE.with(Permission::AuditRead).with(Permission::EmployeesWrite),
         reads_per_minute: Some(u32::MAX),
         writes_per_minute: Some(0),
         expires_at: Some(Timestamp::from_millis(1_900_000_000_999)),

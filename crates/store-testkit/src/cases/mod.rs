@@ -1,6 +1,5 @@
 //! The rules of the port, by area.
 
-mod again;
 mod batches;
 mod claims;
 mod commits;
@@ -9,6 +8,7 @@ mod dropped;
 mod faults;
 mod feed;
 mod filters;
+mod health;
 mod itself;
 mod keys;
 mod lists;
@@ -16,9 +16,9 @@ mod log;
 mod objectives;
 mod pages;
 mod population;
-mod pulses;
 mod queue;
 mod records;
+mod redelivery;
 mod reporting;
 mod requires;
 mod rows;
@@ -59,10 +59,10 @@ pub(crate) fn all() -> Vec<Case> {
         queue::cases(),
         claims::cases(),
         records::cases(),
-        pulses::cases(),
+        health::cases(),
         webhooks::cases(),
         log::cases(),
-        again::cases(),
+        redelivery::cases(),
         sooner::cases(),
     ];
     areas.into_iter().flatten().collect()

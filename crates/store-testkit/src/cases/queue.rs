@@ -7,8 +7,8 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Origin, Subscription};
-use candor_port_storage::queue::{Claim, Claimed, Fate, QueueState, Walk};
+use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_port_storage::queue::{AttemptResult, Claim, Claimed, QueueState, Walk};
 use candor_port_storage::{ChangeSet, CommitError, Committed, Row, Version, Write};
 
 use crate::Case;
@@ -138,7 +138,7 @@ async fn twins_queue_an_event_once(world: World) {
         let worker = Worker::new(&world);
         let queued = worker.all(END).await;
         assert_eq!(queued, [world.delivery_of(&twins[winners[0]].0, &to)]);
-        worker.keeps(vec![(queued[0], Fate::Gone)]).await;
+        worker.keeps(vec![(queued[0], AttemptResult::Gone)]).await;
     }
 }
 
@@ -177,14 +177,14 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
     for worker in [&others, &mine] {
         let early = just_before(lease.until);
         assert_eq!(worker.all(early).await, []);
-        let all = Walk { lanes: MANY, ..walk(MANY) };
-        assert_eq!(worker.claims(early, Claim::Lanes(all)).await.jobs, []);
+        let all = Walk { queues: MANY, ..walk(MANY) };
+        assert_eq!(worker.claims(early, Claim::SubscriptionQueues(all)).await.jobs, []);
     }
     // Whoever has the lease needs no claim to record.
-    mine.keeps(vec![(created, Fate::Gone)]).await;
+    mine.keeps(vec![(created, AttemptResult::Gone)]).await;
     let left: Vec<_> = jobs.into_iter().filter(|it| *it != created).collect();
     assert_eq!(others.all(lease.until).await, left);
-    assert_eq!(mine.records(vec![(updated, Fate::Gone)]).await.lost, 1, "it is another's now");
+    assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
 }
 
 async fn a_change_without_a_lease_leases_nothing(world: World) {
@@ -204,15 +204,16 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
     let jobs = mine.all(world.now()).await;
     let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
-    mine.keeps(vec![(jobs[0], Fate::Settled(Box::new(again)))]).await;
+    mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(again)))]).await;
     // One waits for its second attempt, one is leased, and one is new.
-    let replay = |it: &Event| Job { origin: Origin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
+    let replay =
+        |it: &Event| Job { origin: DeliveryOrigin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
     let new = world.delivery_at(world.now(), &to);
-    let asked = vec![replay(&event), replay(&other), new, Job { origin: Origin::Test, ..new }];
+    let asked = vec![replay(&event), replay(&other), new, Job { origin: DeliveryOrigin::Test, ..new }];
     let lease = Some(Worker::new(&world).lease(world.now()));
     let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(asked)]) };
     assert_eq!(world.committed(change).await.unwrap().leased, [(to.id, new.event_id)]);
-    mine.keeps(vec![(jobs[1], Fate::Gone)]).await;
+    mine.keeps(vec![(jobs[1], AttemptResult::Gone)]).await;
     let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
     assert_eq!(mine.all(just_before(late)).await, [new]);
     assert_eq!(mine.all(late).await, [second]);
@@ -231,7 +232,7 @@ async fn a_promise_is_kept_or_not_made(world: World) {
     }
     let mine = Worker::new(&world);
     assert_eq!(mine.all(world.now()).await, [queued], "nothing was saved");
-    mine.keeps(vec![(queued, Fate::Gone)]).await;
+    mine.keeps(vec![(queued, AttemptResult::Gone)]).await;
     let promised = queued.promised(world.make.id());
     world.enqueue(&[new, promised]).await;
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
@@ -252,7 +253,7 @@ async fn of_many_promises_of_one_attempt_one_is_made(world: World) {
         assert_eq!(made.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
         assert_eq!(worker.all(END).await, made);
-        worker.keeps(vec![(made[0], Fate::Gone)]).await;
+        worker.keeps(vec![(made[0], AttemptResult::Gone)]).await;
     }
 }
 
@@ -260,7 +261,7 @@ async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
     let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
     let soon = world.now().plus_seconds(60);
     let mut jobs = vec![];
-    for (number, origin) in (1_u16..).zip(Origin::ALL) {
+    for (number, origin) in (1_u16..).zip(DeliveryOrigin::ALL) {
         let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(soon, &paused) };
         jobs.extend([job, world.delivery_at(soon, &paused).promised(world.make.id())]);
     }
@@ -306,6 +307,6 @@ async fn the_queue_says_how_it_does(world: World) {
     assert_eq!(state(at(30)).await, (2, Some(at(20))), "somebody has the first");
     let lease_ends = at(15 + LEASE_SECONDS);
     assert_eq!(state(lease_ends).await, (3, Some(at(10))), "it was due all the while");
-    worker.keeps(vec![(jobs[0], Fate::Parked)]).await;
+    worker.keeps(vec![(jobs[0], AttemptResult::Parked)]).await;
     assert_eq!(state(END).await, (2, Some(at(20))), "what is parked waits for nobody");
 }

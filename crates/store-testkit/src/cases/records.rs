@@ -4,7 +4,7 @@ use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Answered, Delivery, Job, Subscription};
 use candor_port_storage::StorageExt;
-use candor_port_storage::queue::{Fate, Recorded};
+use candor_port_storage::queue::{AttemptResult, Recorded};
 
 use super::log::entries;
 use super::queue::just_before;
@@ -42,9 +42,9 @@ async fn claimed(world: &World, count: usize) -> Claimed {
     Claimed { to, worker, jobs }
 }
 
-fn attempt(world: &World, job: &Job, answered: Answered, retry_at: Option<Timestamp>) -> (Delivery, Fate) {
+fn attempt(world: &World, job: &Job, answered: Answered, retry_at: Option<Timestamp>) -> (Delivery, AttemptResult) {
     let settled = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
-    (settled.entry.clone(), Fate::Settled(Box::new(settled)))
+    (settled.entry.clone(), AttemptResult::Settled(Box::new(settled)))
 }
 
 async fn what_is_done_leaves_the_queue_and_is_logged(world: World) {
@@ -71,7 +71,7 @@ async fn what_failed_is_due_again_with_the_next_number(world: World) {
         log.push(entry);
         // What was promised held for one attempt; when the first one was due never changes.
         wanted = Job { attempt: number + 1, delivery_id: None, ..job };
-        assert_eq!(worker.records(vec![(wanted, Fate::Gone)]).await.lost, 1, "nobody has it now");
+        assert_eq!(worker.records(vec![(wanted, AttemptResult::Gone)]).await.lost, 1, "nobody has it now");
         assert_eq!(worker.all(just_before(retry_at)).await, []);
         world.make.clock.advance_seconds(1_000);
     }
@@ -87,7 +87,13 @@ async fn what_was_not_attempted_goes_back_is_parked_or_gone(world: World) {
     let worker = Worker::new(&world);
     assert_eq!(worker.all(now).await, jobs);
     let later = now.plus_seconds(5);
-    worker.keeps(vec![(jobs[0], Fate::Back(later)), (jobs[1], Fate::Parked), (jobs[2], Fate::Gone)]).await;
+    worker
+        .keeps(vec![
+            (jobs[0], AttemptResult::Back(later)),
+            (jobs[1], AttemptResult::Parked),
+            (jobs[2], AttemptResult::Gone),
+        ])
+        .await;
     let other = Worker::new(&world);
     assert_eq!(other.all(just_before(later)).await, []);
     assert_eq!(other.all(later).await, [jobs[0]], "as it was, number and promise included");
@@ -103,28 +109,28 @@ async fn what_is_released_is_as_due_as_it_was(world: World) {
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(due).await, jobs);
-    worker.keeps(vec![(jobs[0], Fate::Released), (jobs[1], Fate::Parked)]).await;
+    worker.keeps(vec![(jobs[0], AttemptResult::Released), (jobs[1], AttemptResult::Parked)]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(due).await, [jobs[0]], "as it was, due time, number and promise included");
     assert_eq!(other.all_parked(due).await, [jobs[1]]);
-    other.keeps(jobs.iter().map(|it| (*it, Fate::Released)).collect()).await;
+    other.keeps(jobs.iter().map(|it| (*it, AttemptResult::Released)).collect()).await;
     let over = due.plus_seconds(LEASE_SECONDS);
     assert_eq!(worker.all(just_before(over)).await, [jobs[0]]);
-    worker.keeps(vec![(jobs[0], Fate::Released)]).await;
+    worker.keeps(vec![(jobs[0], AttemptResult::Released)]).await;
     assert_eq!(worker.all(over).await, jobs, "what was parked is due when the lease under which it was taken is over");
     assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
 }
 
 /// Every fate there is.
-fn fates(world: &World, job: &Job) -> Vec<Fate> {
+fn fates(world: &World, job: &Job) -> Vec<AttemptResult> {
     let later = Some(world.now().plus_seconds(9));
     vec![
         attempt(world, job, GOOD, None).1,
         attempt(world, job, BAD, later).1,
-        Fate::Back(world.now()),
-        Fate::Released,
-        Fate::Parked,
-        Fate::Gone,
+        AttemptResult::Back(world.now()),
+        AttemptResult::Released,
+        AttemptResult::Parked,
+        AttemptResult::Gone,
     ]
 }
 
@@ -137,7 +143,7 @@ async fn a_lost_lease_records_nothing(world: World) {
     // One is done, one is at its second attempt and leased again, one is back, and one is still the next worker's.
     let (done, fate) = attempt(&world, &jobs[0], GOOD, None);
     let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
-    next.keeps(vec![(jobs[0], fate), (jobs[1], again), (jobs[2], Fate::Back(END))]).await;
+    next.keeps(vec![(jobs[0], fate), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
     let second = Job { attempt: 2, ..jobs[1] };
     assert_eq!(slow.all(until).await, [second]);
     for job in &jobs {
@@ -149,10 +155,10 @@ async fn a_lost_lease_records_nothing(world: World) {
     }
     // Of a batch, what is held is recorded.
     let (kept, fate) = attempt(&world, &second, GOOD, None);
-    let batch = vec![(jobs[3], Fate::Gone), (second, fate), (jobs[0], Fate::Parked)];
+    let batch = vec![(jobs[3], AttemptResult::Gone), (second, fate), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
     assert_eq!(entries(&world, &to).await, [done, failed, kept]);
-    next.keeps(vec![(jobs[3], Fate::Back(until))]).await;
+    next.keeps(vec![(jobs[3], AttemptResult::Back(until))]).await;
     assert_eq!(next.all(until).await, [jobs[3]]);
     assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
 }
@@ -172,13 +178,13 @@ async fn a_record_that_fails_leaves_nothing(world: World) {
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
     // The id of an attempt is there already.
     let twice = settled(&jobs[2], entry.id, GOOD, None);
-    let batch = vec![(jobs[1], good), (jobs[2], Fate::Settled(Box::new(twice)))];
-    let lane = world.lane(&to);
-    let pulse = super::pulses::failed(&world);
-    assert!(world.store.record(worker.id, batch, vec![(lane, pulse)]).await.is_err());
+    let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(twice)))];
+    let queue = world.queue(&to);
+    let pulse = super::health::failed(&world);
+    assert!(world.store.record(worker.id, batch, vec![(queue, pulse)]).await.is_err());
     assert_eq!(entries(&world, &to).await, [entry]);
     assert_eq!(world.store.row::<Subscription>(world.tenant, to.id).await.unwrap().unwrap().value, to);
-    worker.keeps(vec![(jobs[1], Fate::Gone), (jobs[2], Fate::Back(world.now()))]).await;
+    worker.keeps(vec![(jobs[1], AttemptResult::Gone), (jobs[2], AttemptResult::Back(world.now()))]).await;
     assert_eq!(worker.all(END).await, [jobs[2]]);
 }
 
@@ -188,7 +194,12 @@ async fn nothing_is_recorded_twice(world: World) {
     let later = world.now().plus_seconds(60);
     let (good, done) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, again) = attempt(&world, &jobs[1], BAD, Some(later));
-    let batch = vec![(jobs[0], done), (jobs[1], again), (jobs[2], Fate::Back(later)), (jobs[3], Fate::Parked)];
+    let batch = vec![
+        (jobs[0], done),
+        (jobs[1], again),
+        (jobs[2], AttemptResult::Back(later)),
+        (jobs[3], AttemptResult::Parked),
+    ];
     worker.keeps(batch.clone()).await;
     assert_eq!(worker.records(batch).await.lost, 4);
     assert_eq!(entries(&world, &to).await, [good, bad]);

@@ -4,7 +4,7 @@ use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Subscription};
-use candor_port_storage::queue::Fate;
+use candor_port_storage::queue::AttemptResult;
 use candor_port_storage::{CommitError, Sooner, Write};
 
 use crate::Case;
@@ -31,9 +31,9 @@ async fn queued(world: &World, to: &Subscription, event: EventId) -> Option<Job>
     world.store.queued(world.tenant, to.id, event).await.unwrap()
 }
 
-fn fails(job: &Job, world: &World, retry_at: Timestamp) -> (Job, Fate) {
+fn fails(job: &Job, world: &World, retry_at: Timestamp) -> (Job, AttemptResult) {
     let id = job.delivery_id.unwrap_or_else(|| world.make.id());
-    (*job, Fate::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
+    (*job, AttemptResult::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
 }
 
 /// A subscription for which some events have failed once, and their next attempts, a day ahead.
@@ -70,14 +70,14 @@ async fn what_is_due_leased_or_parked_stays_as_it_is(world: World) {
     worker.all(tomorrow).await;
     // The first is due, the second parked and the third leased.
     let earlier = world.now().plus_seconds(-60);
-    worker.keeps(vec![(jobs[0], Fate::Back(earlier)), (jobs[1], Fate::Parked)]).await;
+    worker.keeps(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
     let all = jobs.iter().map(|it| sooner(&to, it.event_id, None)).collect();
     world.save(vec![Write::BringForward(all, tomorrow)]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(earlier).await, [jobs[0]], "it is not put off");
-    other.keeps(vec![(jobs[0], Fate::Gone)]).await;
+    other.keeps(vec![(jobs[0], AttemptResult::Gone)]).await;
     assert_eq!(other.all(tomorrow).await, [], "two would be made at once, or one without its subscription");
-    worker.keeps(vec![(jobs[2], Fate::Back(END))]).await;
+    worker.keeps(vec![(jobs[2], AttemptResult::Back(END))]).await;
     assert_eq!(other.all_parked(tomorrow).await, [jobs[1]]);
 }
 
@@ -120,7 +120,7 @@ async fn an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile(world: World
     let promised = Some((2, world.make.id()));
     world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, promised)], world.now())]).await;
     let done = settled(&leased[0], world.make.id(), GOOD, None);
-    worker.keeps(vec![(leased[0], Fate::Settled(Box::new(done)))]).await;
+    worker.keeps(vec![(leased[0], AttemptResult::Settled(Box::new(done)))]).await;
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, None);
     assert_eq!(worker.all(END).await, []);
 }

@@ -35,7 +35,7 @@ struct Full {
     connector: people::Connector,
     invitation: people::Invitation,
     observation: Observation,
-    replay: candor_domain::replay::Replay,
+    replay: candor_domain::idempotency::IdempotencyRecord,
 }
 
 impl Full {

@@ -1,10 +1,10 @@
 //! Twins with one idempotency key make one effect (decision B2).
 
 use candor_domain::event::EventType;
+use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
 use candor_domain::people::Employee;
-use candor_domain::replay::{RETENTION_SECONDS, Replay};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredReplay, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredAnswer, Version, Write};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -21,13 +21,13 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn once(world: &World, write: Write, replay: &Replay) -> ChangeSet {
+fn once(world: &World, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
     let events = vec![world.make.event(EventType::EmployeeCreated)];
     ChangeSet { events, replay: Some(replay.clone()), ..world.make.change(vec![write]) }
 }
 
-fn stored(replay: &Replay) -> StoredReplay {
-    StoredReplay { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
+fn stored(replay: &IdempotencyRecord) -> StoredAnswer {
+    StoredAnswer { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
 }
 
 fn just_before(at: Timestamp) -> Timestamp {
@@ -101,7 +101,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
 
 async fn an_answer_is_kept_until_it_expires(world: World) {
     let World { make, store, tenant, .. } = &world;
-    let replay = Replay { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
+    let replay = IdempotencyRecord { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
     world.commit(once(&world, joins(make.employee()), &replay)).await.unwrap();
     let end = replay.created_at.plus_seconds(RETENTION_SECONDS);
     for (now, wanted) in
@@ -118,11 +118,11 @@ async fn an_expired_answer_is_replaced(world: World) {
     let first = make.replay("again");
     world.commit(once(&world, joins(make.employee()), &first)).await.unwrap();
     let end = first.expires_at();
-    let early = Replay { created_at: just_before(end), ..make.replay("again") };
+    let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("again") };
     let result = world.commit(once(&world, joins(make.employee()), &early)).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "{result:?}");
 
-    let twins: Vec<_> = (0..10).map(|_| Replay { created_at: end, ..make.replay("again") }).collect();
+    let twins: Vec<_> = (0..10).map(|_| IdempotencyRecord { created_at: end, ..make.replay("again") }).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
         let (world, change) = (world.clone(), once(&world, joins(make.employee()), &replay));
         async move { world.commit(change).await }
@@ -156,9 +156,9 @@ async fn an_answer_without_an_effect_is_kept_like_any_other(world: World) {
     assert_eq!(store.replay(*tenant, &used.key, used.created_at).await.unwrap(), Some(stored(&used)));
 
     let end = first.expires_at();
-    let early = Replay { created_at: just_before(end), ..make.replay("nothing") };
+    let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("nothing") };
     assert!(!store.keep(*tenant, early).await.unwrap());
-    let anew = Replay { created_at: end, ..make.replay("nothing") };
+    let anew = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
     assert!(store.keep(*tenant, anew.clone()).await.unwrap());
     assert_eq!(store.replay(*tenant, &anew.key, end).await.unwrap(), Some(stored(&anew)));
     let elsewhere = world.elsewhere();

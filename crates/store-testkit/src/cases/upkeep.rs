@@ -1,7 +1,7 @@
 //! What is kept for a time only is removed in small portions, and nothing else is.
 
 use candor_domain::event::EventType;
-use candor_domain::replay::{RETENTION_SECONDS, Replay};
+use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
 use candor_domain::time::Timestamp;
 use candor_port_storage::ChangeSet;
 
@@ -64,7 +64,7 @@ async fn the_sweep_removes_what_is_old_in_portions(world: World) {
 
 async fn the_sweep_leaves_the_audit_log_alone(world: World) {
     let end = filled(std::slice::from_ref(&world), "key").await;
-    let last = Replay { created_at: end, ..world.make.replay("last") };
+    let last = IdempotencyRecord { created_at: end, ..world.make.replay("last") };
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
     let log = || async {
         super::lists::audit_log(&world, candor_domain::audit::Filter::default())

@@ -6,12 +6,12 @@ use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter, Job, SealedSecret, Subscription, Topic, Topics};
-use candor_port_storage::queue::{Claim, Fate, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, Walk};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
 
 use super::log::{entries, entry};
 use super::rows::named;
-use super::{lists, pulses};
+use super::{health, lists};
 use crate::Case;
 use crate::worker::{END, LEASE_SECONDS, MANY, Worker, in_order, walk};
 use crate::world::World;
@@ -93,7 +93,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     // Of each, one is due, one will be, one is parked and one is leased.
-    let fates = [Fate::Back(world.now()), Fate::Back(END), Fate::Parked];
+    let fates = [AttemptResult::Back(world.now()), AttemptResult::Back(END), AttemptResult::Parked];
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(fates.clone()));
     worker.keeps(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
@@ -106,13 +106,13 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let again = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
     assert!(matches!(again, Err(CommitError::Stale)), "{again:?}");
     // Whoever meets what is left lets it go, and the end is that nothing of it is left.
-    let claims = [Claim::Oldest { most: MANY }, Claim::Parked(Walk { lanes: MANY, ..walk(MANY) })];
+    let claims = [Claim::Oldest { most: MANY }, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })];
     let mut others = 0;
     for claim in claims {
         let met = worker.claims(END, claim).await.jobs;
         let (left, kept): (Vec<_>, Vec<_>) = met.into_iter().partition(|it| it.webhook_id == to.id);
         others += kept.len();
-        worker.keeps(left.into_iter().map(|it| (it, Fate::Gone)).collect()).await;
+        worker.keeps(left.into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
     }
     assert_eq!(others, 4, "of the other one");
     world.spoil("DELETE FROM webhooks").await;
@@ -171,9 +171,9 @@ async fn every_subscription_of_every_tenant_is_walked(world: World) {
     for number in 0..30 {
         let it = world.random.pick(&worlds);
         let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
-        let pulse = pulses::failed(&world);
+        let pulse = health::failed(&world);
         it.subscribed(value.clone()).await;
-        world.store.record(it.make.worker(), vec![], vec![(it.lane(&value), pulse)]).await.unwrap();
+        world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), pulse)]).await.unwrap();
         wanted.push((it.tenant, stored(it, &value).await.unwrap()));
     }
     wanted.sort_by_key(|(tenant, it)| (tenant.to_bytes(), it.value.id));
@@ -253,7 +253,7 @@ async fn a_corrupt_queued_delivery_names_its_column(world: World) {
         [("event_type", "'employee.created'", "'spoilt'"), ("origin", "'replay'", "''"), ("attempt", "1", "65536")];
     for (column, right, wrong) in table {
         world.spoil(&format!("UPDATE delivery_jobs SET {column} = {wrong}")).await;
-        for claim in [Claim::Oldest { most: 9 }, Claim::Lanes(walk(9))] {
+        for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9))] {
             let result = world.store.claim(worker.lease(world.now()), world.now(), &claim).await;
             assert_eq!(named(result), ("delivery_jobs", column), "{claim:?}");
             // They may have been leased before they were read.

@@ -5,7 +5,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::store::{Read, Storage};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
-use super::{Call, Faulty};
+use super::{Faulty, FaultyCall};
 
 impl<S: Storage + ?Sized> Faulty<S> {
     /// From now on the store has a clock of its own, which stands at this time.
@@ -17,19 +17,19 @@ impl<S: Storage + ?Sized> Faulty<S> {
 #[async_trait]
 impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     async fn master_keys(&self) -> Read<Vec<MasterKey>> {
-        self.through(Call::Itself, self.store.master_keys()).await
+        self.through(FaultyCall::Itself, self.store.master_keys()).await
     }
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
-        self.through(Call::Itself, self.store.add_master_key(key, seen)).await
+        self.through(FaultyCall::Itself, self.store.add_master_key(key, seen)).await
     }
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
-        self.through(Call::Itself, self.store.replace_master_keys(key)).await
+        self.through(FaultyCall::Itself, self.store.replace_master_keys(key)).await
     }
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;
-        self.through(Call::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } }).await
+        self.through(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } }).await
     }
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        self.through(Call::Itself, self.store.probe_write(at)).await
+        self.through(FaultyCall::Itself, self.store.probe_write(at)).await
     }
 }

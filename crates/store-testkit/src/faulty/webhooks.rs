@@ -5,31 +5,31 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Pulse, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::queue::{
-    Again, Claim, Claimed, Fate, Lane, Lease, Queue, QueueState, Recorded, Resend, Webhooks, WorkerId,
+    Again, AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, Resend, Webhooks, WorkerId,
 };
 use candor_port_storage::store::{Read, Storage};
 
-use super::{Call, Faulty};
+use super::{Faulty, FaultyCall};
 
 #[async_trait]
 impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
-        self.through(Call::Batch, self.store.subscribers(tenant)).await
+        self.through(FaultyCall::Batch, self.store.subscribers(tenant)).await
     }
-    async fn every_webhook(&self, after: Option<Lane>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
-        self.through(Call::Batch, self.store.every_webhook(after, most)).await
+    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+        self.through(FaultyCall::Batch, self.store.every_webhook(after, most)).await
     }
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        self.through(Call::Get, self.store.delivery(tenant, webhook, id)).await
+        self.through(FaultyCall::Get, self.store.delivery(tenant, webhook, id)).await
     }
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        self.through(Call::Batch, self.store.events_by_id(wanted)).await
+        self.through(FaultyCall::Batch, self.store.events_by_id(wanted)).await
     }
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
-        self.through(Call::Get, self.store.queued(tenant, webhook, event)).await
+        self.through(FaultyCall::Get, self.store.queued(tenant, webhook, event)).await
     }
     async fn to_deliver_again(
         &self,
@@ -39,22 +39,27 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         after: Option<EventId>,
         most: u16,
     ) -> Read<Vec<Resend>> {
-        self.through(Call::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
+        self.through(FaultyCall::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> Queue for Faulty<S> {
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
-        self.through(Call::Claim, self.store.claim(lease, now, claim)).await
+        self.through(FaultyCall::Claim, self.store.claim(lease, now, claim)).await
     }
-    async fn record(&self, worker: WorkerId, fates: Vec<(Job, Fate)>, pulses: Vec<(Lane, Pulse)>) -> Read<Recorded> {
-        self.through(Call::Record, self.store.record(worker, fates, pulses)).await
+    async fn record(
+        &self,
+        worker: WorkerId,
+        fates: Vec<(Job, AttemptResult)>,
+        health: Vec<(QueueKey, HealthDelta)>,
+    ) -> Read<Recorded> {
+        self.through(FaultyCall::Record, self.store.record(worker, fates, health)).await
     }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        self.through(Call::Upkeep, self.store.queue_state(now)).await
+        self.through(FaultyCall::Upkeep, self.store.queue_state(now)).await
     }
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        self.through(Call::Upkeep, self.store.keep_log(now, before, most)).await
+        self.through(FaultyCall::Upkeep, self.store.keep_log(now, before, most)).await
     }
 }

@@ -2,14 +2,14 @@
 
 use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
 use candor_domain::webhook::Verdict::{self, Allowed, Private};
-use candor_domain::webhook::{Target, Verdict as V};
+use candor_domain::webhook::{ReceiverUrl, Verdict as V};
 use candor_port_events::WebhookTransport;
 use candor_webhooks::{Sender, SenderSettings};
 
 use crate::support::{AMPLE, OK, Receiver, failed, post, sender, told};
 
 async fn judged(sender: &Sender, url: &str) -> Verdict {
-    sender.judge(&Target::parse(url).unwrap_or_else(|it| panic!("{url}: {it:?}"))).await
+    sender.judge(&ReceiverUrl::parse(url).unwrap_or_else(|it| panic!("{url}: {it:?}"))).await
 }
 
 #[tokio::test]

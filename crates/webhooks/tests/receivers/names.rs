@@ -1,12 +1,12 @@
-//! Names whose addresses change, are mixed, or are missing: told by a name server of the test.
+//! HostNames whose addresses change, are mixed, or are missing: told by a name server of the test.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use candor_domain::webhook::FailureReason::{Forbidden, NotHttps, Timeout, Unresolvable};
-use candor_domain::webhook::{Target, Verdict};
+use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_events::WebhookTransport;
-use candor_webhooks::{Names, Sender, SenderSettings};
+use candor_webhooks::{HostNames, Sender, SenderSettings};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -56,7 +56,7 @@ impl NameServer {
 
     fn sender_trusting(&self, network: &str) -> Sender {
         let trusted = vec![network.parse().unwrap()];
-        Sender::new(SenderSettings { trusted, names: Names::Server(self.address), ..SenderSettings::default() })
+        Sender::new(SenderSettings { trusted, names: HostNames::Server(self.address), ..SenderSettings::default() })
             .unwrap()
     }
 }
@@ -126,7 +126,7 @@ async fn an_answer_that_flips_between_check_and_attempt_is_refused() {
     let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
     let sender = names.sender();
-    assert_eq!(sender.judge(&Target::parse(&url(port)).unwrap()).await, Verdict::Allowed);
+    assert_eq!(sender.judge(&ReceiverUrl::parse(&url(port)).unwrap()).await, Verdict::Allowed);
     assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
     let secure = format!("https://hooks.example.com:{port}/");
     assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden));
@@ -178,7 +178,7 @@ async fn one_forbidden_address_among_others_refuses_them_all() {
         let names = NameServer::start(vec![mixed.clone()]).await;
         let sender = names.sender();
         let secure = format!("https://hooks.example.com:{port}/");
-        assert_eq!(sender.judge(&Target::parse(&secure).unwrap()).await, Verdict::Private, "{mixed:?}");
+        assert_eq!(sender.judge(&ReceiverUrl::parse(&secure).unwrap()).await, Verdict::Private, "{mixed:?}");
         assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden), "{mixed:?}");
     }
     assert_eq!(receiver.connections(), 0);
@@ -188,7 +188,7 @@ async fn one_forbidden_address_among_others_refuses_them_all() {
 async fn public_names_may_be_called() {
     for public in [vec![ip("9.9.9.9")], vec![ip("2620:fe::fe")], vec![ip("9.9.9.9"), ip("2620:fe::fe")]] {
         let names = NameServer::start(vec![public.clone()]).await;
-        let target = Target::parse("https://hooks.example.com/").unwrap();
+        let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
         assert_eq!(names.sender().judge(&target).await, Verdict::Allowed, "{public:?}");
     }
 }
@@ -197,7 +197,7 @@ async fn public_names_may_be_called() {
 async fn a_name_without_address_is_unresolvable_and_a_silent_server_runs_into_the_deadline() {
     let names = NameServer::start(vec![vec![]]).await;
     let sender = names.sender();
-    let target = Target::parse("https://hooks.example.com/").unwrap();
+    let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
     assert_eq!(sender.judge(&target).await, Verdict::Unresolvable);
     assert_eq!(told(&sender, post(target.as_str(), AMPLE)).await, failed(0, Unresolvable));
     let silent = NameServer::start(vec![]).await;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use candor_domain::webhook::{FailureReason, Outcome};
-use candor_port_events::{Attempt, Request, WebhookTransport};
+use candor_domain::webhook::{AttemptOutcome, FailureReason};
+use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -121,29 +121,29 @@ pub(crate) fn sender() -> Sender {
     Sender::new(loopback()).unwrap()
 }
 
-pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> Request {
+pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest {
     let headers = vec![("Content-Type", "application/json".to_owned()), ("X-Service-Event", "test.ping".to_owned())];
-    Request { url: url.into(), headers, body: Bytes::from_static(BODY.as_bytes()), deadline }
+    WebhookRequest { url: url.into(), headers, body: Bytes::from_static(BODY.as_bytes()), deadline }
 }
 
 /// One attempt by a new sender; it has to end in time whatever the receiver does.
-pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, Outcome) {
+pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, AttemptOutcome) {
     told(&sender(), post(url, deadline)).await
 }
 
-pub(crate) async fn told(sender: &Sender, request: Request) -> (u16, Outcome) {
+pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
     let limit = request.deadline + SLACK;
     let Attempt { response_status, duration, outcome } = sender.send(request).await;
     assert!(duration < limit, "it took {duration:?}");
     (response_status, outcome)
 }
 
-pub(crate) const fn acknowledged(status: u16) -> (u16, Outcome) {
-    (status, Outcome::Acknowledged)
+pub(crate) const fn acknowledged(status: u16) -> (u16, AttemptOutcome) {
+    (status, AttemptOutcome::Acknowledged)
 }
 
-pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, Outcome) {
-    (status, Outcome::Failed(reason))
+pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, AttemptOutcome) {
+    (status, AttemptOutcome::Failed(reason))
 }
 
 /// Waits for a condition, but not for ever.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Split, Unreadable, split};
+use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Split, UnreadableFile, split};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
@@ -93,10 +93,10 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn unreadable(file: &Path, reason: Unreadable) -> Error {
+fn unreadable(file: &Path, reason: UnreadableFile) -> Error {
     let reason = match reason {
-        Unreadable::Malformed(message) => message,
-        Unreadable::Invalid(problems) => {
+        UnreadableFile::Malformed(message) => message,
+        UnreadableFile::Invalid(problems) => {
             let each = problems.as_slice().iter().map(|it| format!("{} {}", it.field, it.message));
             each.collect::<Vec<_>>().join(", ")
         }

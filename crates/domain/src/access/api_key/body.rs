@@ -1,6 +1,6 @@
 //! What requests say of a key (§5, decisions B4 to B7).
 
-use super::super::{ALL_SCOPES, AccessLevel, Environment, Scope, Scopes};
+use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
 use super::ApiKey;
 use crate::fields::{Fields, Reference, Word};
 use crate::id::EmployeeKind;
@@ -23,12 +23,12 @@ const READ_ONLY: &[&str] =
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
 const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS), "What people call it.");
-const SCOPES: Field<Checked<Scopes>> = Field::new(
+const SCOPES: Field<Checked<Permissions>> = Field::new(
     "scopes",
     rule::rule(scopes, || Shape::List {
-        of: Box::new(Shape::Word(Scope::NAME)),
+        of: Box::new(Shape::Word(Permission::NAME)),
         min: 1,
-        max: Scope::ALL.len() + 1,
+        max: Permission::ALL.len() + 1,
         is_set: true,
     }),
     "What it may do: no more than the key that asks may do itself.",
@@ -57,7 +57,7 @@ pub struct Draft {
     /// Its level.
     pub access_level: AccessLevel,
     /// What it may do.
-    pub scopes: Scopes,
+    pub scopes: Permissions,
     /// The person it acts for.
     pub employee: Option<Reference<EmployeeKind>>,
     /// When it ends.
@@ -74,18 +74,18 @@ pub struct Patch {
     /// Its name.
     pub name: Option<String>,
     /// What it may do.
-    pub scopes: Option<Scopes>,
+    pub scopes: Option<Permissions>,
     /// When it ends.
     pub expires_at: Option<Option<Timestamp>>,
 }
 
-fn scopes(value: &Value) -> Result<Scopes, Flaw> {
+fn scopes(value: &Value) -> Result<Permissions, Flaw> {
     let words = rule::list(MAX_SCOPES, rule::text(0..=MAX_SCOPES * 4)).parse(value)?;
     if words.is_empty() {
         return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
     }
-    Scopes::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
-        let known: Vec<_> = Scope::words().into_iter().chain([ALL_SCOPES]).collect();
+    Permissions::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
+        let known: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
         Flaw::one_of(&known)
     })
 }

@@ -1,10 +1,10 @@
 //! Granting, rotating, revoking and authenticating, as tables.
 
 use super::*;
-use crate::access::{Denied, Scope};
+use crate::access::{Denied, Permission};
 use crate::json::{Object, Value};
 use crate::problem::{Code, Problems};
-use Scope::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
+use Permission::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -24,11 +24,11 @@ fn codes(problems: &Problems) -> Vec<(&str, Code)> {
     problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect()
 }
 
-fn set(scopes: &[Scope]) -> Scopes {
-    scopes.iter().fold(Scopes::NONE, |set, scope| set.with(*scope))
+fn set(scopes: &[Permission]) -> Permissions {
+    scopes.iter().fold(Permissions::NONE, |set, scope| set.with(*scope))
 }
 
-fn draft(scopes: Scopes, access_level: AccessLevel) -> Draft {
+fn draft(scopes: Permissions, access_level: AccessLevel) -> Draft {
     Draft {
         name: "Reporting".to_owned(),
         environment: Environment::Live,
@@ -46,7 +46,7 @@ fn key() -> ApiKey {
     ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, false, NOW).unwrap().state
 }
 
-fn caller(scopes: Scopes, level: AccessLevel) -> Caller {
+fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
     let key = ApiKey { scopes, access_level: level, ..key() };
     record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
 }
@@ -67,9 +67,9 @@ fn a_key_grants_only_what_it_has() {
         ((some, Standard), (some, Admin), false),
         ((some, Admin), (some, Admin), true),
         ((some, Admin), (more, Admin), false),
-        ((Scopes::ALL, Standard), (more, Standard), true),
-        ((more, Admin), (Scopes::ALL, Standard), false),
-        ((Scopes::ALL, Admin), (Scopes::ALL, Admin), true),
+        ((Permissions::ALL, Standard), (more, Standard), true),
+        ((more, Admin), (Permissions::ALL, Standard), false),
+        ((Permissions::ALL, Admin), (Permissions::ALL, Admin), true),
     ];
     for ((scopes, level), (wanted, wanted_level), allowed) in table {
         let granter = caller(scopes, level);
@@ -79,18 +79,20 @@ fn a_key_grants_only_what_it_has() {
         assert_eq!(made.err(), denied, "create {draft:?}");
         let other = ApiKey { scopes: wanted, access_level: wanted_level, ..key() };
         assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
-        let narrow = ApiKey { scopes: Scopes::NONE, access_level: wanted_level, ..key() };
+        let narrow = ApiKey { scopes: Permissions::NONE, access_level: wanted_level, ..key() };
         let patch = Patch { scopes: Some(wanted), ..Patch::default() };
         assert_eq!(narrow.update(patch, &granter, NOW).err(), denied, "widen {narrow:?}");
     }
-    let operator = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Scopes::ALL, Admin), &secret(2), None, false, NOW);
+    let operator =
+        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Permissions::ALL, Admin), &secret(2), None, false, NOW);
     assert!(operator.is_ok(), "the operator grants anything");
 }
 
 #[test]
 fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
     let other = EmployeeId::from_ulid(Ulid(8));
-    let admin = ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Scopes::ALL, ..key() };
+    let admin =
+        ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Permissions::ALL, ..key() };
     let table = [
         // the granter's person, whom the key acts for, allowed
         (None, None, true),
@@ -108,12 +110,12 @@ fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
         let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
-        let new = Draft { employee, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        let new = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), true, NOW);
         assert_eq!(made.err(), denied, "create {role:?} {person:?}");
         let stored = ApiKey { employee_id: person, ..key() };
         assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
-        let wider = Patch { scopes: Some(Scopes::ALL), ..Patch::default() };
+        let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
         assert_eq!(stored.update(wider, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
     }
 }
@@ -155,14 +157,14 @@ fn a_key_that_ends_gives_neither_itself_nor_another_a_later_end() {
         (at(60), at(59), true),
     ];
     for (own, given, allowed) in table {
-        let granter = Caller { expires_at: own, ..caller(Scopes::ALL, AccessLevel::Admin) };
+        let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
         let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
-        let new = Draft { expires_at: given, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        let new = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), false, NOW);
         assert_eq!(made.err(), denied, "create {own:?} {given:?}");
         let lasting = ApiKey { expires_at: given, ..key() };
         assert_eq!(lasting.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {own:?} {given:?}");
-        let wider = Patch { scopes: Some(Scopes::ALL), ..Patch::default() };
+        let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
         assert_eq!(lasting.update(wider, &granter, NOW).err(), denied, "widen {own:?} {given:?}");
         let soon_over = ApiKey { expires_at: at(1), ..key() };
         let longer = Patch { expires_at: Some(given), ..Patch::default() };
@@ -190,7 +192,7 @@ fn narrowing_needs_no_scope_and_a_new_name_neither() {
 
 #[test]
 fn an_org_admin_who_acts_through_a_standard_key_is_in_admin_context() {
-    let bound = ApiKey { employee_id: Some(PERSON), scopes: Scopes::ALL, ..key() };
+    let bound = ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, ..key() };
     let table = [(Role::OrgAdmin, true), (Role::Manager, false), (Role::Employee, false)];
     for (role, admin) in table {
         let caller = record(bound.clone(), Some((PERSON, role, Status::Active)))
@@ -200,7 +202,7 @@ fn an_org_admin_who_acts_through_a_standard_key_is_in_admin_context() {
         assert_eq!(caller.require_admin().is_ok(), admin);
         let made = ApiKey::create(
             KeyId::from_ulid(Ulid(3)),
-            draft(Scopes::ALL, AccessLevel::Admin),
+            draft(Permissions::ALL, AccessLevel::Admin),
             &secret(2),
             Some(&caller),
             false,
@@ -261,7 +263,7 @@ fn a_caller_is_what_the_key_says() {
 
 #[test]
 fn a_rotated_secret_goes_on_until_its_overlap_ends() {
-    let granter = caller(Scopes::ALL, AccessLevel::Admin);
+    let granter = caller(Permissions::ALL, AccessLevel::Admin);
     let at = |seconds: i64| NOW.plus_seconds(seconds);
     let good = |key: &ApiKey, number: u8, at: Timestamp| {
         record(key.clone(), None).authenticate(hash(secret(number).reveal()), at).is_some()
@@ -289,7 +291,7 @@ fn a_rotated_secret_goes_on_until_its_overlap_ends() {
 
 #[test]
 fn a_revoked_key_stays_as_it_is() {
-    let granter = caller(Scopes::ALL, AccessLevel::Admin);
+    let granter = caller(Permissions::ALL, AccessLevel::Admin);
     let revoked = key().revoke(NOW).unwrap().state;
     assert!(matches!(revoked.revoke(NOW), Err(Refusal::Conflict(_))));
     assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(Refusal::Conflict(_))));
@@ -300,7 +302,7 @@ fn a_revoked_key_stays_as_it_is() {
 fn a_key_is_bound_to_a_person_of_its_data_set() {
     let make = |text: &str, id: Option<EmployeeId>, exists: bool| {
         let employee = Some(Reference { text: text.to_owned(), id });
-        let draft = Draft { employee, ..draft(Scopes::ALL, AccessLevel::Standard) };
+        let draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
         ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, exists, NOW)
     };
     assert_eq!(make("emp", Some(PERSON), true).unwrap().state.employee_id, Some(PERSON));
@@ -316,7 +318,7 @@ fn each_bad_field_of_a_new_key_is_named() {
     let made = parse("").unwrap();
     assert_eq!(
         (made.environment, made.access_level, made.scopes),
-        (Environment::Live, AccessLevel::Standard, Scopes::ALL)
+        (Environment::Live, AccessLevel::Standard, Permissions::ALL)
     );
     assert_eq!(codes(&Draft::parse(vec![], NOW).unwrap_err()), [("name", Code::Required), ("scopes", Code::Required)]);
     let long = |chars: usize| "é".repeat(chars);

@@ -1,6 +1,6 @@
 //! What such keys are shown: no feed, no webhooks, their own notifications, and no answer that was kept for others.
 
-use candor_domain::access::{AccessLevel, Environment, Scope, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::ROUTES;
 use serde_json::{Value, json};
 
@@ -104,10 +104,10 @@ async fn a_lesser_key_does_not_get_the_secret_that_was_kept_for_another() {
         let first = once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await;
         assert_eq!(first.status, 201, "{}", first.text());
         assert_same(&once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
-        let settings = Scopes::NONE.with(Scope::SettingsWrite);
-        let as_much = world.key(Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        let settings = Permissions::NONE.with(Permission::SettingsWrite);
+        let as_much = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         assert_same(&once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
-        let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
         let joe = person(world, "joe", "employee", None).await;
         let bound = key_for(world, &joe, AccessLevel::Admin).await;
@@ -122,7 +122,7 @@ async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_anothe
     for it in every_store().await {
         let world = &it.world;
         let cast = Cast::gather(world).await;
-        let unbound = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let (hidden, seen) = (body("employee", &cast.other), body("employee", &cast.joe));
         let path = "/v1/employee-objectives";
         let first = once(world, &unbound, path, "o-1", &hidden).await;
@@ -153,7 +153,7 @@ async fn a_standard_key_does_not_get_the_link_of_an_invitation_that_was_kept_for
         let path = format!("/v1/employees/{}/invite", world.made("/v1/employees", pending).await);
         let first = once(world, &world.admin, &path, "i-1", &json!({})).await;
         assert!(first.json()["accept_url"].is_string(), "{}", first.text());
-        let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         assert_conflict(&once(world, &standard, &path, "i-1", &json!({})).await, "i-1", it.name);
         assert_same(&once(world, &world.admin, &path, "i-1", &json!({})).await, &first, it.name);
     }
@@ -174,6 +174,6 @@ async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
     assert_eq!(narrowed.status, 200, "{}", narrowed.text());
     assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "narrowed");
     // Another key is judged by what it may do now.
-    let other = world.scoped(&[Scope::EmployeesWrite]).await;
+    let other = world.scoped(&[Permission::EmployeesWrite]).await;
     assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
 }

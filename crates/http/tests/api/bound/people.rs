@@ -1,6 +1,6 @@
 //! Roles and reporting lines: whoever acts for a person gives nobody a role and brings nobody under that person.
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ async fn keys_of_the_organization_and_of_an_org_admin_do_all_of_it() {
     let cast = Cast::gather(&world).await;
     let admin = person(&world, "admin", "org_admin", None).await;
     let bound = key_for(&world, &admin, AccessLevel::Standard).await;
-    let unbound = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+    let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     for (mark, key) in [("1", bound), ("2", unbound)] {
         for asked in requests(&cast, mark).iter().filter(|it| it.3 == 403) {
             let answered = send(&world, &key, asked).await;
@@ -143,7 +143,7 @@ async fn rows_of_a_file_do_neither_also_not_through_one_another() {
         assert_eq!(below, ["deep@example.com", "report@example.com"], "{}: those who were below before", it.name);
         let other = world.get(&format!("/v1/employees/{}", cast.other)).await.json();
         assert_eq!(other["manager_id"], Value::Null, "{}", it.name);
-        let unbound = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         assert_eq!(denied(&upload(world, &unbound, "", &file).await), Vec::<u64>::new(), "{}", it.name);
     }
 }

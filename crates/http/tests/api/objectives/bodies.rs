@@ -1,6 +1,6 @@
 //! What creations, updates and actions take, and in which order they are refused (decisions A7, A13, C4 to C10).
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, objective, person, review};
@@ -75,7 +75,7 @@ async fn a_creation_is_refused_for_its_fields_then_the_level_then_the_owner() {
     let world = World::new().await;
     let admin = person(&world, "admin", "org_admin", None).await;
     let plain = person(&world, "plain", "manager", None).await;
-    let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+    let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     let nobody = "emp_00000000000000000000000001";
     for (key, owner, title, status) in [
         (&standard, nobody, "", 400),
@@ -99,7 +99,7 @@ async fn a_creation_is_refused_for_its_fields_then_the_level_then_the_owner() {
 async fn skipping_a_required_review_needs_an_admin_level_key() {
     let world = World::new().await;
     let owner = person(&world, "owner", "employee", None).await;
-    let standard = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+    let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     for setting in ["optional", "required", "disabled"] {
         review(&world, setting).await;
         for status in ["proposed", "approved", "in_progress"] {

@@ -1,6 +1,6 @@
 //! Filters, families and what is inlined (§4.2, decision C7).
 
-use candor_domain::access::Scope;
+use candor_domain::access::Permission;
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, created, ids, objective, person, walk};
@@ -129,7 +129,7 @@ async fn owners_and_summaries_are_inlined_with_their_scopes() {
         let listed = world.get(&format!("/v1/employee-objectives?expand={expand}")).await.json();
         assert_eq!(listed["data"], json!([wanted]));
     }
-    let key = world.scoped(&[Scope::ObjectivesRead]).await;
+    let key = world.scoped(&[Permission::ObjectivesRead]).await;
     for (expand, scope) in [("owner", "employees:read"), ("linked_summaries", "summaries:read")] {
         for path in [&path, "/v1/employee-objectives"] {
             let answered = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;

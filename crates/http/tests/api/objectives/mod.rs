@@ -14,7 +14,7 @@ use candor_service::operator::{self, KeyOrder};
 use serde_json::{Value, json};
 
 use crate::support::{Answered, World};
-use candor_domain::access::{AccessLevel, Environment, Scopes, Tenant};
+use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_port_storage::ChangeSet;
@@ -70,7 +70,7 @@ pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> 
     let order = KeyOrder {
         organization: world.organization,
         name: "Bound".to_owned(),
-        scopes: Scopes::ALL,
+        scopes: Permissions::ALL,
         level,
         environment: Environment::Live,
         employee: Some(person.to_owned()),

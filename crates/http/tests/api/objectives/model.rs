@@ -1,7 +1,7 @@
 //! Any sequence of actions, edits and days agrees with a model that is written from the contract alone.
 
 use candor_domain::time::Date;
-use candor_service::start;
+use candor_service::objective_autostart;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ async fn carry_out(world: &World, path: &str, step: &Step) -> u16 {
             200
         }
         Step::Days(_) => {
-            start::due_objectives(&world.shell, || true).await.unwrap();
+            objective_autostart::due_objectives(&world.shell, || true).await.unwrap();
             200
         }
     }

@@ -1,6 +1,6 @@
 //! What a key that acts for a person sees and does (§2.2, decision B5).
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
 
 use super::{KINDS, body, ids, key_for, objective, person, walk};
@@ -48,7 +48,7 @@ impl Cast {
         }
         let lifted = key_for(world, &stranger, AccessLevel::Admin).await;
         callers.push(("a stranger with an admin-level key", lifted, May::Nothing, May::Read));
-        let key = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Live).await;
+        let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         callers.push(("the organization", key, May::Write, May::Read));
         callers.push(("the organization's admins", world.admin.clone(), May::Write, May::Write));
         Self { owner, admin, callers }

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
-use candor_service::{operator, start};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_service::{objective_autostart, operator};
 use serde_json::{Value, json};
 
 use super::{Feed, KINDS, ask, body, created, person};
@@ -28,7 +28,7 @@ async fn statuses(world: &World, paths: &[String]) -> Vec<String> {
 }
 
 async fn swept(world: &World) -> u64 {
-    start::due_objectives(&world.shell, || true).await.unwrap()
+    objective_autostart::due_objectives(&world.shell, || true).await.unwrap()
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn two_instances_start_no_objective_twice() {
     for it in every_store().await {
         let world = &it.world;
         let other = operator::create_organization(&world.shell, "Other").await.unwrap();
-        let key = world.key_of(other, Scopes::ALL, AccessLevel::Admin, Environment::Live).await;
+        let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let owner = person(world, "owner", "employee", None).await;
         let elsewhere = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
         let elsewhere = world.bare("POST", "/v1/employees").key(&key).json(&elsewhere).send().await.json();
@@ -111,9 +111,9 @@ async fn two_instances_start_no_objective_twice() {
         let mut feed = Feed::from_now(world).await;
         let instances = [it.instance(11), it.instance(12), it.instance(13)];
         let (one, two, three) = tokio::join!(
-            start::due_objectives(&instances[0], || true),
-            start::due_objectives(&instances[1], || true),
-            start::due_objectives(&instances[2], || true),
+            objective_autostart::due_objectives(&instances[0], || true),
+            objective_autostart::due_objectives(&instances[1], || true),
+            objective_autostart::due_objectives(&instances[2], || true),
         );
         assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", it.name);
         let mut started: Vec<_> = feed.read().await.iter().map(|it| it["data"]["id"].to_string()).collect();
@@ -136,10 +136,10 @@ async fn a_start_that_is_told_to_stop_ends_after_a_whole_batch_and_the_next_goes
     for _ in 0..60 {
         approved(&world, KINDS[0], &owner, "2026-02-01").await;
     }
-    assert_eq!(start::due_objectives(&world.shell, || false).await.unwrap(), 0);
+    assert_eq!(objective_autostart::due_objectives(&world.shell, || false).await.unwrap(), 0);
     let batches = Cell::new(0);
     let one_batch = || batches.replace(batches.get() + 1) < 1;
-    let first = start::due_objectives(&world.shell, one_batch).await.unwrap();
+    let first = objective_autostart::due_objectives(&world.shell, one_batch).await.unwrap();
     assert!(first > 0 && first < 60, "{first}");
     let begun = |list: Value| list["data"].as_array().unwrap().len();
     let path = "/v1/employee-objectives?limit=100&filter[status]=in_progress";

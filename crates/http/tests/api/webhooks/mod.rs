@@ -1,8 +1,8 @@
 //! Webhook subscriptions as clients see them, with receivers that nothing is sent to (§2.4, §2.5, §4.4, decisions F).
 
-mod again;
 mod live;
 mod log;
+mod redelivery;
 mod replays;
 mod rotation;
 mod stores;

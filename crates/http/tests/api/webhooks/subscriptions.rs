@@ -1,6 +1,6 @@
 //! Making, reading, changing and deleting subscriptions.
 
-use candor_domain::access::{AccessLevel, Environment, Scopes};
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::webhook::{Streak, Subscription};
 use candor_port_storage::StorageExt;
 use futures_util::future::join_all;
@@ -292,7 +292,7 @@ async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret()
 async fn the_test_data_set_has_subscriptions_of_its_own() {
     let world = World::new().await;
     let live = subscribed(&world, &["*"]).await;
-    let key = world.key(Scopes::ALL, AccessLevel::Standard, Environment::Test).await;
+    let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["employee.created"]});
     let created = world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await;
     assert_eq!(created.status, 201);

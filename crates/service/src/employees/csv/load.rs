@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::Tenant;
-use candor_domain::csv::{File, Known, Names};
+use candor_domain::csv::{File, Known, PersonNames};
 use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
@@ -75,7 +75,7 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
 }
 
 /// What the managers and departments that people have now are called; only a dry run wants to know.
-pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Result<Names, Error> {
+pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
     let managers: BTreeSet<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
     let departments: BTreeSet<_> = known.people.iter().filter_map(|it| it.department_id).collect();
     let (managers, departments): (Vec<_>, Vec<_>) = (managers.into_iter().collect(), departments.into_iter().collect());
@@ -83,7 +83,7 @@ pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Resul
         shell.store.rows::<Employee>(tenant, &managers),
         shell.store.rows::<Department>(tenant, &departments)
     )?;
-    Ok(Names {
+    Ok(PersonNames {
         people: managers.into_iter().map(|it| (it.value.id, it.value.email)).collect(),
         departments: departments.into_iter().map(|it| (it.value.id, it.value.name)).collect(),
     })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candor_domain::id::EmployeeId;
 use candor_service::employees::csv::PIECE;
-use candor_store_testkit::{Call, Fault};
+use candor_store_testkit::{Fault, FaultyCall};
 
 use super::{assert_tree, counts, everybody, send, upload};
 use crate::support::{World, json, kind};
@@ -25,7 +25,7 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
     let people = PIECE * 3;
     for (piece, fault) in [(1, Fault::Before), (2, Fault::Before), (2, Fault::After), (3, Fault::After)] {
         let world = World::new().await;
-        world.store.fail(Call::Commit, piece, fault);
+        world.store.fail(FaultyCall::Commit, piece, fault);
         let file = file(people, "Ada");
         let once = || world.once("key", "file");
         assert_eq!(kind(send(&world, once(), &[], &file).await), "unavailable");

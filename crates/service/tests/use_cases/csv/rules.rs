@@ -4,7 +4,7 @@ use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::fields::Word;
 use candor_domain::people::{Custom, Role, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::Trail;
+use candor_port_storage::store::History;
 use candor_service::library::departments;
 use candor_service::{audit_log, connectors, employees};
 

@@ -27,7 +27,7 @@ async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
     assert_eq!((desk.log(id).await.len(), desk.engine.held()), (8, 0));
     // Another process need not wait for any lease.
     let other = desk.another(3);
-    assert_eq!(other.turn().await.unwrap(), 13);
+    assert_eq!(other.run_once().await.unwrap(), 13);
     assert_eq!(desk.log(id).await.len(), 21);
 }
 
@@ -43,6 +43,6 @@ async fn an_attempt_that_does_not_end_is_cut_off_and_given_back() {
     stop.send(()).unwrap();
     engine.await.unwrap();
     desk.script.let_go();
-    assert_eq!(desk.another(3).turn().await.unwrap(), 1);
+    assert_eq!(desk.another(3).run_once().await.unwrap(), 1);
     assert_eq!(desk.log(id).await.len(), 1);
 }

@@ -16,12 +16,12 @@ async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped(
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(503));
     desk.hire().await;
-    assert_eq!(desk.turn().await, 1);
+    assert_eq!(desk.run_once().await, 1);
     for delay in [30, 120, 600, 3_600, 21_600, 86_400] {
-        assert_eq!((desk.turn().await, desk.turn_after(delay - 1).await), (0, 0), "{delay}");
-        assert_eq!(desk.turn_after(1).await, 1, "{delay}");
+        assert_eq!((desk.run_once().await, desk.run_once_after(delay - 1).await), (0, 0), "{delay}");
+        assert_eq!(desk.run_once_after(1).await, 1, "{delay}");
     }
-    assert_eq!(desk.turn_after(1_000_000).await, 0);
+    assert_eq!(desk.run_once_after(1_000_000).await, 0);
 
     let since: Vec<_> = desk.script.take().iter().map(|it| (it.at.millis() - NOON.millis()) / 1000).collect();
     assert_eq!(since, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
@@ -42,8 +42,8 @@ async fn attempts_share_the_event_and_have_ids_of_their_own() {
     desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Silent);
     desk.hire().await;
-    desk.turn().await;
-    desk.turn_after(30).await;
+    desk.run_once().await;
+    desk.run_once_after(30).await;
     let sent = desk.script.take();
     assert_eq!((sent.len(), sent[0].event(), &sent[0].raw), (2, sent[1].event(), &sent[1].raw));
     assert_ne!(sent[0].headers["X-Service-Delivery-Id"], sent[1].headers["X-Service-Delivery-Id"]);
@@ -62,13 +62,13 @@ async fn failing(failures: usize) -> (Desk, candor_domain::id::WebhookId) {
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
     desk.queue(failures).await;
-    assert_eq!(desk.turn().await, failures);
+    assert_eq!(desk.run_once().await, failures);
     (desk, id)
 }
 
 async fn fails_once_more(desk: &Desk) {
     desk.queue(1).await;
-    assert_eq!(desk.turn().await, 1);
+    assert_eq!(desk.run_once().await, 1);
 }
 
 async fn notified(desk: &Desk) -> Vec<serde_json::Value> {
@@ -89,7 +89,7 @@ async fn forty_nine_failures_disable_nothing_and_fifty_over_a_day_do() {
     assert_eq!(members(&told, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
     assert_ne!(told[0]["recipient_id"], told[1]["recipient_id"]);
     desk.queue(1).await;
-    assert_eq!(desk.turn().await, 0, "and nothing is attempted any more");
+    assert_eq!(desk.run_once().await, 0, "and nothing is attempted any more");
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_change_in_between_does_not_keep_a_failing_subscription_active() {
     let (desk, id) = failing(60).await;
     desk.world.clock.advance_seconds(86_401);
     // The first commit of the disabling is lost before it is carried out; the next failure tries again.
-    desk.world.store.fail(candor_store_testkit::Call::Commit, 2, candor_store_testkit::Fault::Before);
+    desk.world.store.fail(candor_store_testkit::FaultyCall::Commit, 2, candor_store_testkit::Fault::Before);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);
     fails_once_more(&desk).await;

@@ -2,7 +2,7 @@
 
 use candor_domain::signature::verify;
 use candor_service::webhooks;
-use candor_store_testkit::{Call, Fault};
+use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
 use super::{Desk, Manner, members};
@@ -15,7 +15,7 @@ async fn an_event_arrives_signed_and_is_logged() {
     let desk = Desk::new().await;
     let (id, secret) = desk.subscribe(URL).await;
     desk.hire().await;
-    assert_eq!(desk.turn().await, 1);
+    assert_eq!(desk.run_once().await, 1);
     let [sent] = desk.script.take().try_into().unwrap();
     assert_eq!(sent.url, URL);
     assert_eq!((&sent.body["event"], &sent.body["data"]["status"]), (&json!("employee.created"), &json!("active")));
@@ -39,7 +39,7 @@ async fn an_event_arrives_signed_and_is_logged() {
     assert_eq!(json!(log), wanted);
     let shown = desk.subscription(id).await;
     assert_eq!(shown["last_delivery_status"], "success");
-    assert_eq!((desk.turn_after(100_000).await, desk.engine.held()), (0, 0));
+    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn each_subscription_gets_what_it_wants_once() {
     }
     desk.hire().await;
     desk.queue(40).await;
-    assert_eq!(desk.turn().await, 3 * 41);
+    assert_eq!(desk.run_once().await, 3 * 41);
     let sent = desk.script.take();
     for url in urls {
         let mut events: Vec<_> = sent.iter().filter(|it| it.url == url).map(super::Sent::event).collect();
@@ -70,7 +70,7 @@ async fn both_secrets_sign_for_a_day_after_a_rotation() {
     for (later, firsts) in [(0, Ok(())), (86_399, Ok(())), (1, Err(()))] {
         desk.world.clock.advance_seconds(later);
         desk.hire().await;
-        desk.turn().await;
+        desk.run_once().await;
         let [sent] = desk.script.take().try_into().unwrap();
         let check = |secret: &str| verify(secret, &sent.headers["X-Service-Signature"], &sent.raw, sent.at);
         assert_eq!((check(&first).map_err(drop), check(second)), (firsts, Ok(())), "{later}");
@@ -83,29 +83,29 @@ async fn what_is_queued_for_a_removed_subscription_dies() {
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
     desk.hire().await;
-    desk.turn().await;
+    desk.run_once().await;
     desk.hire().await;
     webhooks::remove(&desk.world.shell, &desk.world.admin(), id).await.unwrap();
-    desk.turn().await;
-    desk.turn_after(30).await;
+    desk.run_once().await;
+    desk.run_once_after(30).await;
     assert_eq!(desk.script.take().len(), 1);
-    assert_eq!((desk.turn_after(100_000).await, desk.engine.held()), (0, 0));
+    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
 }
 
 #[tokio::test]
 async fn what_cannot_be_looked_up_now_is_delivered_soon() {
     let desk = Desk::new().await;
     desk.subscribe(URL).await;
-    desk.world.store.fail(Call::Batch, 1, Fault::Before);
+    desk.world.store.fail(FaultyCall::Batch, 1, Fault::Before);
     desk.queue(1).await;
-    desk.turn().await;
+    desk.run_once().await;
     assert_eq!(desk.script.take().len(), 1, "an event that was not read with its claim is read for its attempt");
-    for (call, faults) in [(Call::Get, 1), (Call::Batch, 2)] {
+    for (call, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
         desk.world.clock.advance_seconds(2);
         (1..=faults).for_each(|it| desk.world.store.fail(call, it, Fault::Before));
         desk.queue(1).await;
-        assert_eq!((desk.turn().await, desk.script.take().len()), (1, 0), "{call:?}");
-        assert_eq!(desk.turn_after(5).await, 1);
+        assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{call:?}");
+        assert_eq!(desk.run_once_after(5).await, 1);
         assert_eq!(desk.script.take().len(), 1, "{call:?}");
     }
 }
@@ -118,8 +118,8 @@ async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
     for status in [200, 500] {
         desk.script.answer(URL, Manner::Status(status));
         let told = webhooks::test(&desk.world.shell, &desk.world.admin(), id).await.unwrap();
-        assert_eq!(desk.turn().await, 1);
-        assert_eq!(desk.turn_after(100_000).await, 0, "it is attempted once");
+        assert_eq!(desk.run_once().await, 1);
+        assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
         assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&told, "delivery_id"));
         assert_eq!((sent.event(), &sent.headers["X-Service-Event"]), (member(&told, "event_id"), &"test.ping".into()));
@@ -134,11 +134,11 @@ async fn what_is_sent_again_says_so_and_keeps_its_event() {
     let desk = Desk::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.hire().await;
-    desk.turn().await;
+    desk.run_once().await;
     let [first] = desk.script.take().try_into().unwrap();
     let delivery = first.headers["X-Service-Delivery-Id"].parse().unwrap();
     let told = webhooks::redeliver(&desk.world.shell, &desk.world.admin(), id, delivery).await.unwrap();
-    assert_eq!(desk.turn().await, 1);
+    assert_eq!(desk.run_once().await, 1);
     let [again] = desk.script.take().try_into().unwrap();
     assert_eq!((&again.raw, again.headers["X-Service-Replay"].as_str()), (&first.raw, "true"));
     assert_eq!(json!(again.headers["X-Service-Delivery-Id"]), json_of(&told)["delivery_id"]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_store_testkit::{Call, Fault};
+use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
 use super::{Desk, Manner, members, start, until};
@@ -18,11 +18,11 @@ async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
         // Handed over with the commit, and not attempted: the process might as well be dead.
         desk.hire().await;
         desk.world.clock.advance_seconds(wait);
-        assert_eq!(other.turn().await.unwrap(), 0, "{wait}");
+        assert_eq!(other.run_once().await.unwrap(), 0, "{wait}");
         assert_eq!(desk.engine.held(), 1);
         desk.world.clock.advance_seconds(30 - wait);
-        assert_eq!(other.turn().await.unwrap(), 1);
-        assert_eq!((desk.turn().await, desk.engine.held()), (0, 0), "the first one knows that its lease is over");
+        assert_eq!(other.run_once().await.unwrap(), 1);
+        assert_eq!((desk.run_once().await, desk.engine.held()), (0, 0), "the first one knows that its lease is over");
     }
     assert_eq!(desk.script.take().len(), 2);
 }
@@ -32,11 +32,11 @@ async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
     let desk = Desk::new().await;
     desk.subscribe(URL).await;
     desk.hire().await;
-    assert_eq!(desk.turn_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
+    assert_eq!(desk.run_once_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
     desk.hire().await;
-    assert_eq!(desk.turn_after(11).await, 0);
-    assert_eq!(desk.turn_after(18).await, 0);
-    assert_eq!(desk.turn_after(1).await, 1, "it comes round when the lease is over");
+    assert_eq!(desk.run_once_after(11).await, 0);
+    assert_eq!(desk.run_once_after(18).await, 0);
+    assert_eq!(desk.run_once_after(1).await, 1, "it comes round when the lease is over");
 }
 
 #[tokio::test]
@@ -45,12 +45,12 @@ async fn what_a_process_records_too_late_does_not_count() {
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
     desk.hire().await;
-    desk.world.store.fail(Call::Record, 1, Fault::Before);
-    assert!(desk.engine.turn().await.is_err());
+    desk.world.store.fail(FaultyCall::Record, 1, Fault::Before);
+    assert!(desk.engine.run_once().await.is_err());
     desk.world.clock.advance_seconds(30);
     let other = desk.another(3);
-    assert_eq!(other.turn().await.unwrap(), 1);
-    assert_eq!(desk.turn().await, 0);
+    assert_eq!(other.run_once().await.unwrap(), 1);
+    assert_eq!(desk.run_once().await, 0);
     let log = desk.log(id).await;
     assert_eq!((members(&log, "attempt"), desk.engine.held()), (vec![json!(1)], 0));
     assert_eq!(desk.script.take().len(), 2, "but its receiver saw it twice");
@@ -63,13 +63,13 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
         let (id, _) = desk.subscribe(URL).await;
         desk.script.answer(URL, Manner::Status(500));
         desk.queue(20).await;
-        desk.world.store.fail(Call::Record, 1, fault);
-        assert!(desk.engine.turn().await.is_err());
-        desk.turn().await;
+        desk.world.store.fail(FaultyCall::Record, 1, fault);
+        assert!(desk.engine.run_once().await.is_err());
+        desk.run_once().await;
         assert_eq!(desk.log(id).await.len(), 20, "{fault:?}");
         let streak = desk.stored(id).await.streak;
         assert_eq!((streak.failures, desk.script.take().len()), (20, 20), "{fault:?}");
-        assert_eq!((desk.engine.held(), desk.turn_after(30).await), (0, 20));
+        assert_eq!((desk.engine.held(), desk.run_once_after(30).await), (0, 20));
     }
 }
 
@@ -77,7 +77,7 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
 async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it() {
     let desk = Desk::new().await;
     desk.subscribe(URL).await;
-    (1..10_000).for_each(|it| desk.world.store.fail(Call::Claim, it, Fault::Before));
+    (1..10_000).for_each(|it| desk.world.store.fail(FaultyCall::Claim, it, Fault::Before));
     let engine = start(&desk.engine);
     desk.hire().await;
     until(async || desk.script.sent_to(URL) == 1).await;

@@ -19,9 +19,9 @@ use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, Schedule, Subscription, Target, Verdict};
+use candor_domain::webhook::{FailureReason, ReceiverUrl, Schedule, Subscription, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
-use candor_port_events::{Attempt, Outcome, Request, WebhookTransport};
+use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
 use candor_service::delivery::{Engine, Settings};
 use candor_service::vault::Vault;
@@ -96,12 +96,12 @@ impl Script {
 
 #[async_trait]
 impl WebhookTransport for Script {
-    async fn judge(&self, _: &Target) -> Verdict {
+    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
         Verdict::Allowed
     }
 
-    async fn send(&self, request: Request) -> Attempt {
-        let Request { url, headers, body, .. } = request;
+    async fn send(&self, request: WebhookRequest) -> Attempt {
+        let WebhookRequest { url, headers, body, .. } = request;
         let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(Manner::Status(200));
         let sent = Sent {
             at: self.clock.now(),
@@ -112,11 +112,11 @@ impl WebhookTransport for Script {
         };
         self.sent.lock().unwrap().push(sent);
         let (response_status, outcome, millis) = match manner {
-            Manner::Status(status) => (status, Outcome::of_status(status), 3),
-            Manner::Silent => (0, Outcome::Failed(FailureReason::Timeout), 15_000),
+            Manner::Status(status) => (status, AttemptOutcome::of_status(status), 3),
+            Manner::Silent => (0, AttemptOutcome::Failed(FailureReason::Timeout), 15_000),
             Manner::Hangs => {
                 drop(self.gate.acquire().await);
-                (200, Outcome::Acknowledged, 3)
+                (200, AttemptOutcome::Acknowledged, 3)
             }
         };
         Attempt { response_status, duration: Duration::from_millis(millis), outcome }
@@ -244,14 +244,14 @@ impl Desk {
         self.world.store.commit(self.tenant(), change).await.unwrap();
     }
 
-    pub(super) async fn turn(&self) -> usize {
-        self.engine.turn().await.unwrap()
+    pub(super) async fn run_once(&self) -> usize {
+        self.engine.run_once().await.unwrap()
     }
 
     /// Time passes, and what is due then is done.
-    pub(super) async fn turn_after(&self, seconds: i64) -> usize {
+    pub(super) async fn run_once_after(&self, seconds: i64) -> usize {
         self.world.clock.advance_seconds(seconds);
-        self.turn().await
+        self.run_once().await
     }
 }
 

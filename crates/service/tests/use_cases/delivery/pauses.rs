@@ -14,18 +14,18 @@ async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_wh
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
     desk.queue(3).await;
-    assert_eq!(desk.turn().await, 3);
+    assert_eq!(desk.run_once().await, 3);
     desk.update(id, json!({"active": false})).await;
     desk.hire().await;
     desk.script.take();
-    desk.turn_after(30).await;
-    assert_eq!((desk.turn_after(3_600).await, desk.script.take().len()), (0, 0));
+    desk.run_once_after(30).await;
+    assert_eq!((desk.run_once_after(3_600).await, desk.script.take().len()), (0, 0));
     desk.script.answer(URL, Manner::Status(200));
     desk.update(id, json!({"active": true})).await;
-    desk.turn().await;
+    desk.run_once().await;
     assert_eq!(desk.script.take().len(), 3, "what happened meanwhile is not queued");
     assert_eq!(members(&desk.log(id).await[3..], "attempt"), [2, 2, 2]);
-    assert_eq!((desk.turn_after(100_000).await, desk.engine.held()), (0, 0));
+    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
 }
 
 #[tokio::test]
@@ -34,13 +34,13 @@ async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
     desk.queue(1).await;
-    desk.turn().await;
+    desk.run_once().await;
     desk.update(id, json!({"active": false})).await;
-    desk.turn_after(30).await;
+    desk.run_once_after(30).await;
     desk.script.take();
     desk.world.clock.advance_seconds(112_350 - 30 + 1);
     desk.update(id, json!({"active": true})).await;
-    desk.turn().await;
+    desk.run_once().await;
     assert_eq!(desk.script.take().len(), 0);
     let log = desk.log(id).await;
     assert_eq!(members(&log, "status"), ["failed", "dropped"]);
@@ -53,11 +53,11 @@ async fn a_pause_by_another_process_is_seen_within_a_second() {
     let desk = Desk::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.queue(1).await;
-    desk.turn().await;
+    desk.run_once().await;
     desk.queue(2).await;
     let paused = body(r#"{"active": false}"#);
     webhooks::update(&desk.process(3), &desk.world.admin(), id, paused).await.unwrap();
     desk.script.take();
-    desk.turn_after(1).await;
+    desk.run_once_after(1).await;
     assert_eq!(desk.script.take().len(), 0);
 }

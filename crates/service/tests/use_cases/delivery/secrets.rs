@@ -26,9 +26,9 @@ async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
     let (id, _) = desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
     desk.queue(3).await;
-    assert!(blind.turn().await.unwrap() > 0, "it takes them, and finds that it cannot sign");
+    assert!(blind.run_once().await.unwrap() > 0, "it takes them, and finds that it cannot sign");
     assert_eq!((desk.script.sent(), blind.held()), (0, 0));
-    assert_eq!(desk.turn().await, 3, "nobody waits");
+    assert_eq!(desk.run_once().await, 3, "nobody waits");
     assert_eq!(desk.script.take().len(), 3);
     assert_eq!(members(&desk.log(id).await, "attempt"), [json!(1), json!(1), json!(1)]);
 }
@@ -39,13 +39,13 @@ async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
     desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
     desk.queue(1).await;
-    assert_eq!(blind.turn().await.unwrap(), 1);
+    assert_eq!(blind.run_once().await.unwrap(), 1);
     for wait in [0, 59] {
         desk.world.clock.advance_seconds(wait);
-        assert_eq!(blind.turn().await.unwrap(), 0, "after {wait} s");
+        assert_eq!(blind.run_once().await.unwrap(), 0, "after {wait} s");
     }
     desk.world.clock.advance_seconds(1);
-    assert_eq!(blind.turn().await.unwrap(), 1);
+    assert_eq!(blind.run_once().await.unwrap(), 1);
     assert_eq!(desk.script.sent(), 0);
 }
 
@@ -60,8 +60,8 @@ async fn who_lacks_a_key_delivers_what_it_can_sign() {
     let text = json!({"url": OTHER, "event_types": ["employee.created"]}).to_string();
     webhooks::create(&other, &desk.world.admin(), body(&text)).await.unwrap();
     desk.queue(2).await;
-    engine.turn().await.unwrap();
+    engine.run_once().await.unwrap();
     assert_eq!((desk.script.sent_to(OTHER), desk.script.sent_to(URL)), (2, 0));
-    desk.turn().await;
+    desk.run_once().await;
     assert_eq!((desk.script.sent_to(OTHER), desk.script.sent_to(URL)), (2, 4));
 }

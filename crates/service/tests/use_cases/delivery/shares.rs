@@ -30,7 +30,7 @@ async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
     let desk = Desk::new().await;
     desk.subscribe(GOOD).await;
     desk.queue(100).await;
-    assert_eq!((desk.turn().await, desk.engine.held()), (100, 0));
+    assert_eq!((desk.run_once().await, desk.engine.held()), (100, 0));
 }
 
 #[tokio::test]

@@ -10,8 +10,8 @@ use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::secret::Secret;
 use candor_domain::signature;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Outcome as Ended, headers};
-use candor_port_events::{Request, WebhookTransport};
+use candor_domain::webhook::{AttemptOutcome as Ended, headers};
+use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -100,7 +100,8 @@ impl Post {
 
     async fn send(&self, event: &Event, body: Bytes) -> Result<(), String> {
         let headers = headers(event, DeliveryId::from_bytes([1; 16]), &self.secrets, AT, &body, false);
-        let attempt = self.sender.send(Request { url: self.url.clone(), headers, body, deadline: DEADLINE }).await;
+        let attempt =
+            self.sender.send(WebhookRequest { url: self.url.clone(), headers, body, deadline: DEADLINE }).await;
         match attempt.outcome {
             Ended::Acknowledged => Ok(()),
             Ended::Failed(reason) => Err(format!("the sender alone failed: {reason:?}")),

@@ -1,16 +1,16 @@
-//! Turns: each tenant after the other, and each lane of a tenant after the other.
+//! Turns: each tenant after the other, and each queue of a tenant after the other.
 
 use std::collections::{HashMap, VecDeque};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 
-/// Lanes in the order of their turns.
+/// SubscriptionQueues in the order of their turns.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     tenants: VecDeque<Tenant>,
-    lanes: HashMap<Tenant, VecDeque<WebhookId>>,
+    queues: HashMap<Tenant, VecDeque<WebhookId>>,
     len: usize,
 }
 
@@ -19,24 +19,24 @@ impl Ring {
         self.len
     }
 
-    /// Puts a lane at the end of its tenant's.
-    pub(super) fn push(&mut self, (tenant, webhook): Lane) {
-        let lanes = self.lanes.entry(tenant).or_default();
-        if lanes.is_empty() {
+    /// Puts a queue at the end of its tenant's.
+    pub(super) fn push(&mut self, (tenant, webhook): QueueKey) {
+        let queues = self.queues.entry(tenant).or_default();
+        if queues.is_empty() {
             self.tenants.push_back(tenant);
         }
-        lanes.push_back(webhook);
+        queues.push_back(webhook);
         self.len += 1;
     }
 
-    /// Takes the lane whose turn it is; its tenant is at the end then.
-    pub(super) fn pop(&mut self) -> Option<Lane> {
+    /// Takes the queue whose turn it is; its tenant is at the end then.
+    pub(super) fn pop(&mut self) -> Option<QueueKey> {
         let tenant = self.tenants.pop_front()?;
-        let lanes = self.lanes.get_mut(&tenant)?;
-        let webhook = lanes.pop_front()?;
+        let queues = self.queues.get_mut(&tenant)?;
+        let webhook = queues.pop_front()?;
         self.len -= 1;
-        if lanes.is_empty() {
-            self.lanes.remove(&tenant);
+        if queues.is_empty() {
+            self.queues.remove(&tenant);
         } else {
             self.tenants.push_back(tenant);
         }
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn tenants_take_turns_and_so_do_the_lanes_of_each() {
-        let lane = |tenant, webhook| {
+        let queue = |tenant, webhook| {
             (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
         };
         let mut ring = Ring::default();
         for webhook in 1..=3 {
-            ring.push(lane(1, webhook));
+            ring.push(queue(1, webhook));
         }
-        ring.push(lane(2, 9));
+        ring.push(queue(2, 9));
         assert_eq!(ring.len(), 4);
         let order: Vec<_> = (0..8)
             .map(|_| {
@@ -68,7 +68,7 @@ mod tests {
                 it
             })
             .collect();
-        let (a, b, c, other) = (lane(1, 1), lane(1, 2), lane(1, 3), lane(2, 9));
+        let (a, b, c, other) = (queue(1, 1), queue(1, 2), queue(1, 3), queue(2, 9));
         assert_eq!(order, [a, other, b, other, c, other, a, other]);
         while ring.pop().is_some() {}
         assert_eq!((ring.len(), ring.pop()), (0, None));

@@ -1,7 +1,7 @@
 //! Which delivery is attempted next: a plain state machine over what this process holds.
 //!
-//! A lane is one subscription's part. Tenants take turns, and within each its lanes. How many attempts a lane may have
-//! under way at once adapts to how it answers, and lanes that were not seen to answer quickly never have more than half
+//! A queue is one subscription's part. Tenants take turns, and within each its queues. How many attempts a queue may have
+//! under way at once adapts to how it answers, and queues that were not seen to answer quickly never have more than half
 //! of the room together: receivers that hang delay nobody else.
 
 mod left;
@@ -13,7 +13,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 
 use crate::lease::{Ends, Now};
 use left::LeftAlone;
@@ -21,12 +21,12 @@ pub use pace::Answer;
 use pace::Pace;
 use ring::Ring;
 
-/// Lanes that are remembered while nothing of theirs is held.
+/// SubscriptionQueues that are remembered while nothing of theirs is held.
 const REMEMBERED: usize = 4096;
 
 /// How much there may be at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct QueueLimits {
     /// Attempts under way.
     pub attempts: usize,
     /// Deliveries that wait here to be attempted.
@@ -37,25 +37,25 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun<T> {
     /// What its end gives back.
-    pub place: Place,
+    pub place: QueuePlace,
     /// The delivery.
     pub item: T,
     /// The end of its lease.
     pub ends: Ends,
-    /// Whether its lane was full before, and is not any more.
+    /// Whether its queue was full before, and is not any more.
     pub makes_room: bool,
 }
 
 /// The place of an attempt among those under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct QueuePlace {
     /// The subscription.
-    pub lane: Lane,
+    pub queue: QueueKey,
     /// Which attempts of the subscription it was begun together with.
     round: u32,
 }
 
-impl Limits {
+impl QueueLimits {
     /// What one process has at most: each attempt has a socket.
     pub const OF_A_PROCESS: Self = Self { attempts: 256, waiting: 1280 };
 
@@ -66,18 +66,18 @@ impl Limits {
     }
 }
 
-/// What is held, lane by lane.
+/// What is held, queue by queue.
 #[derive(Debug)]
-pub(crate) struct Lanes<T> {
-    limits: Limits,
+pub(crate) struct SubscriptionQueues<T> {
+    limits: QueueLimits,
     /// An attempt begins only while so much is left of its lease.
     needs: Duration,
-    lanes: HashMap<Lane, State<T>>,
-    /// Lanes that nothing is taken for.
+    queues: HashMap<QueueKey, State<T>>,
+    /// SubscriptionQueues that nothing is taken for.
     left_alone: LeftAlone,
-    /// The lanes in which something waits.
+    /// The queues in which something waits.
     ring: Ring,
-    /// What is held in all lanes, and in those that are not known to answer quickly.
+    /// What is held in all queues, and in those that are not known to answer quickly.
     all: Count,
     slow: Count,
     /// What became of so many is not recorded yet.
@@ -110,12 +110,12 @@ impl<T> State<T> {
     }
 }
 
-impl<T> Lanes<T> {
-    pub(crate) fn new(limits: Limits, needs: Duration) -> Self {
+impl<T> SubscriptionQueues<T> {
+    pub(crate) fn new(limits: QueueLimits, needs: Duration) -> Self {
         Self {
             limits,
             needs,
-            lanes: HashMap::new(),
+            queues: HashMap::new(),
             left_alone: LeftAlone::default(),
             ring: Ring::default(),
             all: Count::default(),
@@ -144,7 +144,7 @@ impl<T> Lanes<T> {
         self.limits.room().saturating_sub(self.held() + self.reserved)
     }
 
-    /// Keeps room for so many, if there is any; [`Lanes::release`] ends that.
+    /// Keeps room for so many, if there is any; [`SubscriptionQueues::release`] ends that.
     pub(crate) const fn reserve(&mut self, count: usize) -> bool {
         let fits = self.room() >= count;
         if fits {
@@ -157,23 +157,23 @@ impl<T> Lanes<T> {
         self.reserved = self.reserved.saturating_sub(count);
     }
 
-    /// Whether a lane would take another one while so many are on their way to it.
-    pub(crate) fn takes(&self, lane: Lane, coming: usize) -> bool {
-        if self.left_alone.has(lane) {
+    /// Whether a queue would take another one while so many are on their way to it.
+    pub(crate) fn takes(&self, queue: QueueKey, coming: usize) -> bool {
+        if self.left_alone.has(queue) {
             return false;
         }
         let (waiting, depth, quick) =
-            self.lanes.get(&lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+            self.queues.get(&queue).map_or((0, Pace::new().depth(), false), State::<T>::measures);
         let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
         self.room() > coming && self.all.waiting + coming < self.limits.waiting && waiting + coming < depth && !crowded
     }
 
     /// Takes a delivery in, or gives it back where there is no room for it.
-    pub(crate) fn offer(&mut self, lane: Lane, item: T, ends: Ends) -> Result<(), T> {
-        let takes = self.takes(lane, 0);
-        // A lane that is refused something is remembered as well: it is full, and nothing should be claimed for it.
+    pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: Ends) -> Result<(), T> {
+        let takes = self.takes(queue, 0);
+        // A queue that is refused something is remembered as well: it is full, and nothing should be claimed for it.
         self.tidy();
-        let state = self.lanes.entry(lane).or_insert_with(State::new);
+        let state = self.queues.entry(queue).or_insert_with(State::new);
         if !takes {
             return Err(item);
         }
@@ -182,7 +182,7 @@ impl<T> Lanes<T> {
         self.slow.waiting += usize::from(!state.pace.is_quick());
         if !state.in_ring {
             state.in_ring = true;
-            self.ring.push(lane);
+            self.ring.push(queue);
         }
         Ok(())
     }
@@ -194,12 +194,12 @@ impl<T> Lanes<T> {
             return None;
         }
         for _ in 0..self.ring.len() {
-            let lane = self.ring.pop()?;
-            let begun = self.start_in(lane, now);
-            if let Some(state) = self.lanes.get_mut(&lane) {
+            let queue = self.ring.pop()?;
+            let begun = self.start_in(queue, now);
+            if let Some(state) = self.queues.get_mut(&queue) {
                 state.in_ring = !state.waiting.is_empty();
                 if state.in_ring {
-                    self.ring.push(lane);
+                    self.ring.push(queue);
                 }
             }
             if begun.is_some() {
@@ -209,12 +209,12 @@ impl<T> Lanes<T> {
         None
     }
 
-    fn start_in(&mut self, lane: Lane, now: Now) -> Option<Begun<T>> {
+    fn start_in(&mut self, queue: QueueKey, now: Now) -> Option<Begun<T>> {
         let Self { limits, needs, all, slow, .. } = self;
-        let state = self.lanes.get_mut(&lane)?;
+        let state = self.queues.get_mut(&queue)?;
         let quick = state.pace.is_quick();
         let crowded = !quick && slow.attempts >= limits.attempts / 2;
-        // While hardly anything hangs, a lane that does may go on as if it were new.
+        // While hardly anything hangs, a queue that does may go on as if it were new.
         let ease = slow.attempts < limits.attempts / 4;
         let width = if ease { state.pace.at_ease() } else { state.pace.width() };
         if crowded || state.attempts >= width {
@@ -229,7 +229,7 @@ impl<T> Lanes<T> {
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
                 let makes_room = was_full && !state.is_full();
-                let place = Place { lane, round: state.pace.round() };
+                let place = QueuePlace { queue, round: state.pace.round() };
                 return Some(Begun { place, item, ends, makes_room });
             }
         }
@@ -237,15 +237,15 @@ impl<T> Lanes<T> {
     }
 
     /// An attempt is over; what became of it is to be recorded. Without an answer the receiver was not asked.
-    pub(crate) fn ended(&mut self, place: Place, answer: Option<Answer>) {
+    pub(crate) fn ended(&mut self, place: QueuePlace, answer: Option<Answer>) {
         self.unrecorded += 1;
         self.left(place, answer);
     }
 
     /// An attempt is over, and nothing is to be recorded.
-    pub(crate) fn left(&mut self, Place { lane, round }: Place, answer: Option<Answer>) {
+    pub(crate) fn left(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<Answer>) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
-        let Some(state) = self.lanes.get_mut(&lane) else { return };
+        let Some(state) = self.queues.get_mut(&queue) else { return };
         state.attempts = state.attempts.saturating_sub(1);
         let before = state.pace.is_quick();
         self.slow.attempts = self.slow.attempts.saturating_sub(usize::from(!before));
@@ -275,7 +275,7 @@ impl<T> Lanes<T> {
     pub(crate) fn forget(&mut self, now: Now) -> usize {
         self.left_alone.forget(now);
         let before = self.all.waiting;
-        for state in self.lanes.values_mut() {
+        for state in self.queues.values_mut() {
             let waited = state.waiting.len();
             state.waiting.retain(|(_, ends)| ends.left(now) >= self.needs);
             let gone = waited - state.waiting.len();
@@ -287,41 +287,41 @@ impl<T> Lanes<T> {
         before - self.all.waiting
     }
 
-    /// The lanes that hold so much that nothing should be claimed for them.
-    pub(crate) fn full(&self) -> Vec<Lane> {
+    /// The queues that hold so much that nothing should be claimed for them.
+    pub(crate) fn full(&self) -> Vec<QueueKey> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
-        let mut full: Vec<_> = self.lanes.iter().filter(|(_, it)| is_full(it)).map(|(lane, _)| *lane).collect();
-        full.extend(self.left_alone.lanes());
+        let mut full: Vec<_> = self.queues.iter().filter(|(_, it)| is_full(it)).map(|(queue, _)| *queue).collect();
+        full.extend(self.left_alone.queues());
         full.sort_unstable();
         full.dedup();
         full
     }
 
-    /// How many more may wait in each of these lanes.
-    pub(crate) fn least_free(&self, lanes: &[Lane]) -> Option<usize> {
-        let free = |lane| {
+    /// How many more may wait in each of these queues.
+    pub(crate) fn least_free(&self, queues: &[QueueKey]) -> Option<usize> {
+        let free = |queue| {
             let (waiting, depth, _) =
-                self.lanes.get(lane).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+                self.queues.get(queue).map_or((0, Pace::new().depth(), false), State::<T>::measures);
             depth.saturating_sub(waiting)
         };
-        lanes.iter().map(free).min()
+        queues.iter().map(free).min()
     }
 
-    /// Takes nothing for a lane for some time, so that others may have it; says whether there is room to remember it.
-    pub(crate) fn leave_alone(&mut self, lane: Lane, now: Now, until: Ends) -> bool {
-        self.left_alone.add(lane, now, until)
+    /// Takes nothing for a queue for some time, so that others may have it; says whether there is room to remember it.
+    pub(crate) fn leave_alone(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
+        self.left_alone.add(queue, now, until)
     }
 
-    /// Begins nothing any more, and hands out what waits, lane by lane in their order.
+    /// Begins nothing any more, and hands out what waits, queue by queue in their order.
     pub(crate) fn close(&mut self) -> Vec<T> {
         self.open = false;
         self.ring = Ring::default();
         self.all.waiting = 0;
         self.slow.waiting = 0;
-        let mut lanes: Vec<_> = self.lanes.iter_mut().collect();
-        lanes.sort_unstable_by_key(|(lane, _)| **lane);
-        lanes.into_iter().flat_map(|(_, it)| it.waiting.drain(..)).map(|(item, _)| item).collect()
+        let mut queues: Vec<_> = self.queues.iter_mut().collect();
+        queues.sort_unstable_by_key(|(queue, _)| **queue);
+        queues.into_iter().flat_map(|(_, it)| it.waiting.drain(..)).map(|(item, _)| item).collect()
     }
 
     pub(crate) const fn is_open(&self) -> bool {
@@ -333,10 +333,10 @@ impl<T> Lanes<T> {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 
-    /// Forgets how idle lanes did when there are too many of them.
+    /// Forgets how idle queues did when there are too many of them.
     fn tidy(&mut self) {
-        if self.lanes.len() > REMEMBERED {
-            self.lanes.retain(|_, it| !it.is_idle());
+        if self.queues.len() > REMEMBERED {
+            self.queues.retain(|_, it| !it.is_idle());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What attempts say of their subscription adds up, whoever records it and in whatever order.
 
 use candor_domain::event::EventType;
-use candor_domain::webhook::{FailureReason, Outcome, Pulse, Status, Streak, Subscription};
-use candor_port_storage::queue::{Lane, Recorded};
+use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
+use candor_port_storage::queue::{QueueKey, Recorded};
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
 
 use crate::Case;
@@ -22,15 +22,15 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-const FAILED: Outcome = Outcome::Failed(FailureReason::Status);
+const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
 /// What one failure a moment ago adds.
-pub(super) fn failed(world: &World) -> Pulse {
-    Pulse::of(FAILED, Status::Failed, true, world.make.tick())
+pub(super) fn failed(world: &World) -> HealthDelta {
+    HealthDelta::of(FAILED, Status::Failed, true, world.make.tick())
 }
 
-async fn recorded(world: &World, pulses: Vec<(Lane, Pulse)>) -> Vec<(Lane, Streak)> {
-    let Recorded { streaks, lost } = world.store.record(Worker::new(world).id, vec![], pulses).await.unwrap();
+async fn recorded(world: &World, health: Vec<(QueueKey, HealthDelta)>) -> Vec<(QueueKey, Streak)> {
+    let Recorded { streaks, lost } = world.store.record(Worker::new(world).id, vec![], health).await.unwrap();
     assert_eq!(lost, 0);
     streaks
 }
@@ -40,19 +40,19 @@ async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
 }
 
 /// The subscription as it is after a pulse.
-fn after(before: &Subscription, pulse: Pulse) -> Subscription {
+fn after(before: &Subscription, pulse: HealthDelta) -> Subscription {
     let shown = before.after_delivery(pulse.last_status, pulse.last_at);
     Subscription { streak: pulse.after(before.streak), ..shown }
 }
 
 /// Some attempts as one pulse, not all of them in the order in which they ended.
-fn some(world: &World) -> Pulse {
+fn some(world: &World) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
-        let outcome = *world.random.pick(&[FAILED, FAILED, Outcome::Acknowledged]);
+        let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
         let status =
             if outcome == FAILED { *world.random.pick(&[Status::Failed, Status::Dropped]) } else { Status::Success };
-        Pulse::of(outcome, status, world.random.chance(80), at)
+        HealthDelta::of(outcome, status, world.random.chance(80), at)
     };
     (0..world.random.below(4)).fold(one(), |it, _| it.and(one()))
 }
@@ -65,19 +65,19 @@ async fn pulses_add_up_as_their_rule_says(world: World) {
         known.push((it.clone(), it.subscriber().await));
     }
     for _ in 0..60 {
-        let mut pulses = vec![];
+        let mut health = vec![];
         for (it, subscription) in &mut known {
             if world.random.chance(60) {
                 let pulse = some(&world);
                 *subscription = after(subscription, pulse);
-                pulses.push((it.lane(subscription), pulse));
+                health.push((it.queue(subscription), pulse));
             }
         }
-        let mut streaks = recorded(&world, pulses.clone()).await;
-        let at = |lane: &Lane| pulses.iter().position(|(it, _)| it == lane);
-        streaks.sort_by_key(|(lane, _)| at(lane));
-        let given = known.iter().filter(|(it, subscription)| at(&it.lane(subscription)).is_some());
-        let wanted: Vec<_> = given.map(|(it, subscription)| (it.lane(subscription), subscription.streak)).collect();
+        let mut streaks = recorded(&world, health.clone()).await;
+        let at = |queue: &QueueKey| health.iter().position(|(it, _)| it == queue);
+        streaks.sort_by_key(|(queue, _)| at(queue));
+        let given = known.iter().filter(|(it, subscription)| at(&it.queue(subscription)).is_some());
+        let wanted: Vec<_> = given.map(|(it, subscription)| (it.queue(subscription), subscription.streak)).collect();
         assert_eq!(streaks, wanted);
         for (it, subscription) in &known {
             assert_eq!(stored(it, subscription).await.value, *subscription);
@@ -87,15 +87,15 @@ async fn pulses_add_up_as_their_rule_says(world: World) {
 
 async fn two_pulses_of_one_subscription_both_count(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
-    let good = Pulse::of(Outcome::Acknowledged, Status::Success, true, world.make.tick());
+    let good = HealthDelta::of(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
-        let pulses = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
+        let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
         let before = stored(&world, &to).await.value;
-        let wanted = pulses.into_iter().fold(before, |it, pulse| after(&it, pulse));
-        let lanes = [world.lane(&to); 3].into_iter().zip(pulses).chain([(world.lane(&other), good)]);
-        let mut streaks = recorded(&world, lanes.collect()).await;
+        let wanted = health.into_iter().fold(before, |it, pulse| after(&it, pulse));
+        let queues = [world.queue(&to); 3].into_iter().zip(health).chain([(world.queue(&other), good)]);
+        let mut streaks = recorded(&world, queues.collect()).await;
         streaks.sort_by_key(|((_, id), _)| *id);
-        assert_eq!(streaks, [(world.lane(&to), wanted.streak), (world.lane(&other), Streak::default())]);
+        assert_eq!(streaks, [(world.queue(&to), wanted.streak), (world.queue(&other), Streak::default())]);
         assert_eq!(stored(&world, &to).await.value, wanted);
     }
 }
@@ -104,23 +104,23 @@ async fn pulses_recorded_at_once_all_count(world: World) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     let mut since = None;
     for round in 1..=3 {
-        let pulses: Vec<_> = (0..40).map(|_| failed(&world)).collect();
-        let tasks = pulses.iter().enumerate().map(|(number, pulse)| {
+        let health: Vec<_> = (0..40).map(|_| failed(&world)).collect();
+        let tasks = health.iter().enumerate().map(|(number, pulse)| {
             let world = world.clone();
-            let mut lanes: Vec<_> = subscriptions.iter().map(|it| (world.lane(it), *pulse)).collect();
+            let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *pulse)).collect();
             // Each meets them in another order.
-            lanes.rotate_left(number % 3);
-            async move { recorded(&world, lanes).await }
+            queues.rotate_left(number % 3);
+            async move { recorded(&world, queues).await }
         });
         let streaks = at_once(tasks).await;
         assert!(streaks.iter().all(|it| it.len() == 3));
-        since = since.or(pulses.first().map(|it| it.last_at));
+        since = since.or(health.first().map(|it| it.last_at));
         for it in &subscriptions {
             let now = stored(&world, it).await.value;
             assert_eq!(now.streak, Streak { failures: round * 40, since });
-            assert_eq!(now.last_delivery_at, pulses.last().map(|it| it.last_at));
+            assert_eq!(now.last_delivery_at, health.last().map(|it| it.last_at));
             // Each was told another number, the last one all of them.
-            let mut told: Vec<_> = streaks.iter().flatten().filter(|(lane, _)| *lane == world.lane(it)).collect();
+            let mut told: Vec<_> = streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
             told.sort_by_key(|(_, streak)| streak.failures);
             let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
             assert_eq!(told, ((round - 1) * 40 + 1..=round * 40).collect::<Vec<_>>());
@@ -132,8 +132,8 @@ async fn what_is_shown_never_goes_back_in_time(world: World) {
     let to = world.subscriber().await;
     let noon = world.make.tick();
     let pulse = |status, seconds| {
-        let outcome = if status == Status::Success { Outcome::Acknowledged } else { FAILED };
-        Pulse::of(outcome, status, false, noon.plus_seconds(seconds))
+        let outcome = if status == Status::Success { AttemptOutcome::Acknowledged } else { FAILED };
+        HealthDelta::of(outcome, status, false, noon.plus_seconds(seconds))
     };
     let steps = [
         (pulse(Status::Failed, 0), Status::Failed, 0),
@@ -144,7 +144,7 @@ async fn what_is_shown_never_goes_back_in_time(world: World) {
         (pulse(Status::Failed, 10), Status::Failed, 10),
     ];
     for (pulse, status, seconds) in steps {
-        assert_eq!(recorded(&world, vec![(world.lane(&to), pulse)]).await, [(world.lane(&to), Streak::default())]);
+        assert_eq!(recorded(&world, vec![(world.queue(&to), pulse)]).await, [(world.queue(&to), Streak::default())]);
         let now = stored(&world, &to).await.value;
         let shown = (now.last_delivery_status, now.last_delivery_at);
         assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{pulse:?}");
@@ -155,24 +155,24 @@ async fn a_pulse_for_nobody_is_nothing(world: World) {
     let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.elsewhere());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     let pulse = failed(&world);
-    let pulses = vec![
+    let health = vec![
         ((world.tenant, world.make.id()), pulse),
-        (world.lane(&removed), pulse),
-        (others.lane(&to), pulse),
-        (world.test_environment().lane(&to), pulse),
+        (world.queue(&removed), pulse),
+        (others.queue(&to), pulse),
+        (world.test_environment().queue(&to), pulse),
     ];
-    assert_eq!(recorded(&world, pulses.clone()).await, []);
+    assert_eq!(recorded(&world, health.clone()).await, []);
     assert_eq!(stored(&world, &to).await.value, to);
-    let with = [pulses, vec![(world.lane(&to), pulse)]].concat();
-    assert_eq!(recorded(&world, with).await, [(world.lane(&to), pulse.streak)]);
+    let with = [health, vec![(world.queue(&to), pulse)]].concat();
+    assert_eq!(recorded(&world, with).await, [(world.queue(&to), pulse.streak)]);
 }
 
 async fn failures_stop_counting_where_numbers_end(world: World) {
     let to = world.subscriber().await;
-    let many = Pulse { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
+    let many = HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
-        let streaks = recorded(&world, vec![(world.lane(&to), many)]).await;
-        assert_eq!(streaks, [(world.lane(&to), Streak { failures, ..many.streak })]);
+        let streaks = recorded(&world, vec![(world.queue(&to), many)]).await;
+        assert_eq!(streaks, [(world.queue(&to), Streak { failures, ..many.streak })]);
     }
 }
 
@@ -187,7 +187,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     world.subscribed(said(to.clone())).await;
     assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
     let pulse = failed(&world);
-    recorded(&world, vec![(world.lane(&to), pulse)]).await;
+    recorded(&world, vec![(world.queue(&to), pulse)]).await;
     let wanted = after(&to, pulse);
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
     // Whoever changes the subscription has seen an older pulse, or none.
@@ -200,7 +200,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
 async fn a_forgiven_subscription_starts_anew(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let pulse = failed(&world);
-    recorded(&world, vec![(world.lane(&to), pulse), (world.lane(&other), pulse)]).await;
+    recorded(&world, vec![(world.queue(&to), pulse), (world.queue(&other), pulse)]).await;
     // Of another tenant, or of nobody: nothing is there to forgive.
     world.elsewhere().save(vec![Write::WebhookForgiven(to.id)]).await;
     world.save(vec![Write::WebhookForgiven(world.make.id())]).await;
@@ -211,7 +211,7 @@ async fn a_forgiven_subscription_starts_anew(world: World) {
     assert_eq!(stored(&world, &to).await, Versioned { value: forgiven, version: Version(2) });
     assert_eq!(stored(&world, &other).await.value, after(&other, pulse));
     let next = failed(&world);
-    assert_eq!(recorded(&world, vec![(world.lane(&to), next)]).await, [(world.lane(&to), next.streak)]);
+    assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
     // What is recorded makes nothing happen.
     world.happened(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);

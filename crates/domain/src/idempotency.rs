@@ -75,7 +75,7 @@ impl Fingerprint {
 
 /// An answer that is kept for retries. Its body is sealed: the answer of a key or webhook creation holds a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replay {
+pub struct IdempotencyRecord {
     /// The client's key.
     pub key: IdempotencyKey,
     /// What was asked.
@@ -88,7 +88,7 @@ pub struct Replay {
     pub created_at: Timestamp,
 }
 
-impl Replay {
+impl IdempotencyRecord {
     /// Until when the answer is given again.
     #[must_use]
     pub const fn expires_at(&self) -> Timestamp {

@@ -5,7 +5,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id};
 use candor_domain::webhook::Status;
 use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
-use candor_port_storage::queue::{Again, Lane, Resend};
+use candor_port_storage::queue::{Again, QueueKey, Resend};
 use candor_port_storage::store::StorageError;
 
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ fn first_id(millis: i64) -> [u8; 16] {
 
 /// The statement that finds them. What was never delivered is met along an index that has the failures in the order of
 /// their events.
-pub(super) fn sql((tenant, webhook): Lane, which: &Again, after: Option<EventId>, most: u16) -> Sql {
+pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<EventId>, most: u16) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
     let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));

@@ -1,35 +1,35 @@
-//! Lanes that this process leaves to others for some time.
+//! SubscriptionQueues that this process leaves to others for some time.
 
 use std::collections::HashMap;
 
-use candor_port_storage::queue::Lane;
+use candor_port_storage::queue::QueueKey;
 
 use crate::lease::{Ends, Now};
 
 /// So many at most: every claim names them.
 const MOST: usize = 256;
 
-/// The lanes, and until when.
+/// The queues, and until when.
 #[derive(Debug, Default)]
-pub(super) struct LeftAlone(HashMap<Lane, Ends>);
+pub(super) struct LeftAlone(HashMap<QueueKey, Ends>);
 
 impl LeftAlone {
     /// One that is left alone already stays so until the time that was said first: else it might never be tried again.
     /// Says whether there was room for it.
-    pub(super) fn add(&mut self, lane: Lane, now: Now, until: Ends) -> bool {
+    pub(super) fn add(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
         self.forget(now);
-        let fits = self.has(lane) || self.0.len() < MOST;
+        let fits = self.has(queue) || self.0.len() < MOST;
         if fits {
-            self.0.entry(lane).or_insert(until);
+            self.0.entry(queue).or_insert(until);
         }
         fits
     }
 
-    pub(super) fn has(&self, lane: Lane) -> bool {
-        self.0.contains_key(&lane)
+    pub(super) fn has(&self, queue: QueueKey) -> bool {
+        self.0.contains_key(&queue)
     }
 
-    pub(super) fn lanes(&self) -> impl Iterator<Item = Lane> {
+    pub(super) fn queues(&self) -> impl Iterator<Item = QueueKey> {
         self.0.keys().copied()
     }
 

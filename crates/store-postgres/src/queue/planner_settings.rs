@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::PostgresStore;
-use crate::connection::flight::{Flight, carried_out, send};
+use crate::connection::transaction::{Transaction, carried_out, send};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
@@ -34,15 +34,15 @@ const SHARE: usize = 3;
 const WAIT: Duration = Duration::from_secs(5);
 
 /// A transaction whose statements are planned for a long queue; the last one's rows are the answer.
-pub(crate) fn steered(statements: Vec<Sql>) -> Flight {
+pub(crate) fn steered(statements: Vec<Sql>) -> Transaction {
     let last = statements.len();
     let mut all = vec![Sql::plain(STEER)];
     all.extend(statements);
-    Flight::transaction(all, last)
+    Transaction::of(all, last)
 }
 
 /// The same for a lease, whose commit waits for no disk.
-pub(super) fn leasing(statement: Sql) -> Flight {
+pub(super) fn leasing(statement: Sql) -> Transaction {
     steered(vec![Sql::plain(UNFLUSHED), statement])
 }
 
@@ -73,29 +73,30 @@ impl Turns {
 }
 
 impl PostgresStore {
-    /// Sends a flight when it is its turn. Once called it is carried out, whoever waits for it.
+    /// Sends a transaction when it is its turn. Once called it is carried out, whoever waits for it.
     pub(crate) async fn in_turn<T: Send + 'static>(
         &self,
-        flight: Flight,
+        transaction: Transaction,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
     ) -> Read<Vec<T>> {
         let (pool, turns) = (self.pool.clone(), self.turns.clone());
         let work = async move {
             let turn = turns.next().await.map_err(Failure::into_storage)?;
-            let rows = send(&pool, &flight, read).await.map_err(Failure::into_storage);
+            let rows = send(&pool, &transaction, read).await.map_err(Failure::into_storage);
             drop(turn);
             rows
         };
         carried_out(&self.home, work).await
     }
 
-    /// Sends a flight that may take long, beside the others.
+    /// Sends a transaction that may take long, beside the others.
     pub(crate) async fn send<T: Send + 'static>(
         &self,
-        flight: Flight,
+        transaction: Transaction,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
     ) -> Read<Vec<T>> {
         let pool = self.pool.clone();
-        carried_out(&self.home, async move { send(&pool, &flight, read).await.map_err(Failure::into_storage) }).await
+        carried_out(&self.home, async move { send(&pool, &transaction, read).await.map_err(Failure::into_storage) })
+            .await
     }
 }

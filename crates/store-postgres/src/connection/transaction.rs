@@ -17,28 +17,28 @@ use crate::connection::session::run;
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// How often a flight is tried when transactions get in each other's way.
+/// How often a transaction is tried when transactions get in each other's way.
 const TRIES: u32 = 4;
 /// A pause before trying again, longer every time, so that the others get done.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A flight that takes longer is given up, and so is its connection: the server's own limits should have ended it.
+/// A transaction that takes longer is given up, and so is its connection: the server's own limits should have ended it.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 /// Statements on their way to the server.
-pub(crate) struct Flight {
+pub(crate) struct Transaction {
     statements: Vec<Sql>,
     /// The places of those whose rows are the answer.
     answering: Range<usize>,
 }
 
-impl Flight {
+impl Transaction {
     /// One statement, which is a transaction by itself.
     pub(crate) fn alone(statement: Sql) -> Self {
         Self { statements: vec![statement], answering: 0..1 }
     }
 
     /// A transaction of several statements; the rows of the one at this place are the answer.
-    pub(crate) fn transaction(statements: Vec<Sql>, answering: usize) -> Self {
+    pub(crate) fn of(statements: Vec<Sql>, answering: usize) -> Self {
         let mut all = vec![Sql::plain("BEGIN")];
         all.extend(statements);
         all.push(Sql::plain("COMMIT"));
@@ -51,7 +51,7 @@ impl Flight {
             (Some(only), 0) => Self::alone(only),
             (last, before) => {
                 statements.extend(last);
-                Self { answering: 1..before + 2, ..Self::transaction(statements, 0) }
+                Self { answering: 1..before + 2, ..Self::of(statements, 0) }
             }
         }
     }
@@ -75,55 +75,55 @@ where
     }
 }
 
-/// Sends a flight and reads its answer; again, when it collided with other transactions.
+/// Sends a transaction and reads its answer; again, when it collided with other transactions.
 pub(crate) async fn send<T>(
     pool: &Pool,
-    flight: &Flight,
+    transaction: &Transaction,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
 ) -> Result<Vec<T>, Failure> {
     let mut tried = 1;
     loop {
-        match send_once(pool, flight, &read).await {
-            Landing::Done(rows) => return Ok(rows),
-            Landing::Undone(Failure::Collided(text)) if tried < TRIES => {
+        match send_once(pool, transaction, &read).await {
+            TransactionOutcome::Done(rows) => return Ok(rows),
+            TransactionOutcome::Undone(Failure::Collided(text)) if tried < TRIES => {
                 tracing::debug!(reason = text, tried, "transactions collided; trying again");
                 sleep(PAUSE * tried).await;
                 tried += 1;
             }
-            Landing::Undone(failure) | Landing::Unknown(failure) => return Err(failure),
+            TransactionOutcome::Undone(failure) | TransactionOutcome::Unknown(failure) => return Err(failure),
         }
     }
 }
 
-/// Sends a flight once.
+/// Sends a transaction once.
 pub(crate) async fn send_once<T>(
     pool: &Pool,
-    flight: &Flight,
+    transaction: &Transaction,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
-) -> Landing<T> {
+) -> TransactionOutcome<T> {
     let held = match pool.get().await {
         Ok(it) => Held::new(it),
-        Err(failure) => return Landing::Unknown(failure),
+        Err(failure) => return TransactionOutcome::Unknown(failure),
     };
-    let flown = match held.get() {
-        Ok(connection) => timeout(PATIENCE, fly(connection, flight, &read)).await,
-        Err(failure) => return Landing::Unknown(failure),
+    let sent = match held.get() {
+        Ok(connection) => timeout(PATIENCE, send_all(connection, transaction, &read)).await,
+        Err(failure) => return TransactionOutcome::Unknown(failure),
     };
-    let late = |_| Landing::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
-    let landing = flown.unwrap_or_else(late);
-    if !matches!(landing, Landing::Unknown(_)) {
+    let late = |_| TransactionOutcome::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
+    let outcome = sent.unwrap_or_else(late);
+    if !matches!(outcome, TransactionOutcome::Unknown(_)) {
         held.give_back();
     }
-    landing
+    outcome
 }
 
-/// How a flight ended.
-pub(crate) enum Landing<T> {
+/// How a transaction ended.
+pub(crate) enum TransactionOutcome<T> {
     /// It holds; these are the rows.
     Done(Vec<T>),
     /// Nothing of it holds, and the connection is in order.
     Undone(Failure),
-    /// There is no connection, or it is not in order; whether the flight holds is not known.
+    /// There is no connection, or it is not in order; whether the transaction holds is not known.
     Unknown(Failure),
 }
 
@@ -132,16 +132,16 @@ pub(crate) enum Landing<T> {
 ///
 /// Of a statement that could not be sent the server knows nothing. It is found out before the last one is sent, which then
 /// is a ROLLBACK; and where an answer could not be read, nobody says that nothing holds.
-async fn fly<T>(
+async fn send_all<T>(
     connection: &AsyncPgConnection,
-    flight: &Flight,
+    transaction: &Transaction,
     read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-) -> Landing<T> {
-    let Some((last, before)) = flight.statements.split_last() else { return Landing::Done(vec![]) };
+) -> TransactionOutcome<T> {
+    let Some((last, before)) = transaction.statements.split_last() else { return TransactionOutcome::Done(vec![]) };
     let (is_unsent, is_unread) = (AtomicBool::new(false), AtomicBool::new(false));
     let (is_unsent, is_unread) = (&is_unsent, &is_unread);
     let send = |place: usize, sql| {
-        let wanted = flight.answering.contains(&place);
+        let wanted = transaction.answering.contains(&place);
         let read = move |row: &mut dyn Fetch| {
             let read = if wanted { read(row).map(Some) } else { Ok(None) };
             read.inspect_err(|_| is_unread.store(true, Ordering::Relaxed))
@@ -158,12 +158,12 @@ async fn fly<T>(
     let (mut answers, ended) = join(sent, end).await;
     answers.push(ended);
     // With one statement, its own failure undoes it; else the last one ends the transaction either way.
-    let ended = flight.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
+    let ended = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(answers) => Landing::Done(answers.into_iter().flatten().flatten().collect()),
-        Err(Failure::Lost(text)) => Landing::Unknown(Failure::Lost(text)),
-        Err(failure) if ended && !is_unread.load(Ordering::Relaxed) => Landing::Undone(failure),
-        Err(failure) => Landing::Unknown(failure),
+        Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().flatten().collect()),
+        Err(Failure::Lost(text)) => TransactionOutcome::Unknown(Failure::Lost(text)),
+        Err(failure) if ended && !is_unread.load(Ordering::Relaxed) => TransactionOutcome::Undone(failure),
+        Err(failure) => TransactionOutcome::Unknown(failure),
     }
 }
 
@@ -177,8 +177,8 @@ mod tests {
     async fn pool(database: &TestDatabase) -> Pool {
         let session = Session::new(database.url(), "candor").unwrap();
         let pool = Pool::new("test", &session, 1).unwrap();
-        let made = Flight::alone(Sql::plain("CREATE TABLE t (a bigint)"));
-        assert!(matches!(send_once(&pool, &made, int).await, Landing::Done(_)));
+        let made = Transaction::alone(Sql::plain("CREATE TABLE t (a bigint)"));
+        assert!(matches!(send_once(&pool, &made, int).await, TransactionOutcome::Done(_)));
         pool
     }
 
@@ -187,8 +187,8 @@ mod tests {
     }
 
     async fn rows(pool: &Pool) -> i64 {
-        let count = Flight::alone(Sql::plain("SELECT count(*) FROM t"));
-        let Landing::Done(rows) = send_once(pool, &count, int).await else { panic!("no count") };
+        let count = Transaction::alone(Sql::plain("SELECT count(*) FROM t"));
+        let TransactionOutcome::Done(rows) = send_once(pool, &count, int).await else { panic!("no count") };
         rows[0]
     }
 
@@ -201,12 +201,12 @@ mod tests {
             let insert = || Sql::plain("INSERT INTO t VALUES (1)");
             let mut statements: Vec<_> = (0..many).map(|_| insert()).collect();
             statements.extend([Sql::unsendable(), insert()]);
-            let landing = send_once(&pool, &Flight::transaction(statements, 0), int).await;
-            assert!(matches!(landing, Landing::Undone(Failure::Other(_))), "{many} before it");
+            let outcome = send_once(&pool, &Transaction::of(statements, 0), int).await;
+            assert!(matches!(outcome, TransactionOutcome::Undone(Failure::Other(_))), "{many} before it");
             assert_eq!(rows(&pool).await, 0, "{many} before it");
         }
-        let whole = Flight::transaction(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
-        assert!(matches!(send_once(&pool, &whole, int).await, Landing::Done(_)));
+        let whole = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
+        assert!(matches!(send_once(&pool, &whole, int).await, TransactionOutcome::Done(_)));
         assert_eq!(rows(&pool).await, 1);
     }
 
@@ -214,9 +214,9 @@ mod tests {
     async fn nobody_says_that_a_transaction_is_undone_whose_answer_could_not_be_read() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let pool = pool(&database).await;
-        let flight = Flight::transaction(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
-        let landing = send_once(&pool, &flight, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
-        assert!(matches!(landing, Landing::Unknown(Failure::Other(_))));
+        let transaction = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
+        let outcome = send_once(&pool, &transaction, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
+        assert!(matches!(outcome, TransactionOutcome::Unknown(Failure::Other(_))));
         assert_eq!(rows(&pool).await, 1, "it holds");
     }
 }

@@ -6,7 +6,7 @@ use candor_domain::id::EventId;
 use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::queue::{Again, Lane, Resend};
+use candor_port_storage::queue::{Again, QueueKey, Resend};
 
 use crate::sql::Db;
 use crate::text::Draft;
@@ -18,18 +18,18 @@ const APART_MILLIS: i64 = 60_000;
 /// The events behind `after`, in the order of their ids.
 pub(crate) fn events(
     db: &mut Db,
-    lane: Lane,
+    queue: QueueKey,
     which: &Again,
     after: Option<EventId>,
     most: u16,
 ) -> Result<Vec<Resend>, StorageError> {
-    let (tenant, webhook) = lane;
+    let (tenant, webhook) = queue;
     let range = Range::new(which, after);
     let mut draft = Draft::default();
     if which.only_failed {
-        failed(&mut draft, lane, range);
+        failed(&mut draft, queue, range);
         draft.add(" SELECT e.id, e.type");
-        queued(&mut draft, lane);
+        queued(&mut draft, queue);
         draft.add(" FROM failed f CROSS JOIN events e");
         draft.with(" WHERE e.tenant_id = ", tenant).add(" AND e.id = f.event_id");
         draft.with(" AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.tenant_id = ", tenant);
@@ -37,7 +37,7 @@ pub(crate) fn events(
         draft.add(" AND d.event_id = e.id)");
     } else {
         draft.add("SELECT e.id, e.type");
-        queued(&mut draft, lane);
+        queued(&mut draft, queue);
         draft.with(" FROM events e WHERE e.tenant_id = ", tenant);
         draft.with(" AND e.id > ", range.above).with(" AND e.id < ", range.below);
     }
@@ -56,7 +56,7 @@ pub(crate) fn events(
 }
 
 /// Whether it is queued, as a column.
-fn queued(draft: &mut Draft, (tenant, webhook): Lane) {
+fn queued(draft: &mut Draft, (tenant, webhook): QueueKey) {
     draft.with(", EXISTS (SELECT 1 FROM delivery_jobs q WHERE q.tenant_id = ", tenant);
     draft.with(" AND q.webhook_id = ", webhook).add(" AND q.event_id = e.id)");
 }
@@ -89,15 +89,20 @@ fn first_id(millis: i64) -> [u8; 16] {
 
 /// The events that have an attempt without success in the log, each once and in order: a step along an index for each
 /// and for each way to fail, however often it was attempted.
-fn failed(draft: &mut Draft, lane: Lane, range: Range) {
+fn failed(draft: &mut Draft, queue: QueueKey, range: Range) {
     draft.add("WITH RECURSIVE failed (event_id) AS (");
-    next_failed(draft, lane, range, |draft| draft.with(" AND d.event_id > ", range.above));
+    next_failed(draft, queue, range, |draft| draft.with(" AND d.event_id > ", range.above));
     draft.add(" UNION ALL SELECT (");
-    next_failed(draft, lane, range, |draft| draft.add(" AND d.event_id > f.event_id"));
+    next_failed(draft, queue, range, |draft| draft.add(" AND d.event_id > f.event_id"));
     draft.add(") FROM failed f WHERE f.event_id IS NOT NULL)");
 }
 
-fn next_failed(draft: &mut Draft, (tenant, webhook): Lane, range: Range, behind: impl Fn(&mut Draft) -> &mut Draft) {
+fn next_failed(
+    draft: &mut Draft,
+    (tenant, webhook): QueueKey,
+    range: Range,
+    behind: impl Fn(&mut Draft) -> &mut Draft,
+) {
     draft.add("SELECT min(event_id) FROM (");
     let failures = Status::ALL.iter().filter(|it| **it != Status::Success);
     for (number, status) in failures.enumerate() {

@@ -7,13 +7,15 @@ use candor_domain::event::{EventType, public_id};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, MAX_REPLAYED, Only, Origin, ReplayOrder, Subscription, Whereabouts};
+use candor_domain::webhook::{
+    Delivery, DeliveryOrigin, Job, MAX_REPLAYED, Only, ReplayOrder, Subscription, Whereabouts,
+};
 use candor_port_storage::queue::{Again, Resend};
 use candor_port_storage::{ChangeSet, CommitError, Sooner, StorageExt, Write};
 use serde::Serialize;
 
 use crate::reply::Reply;
-use crate::shell::{Plan, found, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::webhooks::secrets;
 use crate::{Call, Error, Shell};
 
@@ -48,12 +50,12 @@ struct Replayed {
 /// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
 pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
         call.check(stored.version)?;
         secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
         let event = (shell.id(at), EventType::TestPing);
-        let (change, body) = promise(shell, call, &stored.value, "webhook.test", event, Origin::Test, at)?;
-        Ok(Plan::Commit(Box::new(change), Reply::done(body, None)))
+        let (change, body) = promise(shell, call, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
     shell.change(call, plan).await
 }
@@ -65,18 +67,18 @@ pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Er
 pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = found(shell.store.row::<Subscription>(tenant, id).await?)?;
-        let attempt = found(shell.store.delivery(tenant, id, delivery).await?)?;
+        let stored = or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
+        let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
         call.check(stored.version)?;
         stored.value.sends("redeliver")?;
         let (change, body) = match attempt.again(whereabouts(shell, tenant, &attempt).await?)? {
             Some(queued) => sooner(shell, call, &stored.value, &queued, at)?,
             None => {
                 let event = (attempt.event_id, attempt.event_type);
-                promise(shell, call, &stored.value, REDELIVER, event, Origin::Replay, at)?
+                promise(shell, call, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
             }
         };
-        Ok(Plan::Commit(Box::new(change), Reply::accepted(body)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
     };
     shell.change(call, plan).await
 }
@@ -88,7 +90,7 @@ fn promise(
     subscription: &Subscription,
     action: &'static str,
     (event, kind): (EventId, EventType),
-    origin: Origin,
+    origin: DeliveryOrigin,
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
     let delivery_id = shell.id(at);
@@ -149,7 +151,7 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         return Ok(reply);
     }
     let begun = shell.clock.now();
-    let stored = found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+    let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
     call.check(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;
@@ -211,7 +213,7 @@ impl Rerun<'_> {
         };
         let body = render(&Replayed { enqueued, continue_since: continue_since.filter(|it| *it < self.which.until) })?;
         let plan = async |at: Timestamp| {
-            Ok(Plan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
+            Ok(ChangePlan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
         };
         self.shell.change(self.call, plan).await
     }
@@ -234,7 +236,7 @@ impl Rerun<'_> {
     fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.call.caller.tenant, self.subscription.id);
         let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|it| it.is_queued);
-        let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, Origin::Replay);
+        let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, DeliveryOrigin::Replay);
         let sooner = |it: Resend| Sooner { webhook_id: id, event_id: it.event_id, promised: None };
         let jobs = rest.into_iter().map(job).collect();
         let mut change = enqueueing(self.shell, self.call, self.subscription, "webhook.replay", jobs, at);

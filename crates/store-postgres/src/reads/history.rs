@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::store::{FeedPage, Read, StorageError, StoredReplay, Trail};
+use candor_port_storage::store::{FeedPage, History, Read, StorageError, StoredAnswer};
 
 use super::feed::Wanted;
 use crate::PostgresStore;
@@ -16,8 +16,8 @@ use crate::select::int;
 use crate::sql::Sql;
 
 #[async_trait]
-impl Trail for PostgresStore {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
+impl History for PostgresStore {
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
         let mut sql = Sql::default();
         let (tenant, key) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(key.as_str().to_owned())));
         let now = sql.bind(Cell::Time(now));
@@ -27,7 +27,7 @@ impl Trail for PostgresStore {
         self.find(&sql, stored_replay).await
     }
 
-    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
+    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
         Ok(!self.apart(&keeping(tenant, &replay), int).await?.is_empty())
     }
 
@@ -64,11 +64,11 @@ fn doomed(table: &str, key: &str, condition: &str, at: Timestamp, most: u32) -> 
     sql
 }
 
-fn stored_replay(row: &mut dyn Fetch) -> Result<StoredReplay, Failure> {
+fn stored_replay(row: &mut dyn Fetch) -> Result<StoredAnswer, Failure> {
     let corrupt = |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint).map_err(|_| corrupt("fingerprint", "not 32 bytes"))?;
     let status = u16::try_from(int(row)?).map_err(|_| corrupt("status", "not a status"))?;
     let sealed = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
-    Ok(StoredReplay { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
+    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
 }

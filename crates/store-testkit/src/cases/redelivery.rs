@@ -6,8 +6,8 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Word;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Origin, Status, Subscription};
-use candor_port_storage::queue::{Again, Fate, Resend};
+use candor_domain::webhook::{Delivery, DeliveryOrigin, Job, Status, Subscription};
+use candor_port_storage::queue::{Again, AttemptResult, Resend};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 
 use super::log::entry;
@@ -114,7 +114,7 @@ async fn what_is_queued_is_not_delivered_again(world: World) {
     assert_eq!(again(&world, &other, &any(), 9).await, ids(&events[1..]), "it is not queued for this one");
     let worker = Worker::new(&world);
     let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|it| it.webhook_id == to.id).collect();
-    worker.keeps(vec![(jobs[0], Fate::Gone), (jobs[1], Fate::Parked)]).await;
+    worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
     // The second is parked and the third is leased.
     assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
     assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
@@ -126,18 +126,23 @@ async fn what_has_failed_and_waits_is_among_them(world: World) {
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     let later = world.now().plus_seconds(3_600);
-    let fails =
-        |job: &Job, retry_at| (*job, Fate::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))));
+    let fails = |job: &Job, retry_at| {
+        (*job, AttemptResult::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))))
+    };
     worker.keeps(jobs[..5].iter().map(|it| fails(it, later)).collect()).await;
     // The second is parked after its failure, the third leased, the fourth due, and the last two were never attempted.
     world.make.clock.advance_seconds(3_601);
     let again = worker.all(world.now()).await;
     let retried = |at: usize| *again.iter().find(|it| it.event_id == events[at].id).unwrap();
     let now = world.now();
-    let back = |at: usize, until| (retried(at), Fate::Back(until));
-    worker.keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), Fate::Parked), back(3, now)]).await;
+    let back = |at: usize, until| (retried(at), AttemptResult::Back(until));
+    worker.keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), AttemptResult::Parked), back(3, now)]).await;
     worker
-        .keeps(vec![back(4, later.plus_seconds(7_200)), (jobs[5], Fate::Back(END)), (jobs[6], Fate::Back(now))])
+        .keeps(vec![
+            back(4, later.plus_seconds(7_200)),
+            (jobs[5], AttemptResult::Back(END)),
+            (jobs[6], AttemptResult::Back(now)),
+        ])
         .await;
     let wanted = [0, 4].map(|at| Resend { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
     for only_failed in [true, false] {
@@ -192,7 +197,7 @@ async fn only_what_never_arrived_counts_as_failed(world: World) {
     // Of another subscription, with an attempt to come, and of an event that is not stored.
     attempts(&world, &other, &events[8], &[Failed]).await;
     attempts(&world, &to, &events[9], &[Failed]).await;
-    world.enqueue(&[Job { origin: Origin::Event, ..world.delivery_of(&events[9], &to) }]).await;
+    world.enqueue(&[Job { origin: DeliveryOrigin::Event, ..world.delivery_of(&events[9], &to) }]).await;
     attempts(&world, &to, &world.make.event(EventType::TestPing), &[Failed]).await;
     let failed = Again { only_failed: true, ..any() };
     let wanted: Vec<_> = table.iter().zip(&events).filter(|((_, it), _)| *it).map(|(_, event)| event.id).collect();

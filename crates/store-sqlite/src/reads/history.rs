@@ -4,11 +4,11 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::replay::{Fingerprint, IdempotencyKey, Replay};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::{FeedPage, Read, Trail};
-use candor_port_storage::{CommitError, StorageError, StoredReplay};
+use candor_port_storage::store::{FeedPage, History, Read};
+use candor_port_storage::{CommitError, StorageError, StoredAnswer};
 
 use super::feed::{self, Wanted};
 use crate::SqliteStore;
@@ -26,13 +26,13 @@ const FORGET_EVENTS: &str = "DELETE FROM events WHERE position IN \
     (SELECT position FROM events WHERE created_at < ? ORDER BY created_at LIMIT ?)";
 
 #[async_trait]
-impl Trail for SqliteStore {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
+impl History for SqliteStore {
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
         let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
         self.look_up(move |db| db.first(sql, answer)).await
     }
 
-    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
+    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
         let kept = writer::ask(&self.tasks, move |db| commit::keep_answer(db, tenant, &replay)).await;
         match kept {
             Ok(()) => Ok(true),
@@ -69,7 +69,7 @@ impl Trail for SqliteStore {
     }
 }
 
-fn answer(row: &mut dyn Fetch) -> Result<StoredReplay, StorageError> {
+fn answer(row: &mut dyn Fetch) -> Result<StoredAnswer, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "replays", column, reason };
     let absent = || "null".to_owned();
     let fingerprint = row.bytes().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;
@@ -77,5 +77,5 @@ fn answer(row: &mut dyn Fetch) -> Result<StoredReplay, StorageError> {
     let status = row.int().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("status"))?;
     let status = u16::try_from(status).map_err(|_| corrupt("status")(format!("unexpected value {status}")))?;
     let sealed = row.bytes().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("sealed"))?;
-    Ok(StoredReplay { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
+    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
 }

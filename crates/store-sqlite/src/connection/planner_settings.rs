@@ -48,12 +48,12 @@ extern "C" fn ended(_: *mut c_void) -> c_int {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::open::{Place, Source};
+    use crate::connection::open::{DatabaseLocation, Source};
     use crate::sql::Sql;
 
     #[test]
     fn connections_share_no_lock_for_their_pages() {
-        let mut db = Source::of(&Place::Memory).unwrap().writer().unwrap();
+        let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let used = |it: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(it);
         let options =
             ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0", "MAX_MMAP_SIZE=68719476736"];

@@ -1,7 +1,7 @@
-//! Change sets that only add rows wait for a free lane, and all that wait share its flight.
+//! Change sets that only add rows wait for a free slot, and all that wait share its transaction.
 //!
 //! A statement that adds the rows of ten change sets costs the server far less than ten statements. When one of them
-//! fails, nothing of the flight holds, and each is carried out alone: so no change set ever takes another with it.
+//! fails, nothing of the transaction holds, and each is carried out alone: so no change set ever takes another with it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::pin;
@@ -17,43 +17,43 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::{alone, statement, took, webhooks};
-use crate::connection::flight::{Flight, Landing, send_once};
 use crate::connection::pool::Pool;
+use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
 use crate::failure::Failure;
 
 /// Flights at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
 /// that they are shared where there is much to do.
 const LANES: usize = 3;
-/// The most that share a flight: more would spare little, and the first would wait for the last.
+/// The most that share a transaction: more would spare little, and the first would wait for the last.
 const MOST: usize = 16;
-/// A flight keeps its lane for so long for each change set in it. One that takes longer waits for the network, the disk or
+/// A transaction keeps its slot for so long for each change set in it. One that takes longer waits for the network, the disk or
 /// somebody's lock, and others need not wait with it.
 const PATIENCE: Duration = Duration::from_micros(1500);
 
 /// Where change sets wait. Clones are the same place.
 #[derive(Clone)]
-pub(super) struct Departures {
+pub(super) struct Batcher {
     pool: Pool,
     home: Handle,
-    hall: Arc<Mutex<Hall>>,
+    hall: Arc<Mutex<CommitQueue>>,
 }
 
 #[derive(Default)]
-struct Hall {
-    waiting: VecDeque<Passenger>,
-    /// Lanes that are in use.
-    lanes: usize,
+struct CommitQueue {
+    waiting: VecDeque<PendingCommit>,
+    /// SubscriptionQueues that are in use.
+    slots: usize,
 }
 
 /// A change set on its way.
-struct Passenger {
+struct PendingCommit {
     tenant: Tenant,
     change: ChangeSet,
     since: Instant,
     answer: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
-/// Whether it can share a flight: it adds one resource that nobody else knows of yet, and requires only what all who require
+/// Whether it can share a transaction: it adds one resource that nobody else knows of yet, and requires only what all who require
 /// it hold together. So the idempotency key is all that two of them can both want.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |it: &Write| match it {
@@ -78,84 +78,84 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         && change.requires.iter().all(shared)
 }
 
-impl Departures {
+impl Batcher {
     pub(super) fn new(pool: Pool, home: Handle) -> Self {
         Self { pool, home, hall: Arc::default() }
     }
 
-    /// Saves a change set that may share a flight: at once where a lane is free. A caller who goes away changes nothing.
+    /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
     pub(super) async fn wait_for_one(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let (answer, answered) = oneshot::channel();
-        self.hall().waiting.push_back(Passenger { tenant, change, since: Instant::now(), answer });
+        self.hall().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
         self.open_lane();
         let stopped = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
         answered.await.map_err(stopped)?
     }
 
-    fn hall(&self) -> MutexGuard<'_, Hall> {
+    fn hall(&self) -> MutexGuard<'_, CommitQueue> {
         self.hall.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a lane, if somebody waits and one is free.
+    /// Opens a slot, if somebody waits and one is free.
     fn open_lane(&self) {
         let mut hall = self.hall();
-        if hall.waiting.is_empty() || hall.lanes >= LANES {
+        if hall.waiting.is_empty() || hall.slots >= LANES {
             return;
         }
-        hall.lanes += 1;
+        hall.slots += 1;
         drop(hall);
-        let lane = Lane { departures: self.clone(), is_left: false };
-        self.home.spawn(async move { lane.run().await });
+        let slot = Slot { batcher: self.clone(), is_left: false };
+        self.home.spawn(async move { slot.run().await });
     }
 }
 
-/// A lane in use.
-struct Lane {
-    departures: Departures,
+/// A slot in use.
+struct Slot {
+    batcher: Batcher,
     is_left: bool,
 }
 
-impl Drop for Lane {
-    /// A lane that is not left has broken off, or the service is stopping: whoever waits is told so and can try again.
+impl Drop for Slot {
+    /// A slot that is not left has broken off, or the service is stopping: whoever waits is told so and can try again.
     fn drop(&mut self) {
         if !self.is_left {
-            let mut hall = self.departures.hall();
-            hall.lanes -= 1;
+            let mut hall = self.batcher.hall();
+            hall.slots -= 1;
             hall.waiting.clear();
         }
     }
 }
 
-impl Lane {
+impl Slot {
     /// Sends flights as long as anybody waits.
     async fn run(self) {
         loop {
-            let group = self.departures.hall().board();
+            let group = self.batcher.hall().next_batch();
             if group.is_empty() {
                 return self.leave();
             }
             let patience = PATIENCE * u32::try_from(group.len()).unwrap_or(u32::MAX);
-            let departures = self.departures.clone();
-            let mut flight = pin!(departures.carry_out(group));
-            if timeout(patience, &mut flight).await.is_err() {
+            let batcher = self.batcher.clone();
+            let mut transaction = pin!(batcher.carry_out(group));
+            if timeout(patience, &mut transaction).await.is_err() {
                 self.leave();
-                return flight.await;
+                return transaction.await;
             }
         }
     }
 
-    /// Lets others have the lane: somebody may have come just now, or waits behind a flight that takes long.
+    /// Lets others have the slot: somebody may have come just now, or waits behind a transaction that takes long.
     fn leave(mut self) {
         self.is_left = true;
-        self.departures.hall().lanes -= 1;
-        self.departures.open_lane();
+        self.batcher.hall().slots -= 1;
+        self.batcher.open_lane();
     }
 }
 
-impl Hall {
+impl CommitQueue {
     /// Those who go next. Twins never go together.
-    fn board(&mut self) -> Vec<Passenger> {
-        let mut group: Vec<Passenger> = vec![];
+    fn next_batch(&mut self) -> Vec<PendingCommit> {
+        let mut group: Vec<PendingCommit> = vec![];
         let mut at = 0;
         while group.len() < MOST {
             let Some(next) = self.waiting.get(at) else { break };
@@ -169,7 +169,7 @@ impl Hall {
     }
 }
 
-impl Passenger {
+impl PendingCommit {
     fn is_twin_of(&self, other: &Self) -> bool {
         let key = |it: &Self| it.change.replay.as_ref().map(|it| it.key.clone());
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
@@ -186,28 +186,31 @@ impl Passenger {
     }
 }
 
-impl Departures {
-    async fn carry_out(&self, group: Vec<Passenger>) {
-        let group = match <[Passenger; 1]>::try_from(group) {
+impl Batcher {
+    async fn carry_out(&self, group: Vec<PendingCommit>) {
+        let group = match <[PendingCommit; 1]>::try_from(group) {
             Ok([it]) => return self.carry_out_alone(it).await,
             Err(group) => group,
         };
-        match self.fly(&group).await {
-            Landing::Done(leased) => {
+        match self.send_all(&group).await {
+            TransactionOutcome::Done(leased) => {
                 for it in group {
                     took(it.since);
                     let committed = Committed { leased: it.leased_of(&leased) };
                     it.answer(Ok(committed));
                 }
             }
-            Landing::Undone(failure) => {
-                tracing::debug!(reason = failure.text(), "a flight of several change sets failed; each goes alone");
+            TransactionOutcome::Undone(failure) => {
+                tracing::debug!(
+                    reason = failure.text(),
+                    "a transaction of several change sets failed; each goes alone"
+                );
                 for it in group {
                     let this = self.clone();
                     self.home.spawn(async move { this.carry_out_alone(it).await });
                 }
             }
-            Landing::Unknown(failure) => {
+            TransactionOutcome::Unknown(failure) => {
                 let text = failure.text();
                 for it in group {
                     it.answer(Err(StorageError::Unavailable(text.clone()).into()));
@@ -216,26 +219,26 @@ impl Departures {
         }
     }
 
-    async fn carry_out_alone(&self, it: Passenger) {
+    async fn carry_out_alone(&self, it: PendingCommit) {
         let done = alone(&self.pool, it.tenant, &it.change, it.since).await;
         it.answer(done);
     }
 
-    async fn fly(&self, group: &[Passenger]) -> Landing<Option<(WebhookId, EventId)>> {
+    async fn send_all(&self, group: &[PendingCommit]) -> TransactionOutcome<Option<(WebhookId, EventId)>> {
         let mut statements: BTreeMap<_, Vec<&ChangeSet>> = BTreeMap::new();
         for it in group {
             statements.entry(it.statement()).or_default().push(&it.change);
         }
         let statements = statements.into_iter().map(|((tenant, _), changes)| statement::together(tenant, &changes));
         match statements.collect::<Result<_, _>>() {
-            Ok(statements) => send_once(&self.pool, &Flight::of_all(statements), webhooks::leased).await,
+            Ok(statements) => send_once(&self.pool, &Transaction::of_all(statements), webhooks::leased).await,
             // Only one of them cannot be written.
-            Err(unwritable) => Landing::Undone(Failure::Other(unwritable.to_string())),
+            Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),
         }
     }
 }
 
-impl Passenger {
+impl PendingCommit {
     fn leased_of(&self, all: &[Option<(WebhookId, EventId)>]) -> Vec<(WebhookId, EventId)> {
         let own = |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|it| it.id == event);
         all.iter().flatten().filter(|(_, event)| own(*event)).copied().collect()
@@ -249,7 +252,7 @@ mod tests {
     use candor_port_storage::Row;
     use candor_store_testkit::Fixtures;
 
-    fn waiting(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> Hall {
+    fn waiting(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> CommitQueue {
         let passengers = keys.iter().map(|key| {
             let change = ChangeSet {
                 events: vec![make.event(EventType::ObservationCreated)],
@@ -257,12 +260,12 @@ mod tests {
                 ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
             };
             assert!(may_share(&change));
-            Passenger { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
+            PendingCommit { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
         });
-        Hall { waiting: passengers.collect(), lanes: 0 }
+        CommitQueue { waiting: passengers.collect(), slots: 0 }
     }
 
-    fn keys<'a>(group: impl IntoIterator<Item = &'a Passenger>) -> Vec<&'a str> {
+    fn keys<'a>(group: impl IntoIterator<Item = &'a PendingCommit>) -> Vec<&'a str> {
         group.into_iter().map(|it| it.change.replay.as_ref().map_or("", |it| it.key.as_str())).collect()
     }
 
@@ -272,18 +275,18 @@ mod tests {
         let (one, other) = (make.tenant(), make.tenant());
         let mut hall = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
         hall.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
-        assert_eq!(keys(&hall.board()), ["a", "b", "", "", "c", "a"], "without a key there are no twins");
+        assert_eq!(keys(&hall.next_batch()), ["a", "b", "", "", "c", "a"], "without a key there are no twins");
         assert_eq!(keys(&hall.waiting), ["a", "b", "a", "a"]);
-        assert_eq!(keys(&hall.board()), ["a", "b", "a"], "the same key of another tenant is another key");
-        assert_eq!(keys(&hall.board()), ["a"]);
-        assert!(hall.board().is_empty());
+        assert_eq!(keys(&hall.next_batch()), ["a", "b", "a"], "the same key of another tenant is another key");
+        assert_eq!(keys(&hall.next_batch()), ["a"]);
+        assert!(hall.next_batch().is_empty());
     }
 
     #[test]
     fn no_more_than_the_most_go_together() {
         let make = Fixtures::new(2);
         let mut hall = waiting(&make, make.tenant(), &[""; MOST + 3]);
-        assert_eq!((hall.board().len(), hall.board().len()), (MOST, 3));
+        assert_eq!((hall.next_batch().len(), hall.next_batch().len()), (MOST, 3));
     }
 
     #[test]

@@ -35,10 +35,10 @@ impl<K> Weighter<(Tenant, Id<K>), Rendering> for Bytes {
 }
 
 /// The resources of one kind that were rendered lately, as far as there is room for them.
-pub(crate) struct Renderings<K: Kind>(Cache<(Tenant, Id<K>), Rendering, Bytes>);
+pub(crate) struct JsonCache<K: Kind>(Cache<(Tenant, Id<K>), Rendering, Bytes>);
 
 /// The resources that a page refers to: what is known of them, and by which version.
-pub(crate) struct Sought<K: Kind> {
+pub(crate) struct CacheLookup<K: Kind> {
     /// What the store is asked for.
     pub(crate) wanted: Vec<Wanted<K>>,
     known: Shown<K>,
@@ -47,7 +47,7 @@ pub(crate) struct Sought<K: Kind> {
 /// Resources as they are shown.
 pub(crate) type Shown<K> = BTreeMap<Id<K>, Arc<RawValue>>;
 
-impl<K: Kind> Renderings<K> {
+impl<K: Kind> JsonCache<K> {
     /// With room for so many bytes.
     pub(crate) fn of_at_most(bytes: u64) -> Self {
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or_default();
@@ -55,14 +55,14 @@ impl<K: Kind> Renderings<K> {
     }
 
     /// What the store has to be asked for, to show these resources.
-    pub(crate) fn seek(&self, tenant: Tenant, ids: BTreeSet<Id<K>>) -> Sought<K> {
+    pub(crate) fn seek(&self, tenant: Tenant, ids: BTreeSet<Id<K>>) -> CacheLookup<K> {
         let mut known = BTreeMap::new();
         let wanted = ids.into_iter().map(|id| {
             let Some(it) = self.0.get(&(tenant, id)) else { return id.into() };
             known.insert(id, it.text);
             Wanted { id, unless: Some(it.version) }
         });
-        Sought { wanted: wanted.collect(), known }
+        CacheLookup { wanted: wanted.collect(), known }
     }
 
     /// The resources that are there: those that the store found, and the others as they are known.
@@ -72,7 +72,7 @@ impl<K: Kind> Renderings<K> {
     pub(crate) fn show<T: Serialize>(
         &self,
         tenant: Tenant,
-        sought: Sought<K>,
+        sought: CacheLookup<K>,
         found: Vec<Versioned<T>>,
         id: impl Fn(&T) -> Id<K>,
     ) -> Result<Shown<K>, Error> {
@@ -111,13 +111,13 @@ mod tests {
         Versioned { value: text.to_owned(), version: Version(version) }
     }
 
-    fn sought(all: &Renderings<AttributeKind>, tenant: Tenant) -> Sought<AttributeKind> {
+    fn sought(all: &JsonCache<AttributeKind>, tenant: Tenant) -> CacheLookup<AttributeKind> {
         all.seek(tenant, BTreeSet::from([id(1)]))
     }
 
     #[test]
     fn what_is_known_is_shown_until_the_store_has_another_version() {
-        let all = Renderings::of_at_most(ROOM);
+        let all = JsonCache::of_at_most(ROOM);
         let first = sought(&all, tenant(1));
         assert_eq!(first.wanted, [Wanted::from(id(1))]);
         let shown = all.show(tenant(1), first, vec![row("a", 1)], |_| id(1)).unwrap();
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_not_shown_and_another_tenant_knows_nothing() {
-        let all = Renderings::of_at_most(ROOM);
+        let all = JsonCache::of_at_most(ROOM);
         let missing = sought(&all, tenant(1));
         assert_eq!(texts(&all.show(tenant(1), missing, Vec::<Versioned<String>>::new(), |_| id(1)).unwrap()), [""; 0]);
         let found = sought(&all, tenant(1));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
-        let all: Renderings<AttributeKind> = Renderings::of_at_most(ROOM);
+        let all: JsonCache<AttributeKind> = JsonCache::of_at_most(ROOM);
         for number in 0..1_000 {
             let one = all.seek(tenant(1), BTreeSet::from([id(number)]));
             all.show(tenant(1), one, vec![row(&"x".repeat(1_000), 1)], |_| id(number)).unwrap();

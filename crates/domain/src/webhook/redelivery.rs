@@ -152,7 +152,7 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
-    use super::super::{Answered, Origin, Outcome, Schedule};
+    use super::super::{Answered, AttemptOutcome, DeliveryOrigin, Schedule};
     use super::*;
     use crate::access::{Environment, Tenant};
     use crate::id::{DeliveryId, EventId, OrganizationId};
@@ -220,9 +220,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_sent_again_and_what_is_queued_comes_sooner() {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
-        let job = |kind| Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, Origin::Event);
+        let job = |kind| {
+            Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, DeliveryOrigin::Event)
+        };
         let attempt = |kind| {
-            let answered = Answered { status: 204, duration_ms: 1, outcome: Outcome::Acknowledged };
+            let answered = Answered { status: 204, duration_ms: 1, outcome: AttemptOutcome::Acknowledged };
             let at = (NOON, NOON);
             job(kind).settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at).entry
         };

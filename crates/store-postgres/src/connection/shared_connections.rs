@@ -20,21 +20,21 @@ use crate::sql::Sql;
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The shared connections.
-pub(crate) struct Lanes {
+pub(crate) struct SharedConnections {
     session: Session,
-    lanes: Vec<Lane>,
-    /// The runtimes that reads came from, each with the lane of its place; they begin again when there are more of them.
+    shared_connections: Vec<SharedConnection>,
+    /// The runtimes that reads came from, each with the connection_slot of its place; they begin again when there are more of them.
     runtimes: RwLock<Vec<Id>>,
 }
 
 /// One of them; replaced when it breaks.
 #[derive(Default)]
-struct Lane {
+struct SharedConnection {
     current: Mutex<Option<Arc<AsyncPgConnection>>>,
     connecting: tokio::sync::Mutex<()>,
 }
 
-impl Lane {
+impl SharedConnection {
     fn current(&self) -> Option<Arc<AsyncPgConnection>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -65,15 +65,15 @@ impl Lane {
     }
 }
 
-impl Lanes {
+impl SharedConnections {
     /// This many shared connections; each is made when it is first needed.
     pub(crate) fn new(session: Session, count: usize) -> Self {
-        let lanes = (0..count.max(1)).map(|_| Lane::default()).collect();
-        Self { session, lanes, runtimes: RwLock::default() }
+        let shared_connections = (0..count.max(1)).map(|_| SharedConnection::default()).collect();
+        Self { session, shared_connections, runtimes: RwLock::default() }
     }
 
-    /// The lane of the runtime that this runs on.
-    fn own(&self) -> Option<&Lane> {
+    /// The connection_slot of the runtime that this runs on.
+    fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
         let place = |runtimes: &[Id]| runtimes.iter().position(|it| *it == runtime);
         let known = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
@@ -84,7 +84,7 @@ impl Lanes {
                 runtimes.len() - 1
             })
         });
-        self.lanes.get(place % self.lanes.len())
+        self.shared_connections.get(place % self.shared_connections.len())
     }
 
     /// Runs a read on the connection of this runtime. A read that loses its connection is run once more.
@@ -107,18 +107,18 @@ impl Lanes {
         sql: &Sql,
         read: &impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
     ) -> Result<Vec<T>, Failure> {
-        let Some(lane) = self.own() else {
+        let Some(connection_slot) = self.own() else {
             return Err(Failure::Other("there are no shared connections".to_owned()));
         };
-        let connection = lane.connection(&self.session).await?;
+        let connection = connection_slot.connection(&self.session).await?;
         match timeout(PATIENCE, run(&connection, sql, read)).await {
             Ok(Err(Failure::Lost(text))) => {
-                lane.forget(&connection);
+                connection_slot.forget(&connection);
                 Err(Failure::Lost(text))
             }
             Ok(other) => other,
             Err(_) => {
-                lane.forget(&connection);
+                connection_slot.forget(&connection);
                 Err(Failure::Busy("a shared connection did not answer in time".to_owned()))
             }
         }

@@ -1,0 +1,226 @@
+//! Whose turn it is, and how much anybody may have.
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{OrganizationId, WebhookId};
+use candor_domain::time::Timestamp;
+use ulid::Ulid;
+
+use super::*;
+
+const LIMITS: QueueLimits = QueueLimits { attempts: 256, waiting: 512 };
+const NEEDS: Duration = Duration::from_secs(20);
+const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
+const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
+
+/// SubscriptionQueues whose items are numbers, and a time that passes when it is told to.
+struct Desk {
+    queues: SubscriptionQueues<u32>,
+    now: Now,
+}
+
+fn queue(tenant: u128, webhook: u128) -> QueueKey {
+    (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
+}
+
+impl Desk {
+    fn new(limits: QueueLimits) -> Self {
+        let now = Now { wall: Timestamp::from_millis(1_772_366_400_000), steady: Duration::ZERO };
+        Self { queues: SubscriptionQueues::new(limits, NEEDS), now }
+    }
+
+    /// Offers so many and says how many were taken.
+    fn offer(&mut self, queue: QueueKey, count: u32) -> usize {
+        let ends = self.now.plus(Duration::from_secs(30));
+        (0..count).filter(|item| self.queues.offer(queue, *item, ends).is_ok()).count()
+    }
+
+    /// Begins whatever may begin.
+    fn start(&mut self) -> Vec<QueuePlace> {
+        std::iter::from_fn(|| self.queues.start(self.now)).map(|it| it.place).collect()
+    }
+
+    fn end(&mut self, begun: &[QueuePlace], answer: Answer) {
+        for place in begun {
+            self.queues.ended(*place, Some(answer));
+        }
+        self.queues.recorded(begun.len());
+    }
+
+    /// Makes a queue known as quick, and leaves it empty.
+    fn warm(&mut self, queue: QueueKey) {
+        self.offer(queue, 1);
+        let begun = self.start();
+        self.end(&begun, QUICK);
+    }
+
+    fn pass(&mut self, seconds: u64) {
+        let length = Duration::from_secs(seconds);
+        self.now = Now { wall: crate::lease::later(self.now.wall, length), steady: self.now.steady + length };
+    }
+}
+
+fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
+    begun.iter().filter(|it| it.queue == wanted).count()
+}
+
+#[test]
+fn a_lane_has_no_more_attempts_under_way_than_it_is_wide() {
+    let mut desk = Desk::new(LIMITS);
+    assert_eq!(desk.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
+    let first = desk.start();
+    assert_eq!(first.len(), 8);
+    desk.end(&first, QUICK);
+    let second = desk.start();
+    assert_eq!(second.len(), 16, "each acknowledgement makes it wider");
+    assert_eq!((desk.queues.attempts(), desk.queues.held()), (16, 56));
+}
+
+#[test]
+fn a_full_lane_says_when_it_is_not_any_more() {
+    let mut desk = Desk::new(LIMITS);
+    desk.warm(queue(1, 1));
+    let (_, depth, _) = desk.queues.queues[&queue(1, 1)].measures();
+    assert_eq!(desk.offer(queue(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
+    assert_eq!(desk.queues.full(), [queue(1, 1)]);
+    let starts: Vec<_> = (0..4).filter_map(|_| desk.queues.start(desk.now)).map(|it| it.makes_room).collect();
+    assert_eq!(starts, [false, true, false, false]);
+    let free = depth - (depth / 2 + 1 - 4);
+    assert_eq!(desk.queues.least_free(&[queue(1, 1)]), Some(free));
+    assert_eq!(desk.queues.least_free(&[queue(1, 1), queue(9, 9)]), Some(64), "a new one takes less");
+    assert_eq!(desk.queues.least_free(&[]), None);
+}
+
+#[test]
+fn tenants_take_turns_however_many_lanes_they_have() {
+    let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512 });
+    let queues: Vec<_> = (0..20).map(|it| queue(1, it)).chain([queue(2, 99), queue(3, 99)]).collect();
+    queues.iter().for_each(|it| desk.warm(*it));
+    queues.iter().for_each(|it| assert_eq!(desk.offer(*it, 4), 4));
+    let begun = desk.start();
+    assert_eq!(begun.len(), 12);
+    let of = |tenant| begun.iter().filter(|it| it.queue.0 == queue(tenant, 0).0).count();
+    assert_eq!((of(1), of(2), of(3)), (4, 4, 4));
+}
+
+#[test]
+fn receivers_that_hang_leave_half_of_the_room_to_the_others() {
+    let mut desk = Desk::new(LIMITS);
+    let good = queue(2, 1);
+    desk.warm(good);
+    let mut hanging = vec![];
+    for webhook in 0..200 {
+        desk.offer(queue(1, webhook), 8);
+        hanging.extend(desk.start());
+    }
+    assert_eq!(hanging.len(), 128);
+    assert!(desk.queues.full().contains(&queue(1, 199)) && !desk.queues.full().contains(&good));
+    assert_eq!(desk.offer(queue(1, 500), 1), 0, "half of the places to wait are taken as well");
+    for _ in 0..10 {
+        assert_eq!(desk.offer(good, 9), 9);
+        let begun = desk.start();
+        assert_eq!((begun.len(), count(&begun, good)), (9, 9));
+        desk.end(&begun, QUICK);
+    }
+}
+
+#[test]
+fn a_receiver_that_hangs_gets_one_attempt_at_a_time_once_many_do() {
+    let mut desk = Desk::new(LIMITS);
+    let mut begun = vec![];
+    for webhook in 0..16 {
+        desk.offer(queue(1, webhook), 30);
+        begun.extend(desk.start());
+    }
+    assert_eq!(begun.len(), 128);
+    for _ in 0..4 {
+        desk.end(&begun, SILENT);
+        for webhook in 0..16 {
+            desk.offer(queue(1, webhook), 30);
+        }
+        begun = desk.start();
+    }
+    assert_eq!(begun.len(), 64, "no more than a quarter of the room, and one each if that is more");
+    assert!(desk.queues.full().contains(&queue(1, 0)));
+}
+
+#[test]
+fn what_has_waited_too_long_for_its_lease_is_forgotten() {
+    let mut desk = Desk::new(LIMITS);
+    desk.offer(queue(1, 1), 20);
+    let first = desk.start();
+    desk.pass(10);
+    desk.end(&first[..1], QUICK);
+    assert_eq!(desk.start().len(), 2, "there are still 20 seconds of 30");
+    desk.pass(1);
+    assert_eq!(desk.queues.forget(desk.now), 10);
+    desk.end(&first[1..], QUICK);
+    assert_eq!((desk.start().len(), desk.queues.held()), (0, 2));
+    assert_eq!(desk.offer(queue(1, 1), 3), 3);
+    desk.pass(11);
+    assert_eq!((desk.start().len(), desk.queues.held()), (0, 2), "also when nobody had looked before");
+}
+
+#[test]
+fn no_more_is_held_than_there_is_room_for() {
+    let mut desk = Desk::new(QueueLimits { attempts: 4, waiting: 8 });
+    desk.warm(queue(1, 1));
+    assert!(desk.queues.reserve(10) && !desk.queues.reserve(3));
+    assert_eq!(desk.offer(queue(1, 1), 20), 2, "what is reserved is taken");
+    desk.queues.release(10);
+    assert_eq!(desk.offer(queue(1, 1), 20), 6);
+    let begun = desk.start();
+    assert_eq!((begun.len(), desk.offer(queue(1, 1), 20)), (4, 4));
+    assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0));
+    for place in &begun {
+        desk.queues.ended(*place, Some(QUICK));
+    }
+    assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0), "what is not recorded is still held");
+    desk.queues.recorded(4);
+    assert_eq!((desk.queues.held(), desk.queues.room()), (8, 4));
+}
+
+#[test]
+fn after_the_end_nothing_begins_and_what_waits_is_handed_out() {
+    let mut desk = Desk::new(LIMITS);
+    desk.offer(queue(1, 1), 10);
+    let begun = desk.start();
+    assert_eq!(desk.queues.close().len(), 2);
+    assert_eq!((desk.offer(queue(1, 1), 1), desk.start().len(), desk.queues.room()), (0, 0, 0));
+    assert!(!desk.queues.reserve(0) || !desk.queues.is_open());
+    desk.end(&begun, QUICK);
+    assert_eq!((desk.queues.attempts(), desk.queues.held()), (0, 0));
+}
+
+#[test]
+fn what_is_counted_agrees_with_what_is_held_after_any_history() {
+    let random = candor_store_testkit::Random::new(5);
+    let mut desk = Desk::new(QueueLimits { attempts: 16, waiting: 24 });
+    let mut begun: Vec<QueuePlace> = vec![];
+    for step in 0..20_000 {
+        match random.below(6) {
+            0 | 1 => {
+                desk.offer(queue(random.below(3) as u128, random.below(4) as u128), 3);
+            }
+            2 | 3 => begun.extend(desk.start()),
+            4 => {
+                let some = begun.split_off(begun.len() / 2);
+                let answer = if random.below(3) == 0 { SILENT } else { QUICK };
+                desk.end(&some, answer);
+            }
+            _ => {
+                desk.pass(random.below(6) as u64);
+                desk.queues.forget(desk.now);
+            }
+        }
+        let queues = &desk.queues;
+        let waiting: usize = queues.queues.values().map(|it| it.waiting.len()).sum();
+        let attempts: usize = queues.queues.values().map(|it| it.attempts).sum();
+        let slow = |it: &&State<u32>| !it.pace.is_quick();
+        let slow_waiting: usize = queues.queues.values().filter(slow).map(|it| it.waiting.len()).sum();
+        let slow_attempts: usize = queues.queues.values().filter(slow).map(|it| it.attempts).sum();
+        assert_eq!((queues.all.waiting, queues.all.attempts), (waiting, attempts), "step {step}");
+        assert_eq!((queues.slow.waiting, queues.slow.attempts), (slow_waiting, slow_attempts), "step {step}");
+        assert_eq!(queues.ring.len(), queues.queues.values().filter(|it| it.in_ring).count(), "step {step}");
+        assert!(queues.held() <= 40 && attempts <= 16 && begun.len() == attempts, "step {step}");
+    }
+}
