@@ -119,7 +119,7 @@ fn the_store_is_left_alone_for_longer_each_time_it_fails() {
         machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
         match machine.recording(at(0)) {
             Recording::At(time) => time.as_millis(),
-            other => panic!("{other:?}"),
+            other @ (Recording::Now | Recording::Idle | Recording::Over) => panic!("{other:?}"),
         }
     });
     assert_eq!(pauses.collect::<Vec<_>>(), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
