@@ -4,8 +4,9 @@ use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    // On its own, so that what is measured has the features that it is shipped with.
-    run_program(&mut cargo(&["build", "--quiet", "--profile", "dist", "--package", "candor-app", "--bin", "candor"]))?;
+    // On its own and with the features that packages have, so that what is shipped is measured.
+    let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
+    run_program(cargo(&["build", "--quiet", "--profile", "dist"]).args(shipped))?;
     let binary = Workspace::load()?.target_directory.join("dist/candor");
     let mut bench = cargo(&["run", "--quiet", "--profile", "dist", "--package", "candor-bench", "--"]);
     bench.arg("--binary").arg(binary).arg("--document").arg(root().join("docs/performance.md"));
