@@ -43,7 +43,7 @@ impl<T> Rule for Checked<T> {
     }
 }
 
-/// See [`text`].
+/// See [`text()`].
 #[derive(Debug, Clone)]
 pub struct Text(RangeInclusive<usize>);
 
@@ -200,7 +200,7 @@ pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
     rule(instant, days)
 }
 
-/// See [`reference`].
+/// See [`reference()`].
 #[derive(Debug, Clone, Copy)]
 pub struct Refers<K: Kind> {
     what: &'static str,

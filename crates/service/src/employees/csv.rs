@@ -24,7 +24,7 @@ use crate::{Call, Error, Shell};
 use load::Loaded;
 
 /// Rows saved in one commit: few enough that no other writer waits for long behind one. Where subscriptions want their
-/// events, [`DELIVERIES`](crate::fan_out::DELIVERIES) may make it fewer.
+/// events, `fan_out::DELIVERIES` may make it fewer.
 pub const PIECE: usize = 150;
 /// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
 /// the same file sent again goes on from there.
