@@ -13,7 +13,7 @@ const STEPS: [Step; 13] = [
     ("OpenAPI document", openapi::check),
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
-    ("tests", || test::run(&[])),
+    ("tests", tests),
     ("simulated months", || simulate::run(&[])),
     ("licences and bans", deny::run),
     ("signatures of webhooks", signatures::run),
@@ -32,6 +32,11 @@ pub(crate) fn run() -> Outcome {
     }
     println!("── everything passed in {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// To the end, so that one run tells of every test that fails.
+fn tests() -> Outcome {
+    test::run(&["--no-fail-fast".to_owned()])
 }
 
 fn lints() -> Outcome {

@@ -31,7 +31,7 @@ pub struct Finished {
     /// What became of it.
     pub fate: AttemptResult,
     /// What it says of its subscription, if it says something.
-    pub pulse: Option<HealthDelta>,
+    pub delta: Option<HealthDelta>,
 }
 
 /// How a turn ended.
@@ -77,14 +77,14 @@ pub fn store_failed(now: Timestamp) -> AttemptResult {
 /// nothing.
 #[must_use]
 pub fn unsent(job: Job, fate: AttemptResult) -> Finished {
-    let pulse = match &fate {
+    let delta = match &fate {
         AttemptResult::Settled(settled) => {
             let outcome = AttemptOutcome::Failed(FailureReason::TooLate);
             Some(HealthDelta::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
         }
         AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     };
-    Finished { job, fate, pulse }
+    Finished { job, fate, delta }
 }
 
 /// What is recorded of an attempt with this id, which went to this URL and was begun and ended at these times; and what
@@ -99,13 +99,13 @@ pub fn settle(
 ) -> (Finished, Answer) {
     let Answered { status, duration_ms, outcome } = answered;
     let settled = job.settle(id, url, answered, &settings.schedule, times);
-    let pulse = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
+    let delta = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
     let answer = Answer {
         answered: status > 0,
         acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (Finished { job, fate: AttemptResult::Settled(Box::new(settled)), pulse: Some(pulse) }, answer)
+    (Finished { job, fate: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
 }
 
 impl Finished {

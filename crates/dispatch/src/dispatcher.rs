@@ -205,7 +205,7 @@ impl<M> Dispatcher<M> {
             }
             self.queues.owe(1);
             self.wakes.records = true;
-            self.outcomes.add(Finished { job, fate: AttemptResult::Back(now.wall), pulse: None });
+            self.outcomes.add(Finished { job, fate: AttemptResult::Back(now.wall), delta: None });
         }
     }
 

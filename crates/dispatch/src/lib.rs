@@ -26,7 +26,7 @@ pub use attempt::{Destination, Ending, Finished, admit, settle, store_failed, un
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
 pub use lease::{Ends, Now};
 pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
-pub use record::{Batch, Completed, Fates, Pulses, RecordRefusal, Recording};
+pub use record::{AttemptResults, Batch, Completed, HealthDeltas, RecordRefusal, Recording};
 
 /// What an operator sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,9 +51,9 @@ pub struct Completed {
 }
 
 /// What became of deliveries, as the store is told.
-pub type Fates = Vec<(Job, AttemptResult)>;
+pub type AttemptResults = Vec<(Job, AttemptResult)>;
 /// What attempts add to what is known of their subscriptions.
-pub type Pulses = Vec<(QueueKey, HealthDelta)>;
+pub type HealthDeltas = Vec<(QueueKey, HealthDelta)>;
 
 /// What is recorded by one call of the store.
 #[derive(Debug)]
@@ -67,20 +67,20 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     New,
-    /// It may have been recorded: then none of its fates holds any more.
+    /// It may have been recorded: then none of its results holds any more.
     Doubtful,
-    /// Its fates are recorded, its health are not.
-    Pulses,
+    /// Its results are recorded, its health are not.
+    HealthDeltas,
 }
 
 impl Batch {
     /// What the store is to record.
     #[must_use]
-    pub fn call(&self) -> (Fates, Pulses) {
+    pub fn call(&self) -> (AttemptResults, HealthDeltas) {
         match self.stage {
-            Stage::New => (self.fates(), self.health()),
-            Stage::Doubtful => (self.fates(), vec![]),
-            Stage::Pulses => (vec![], self.health()),
+            Stage::New => (self.results(), self.health()),
+            Stage::Doubtful => (self.results(), vec![]),
+            Stage::HealthDeltas => (vec![], self.health()),
         }
     }
 
@@ -89,17 +89,17 @@ impl Batch {
         self.stage == Stage::New
     }
 
-    fn fates(&self) -> Fates {
+    fn results(&self) -> AttemptResults {
         self.finished.iter().map(|it| (it.job, it.fate.clone())).collect()
     }
 
-    /// One pulse for each queue, in the order of the queues: workers that record at once do not wait for each other.
-    fn health(&self) -> Pulses {
+    /// One delta for each queue, in the order of the queues: workers that record at once do not wait for each other.
+    fn health(&self) -> HealthDeltas {
         let mut queues: BTreeMap<QueueKey, HealthDelta> = BTreeMap::new();
         for it in &self.finished {
-            let Some(pulse) = it.pulse else { continue };
+            let Some(delta) = it.delta else { continue };
             let queue = (it.job.tenant, it.job.webhook_id);
-            queues.entry(queue).and_modify(|so_far| *so_far = so_far.and(pulse)).or_insert(pulse);
+            queues.entry(queue).and_modify(|so_far| *so_far = so_far.and(delta)).or_insert(delta);
         }
         queues.into_iter().collect()
     }
@@ -153,11 +153,11 @@ impl Outcomes {
             // It had been recorded, health and all.
             Stage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => Recorded::default(),
             Stage::Doubtful => {
-                (batch.stage, batch.lost) = (Stage::Pulses, recorded.lost);
+                (batch.stage, batch.lost) = (Stage::HealthDeltas, recorded.lost);
                 self.again.push(batch);
                 return None;
             }
-            Stage::Pulses => Recorded { lost: batch.lost, ..recorded },
+            Stage::HealthDeltas => Recorded { lost: batch.lost, ..recorded },
         };
         if self.new.len() < BATCH {
             self.not_before = now.steady + GATHER;
@@ -189,6 +189,6 @@ impl Outcomes {
 const fn doubted(stage: Stage) -> Stage {
     match stage {
         Stage::New | Stage::Doubtful => Stage::Doubtful,
-        Stage::Pulses => Stage::Pulses,
+        Stage::HealthDeltas => Stage::HealthDeltas,
     }
 }

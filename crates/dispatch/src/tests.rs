@@ -71,9 +71,9 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
     let found = Claimed { jobs: (0..100).map(job).collect(), next: None };
     assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
     assert!(machine.take_wakes().records);
-    let (fates, health) = machine.next_batch().unwrap().call();
-    assert_eq!((fates.len(), health.len()), (36, 0));
-    assert!(fates.iter().all(|(_, fate)| *fate == AttemptResult::Back(at(1).wall)));
+    let (results, health) = machine.next_batch().unwrap().call();
+    assert_eq!((results.len(), health.len()), (36, 0));
+    assert!(results.iter().all(|(_, fate)| *fate == AttemptResult::Back(at(1).wall)));
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn outcomes_are_recorded_together_and_soon() {
     fail(&mut machine, 3, at(0));
     assert_eq!(machine.recording(at(0)), Recording::Now);
     let batch = machine.next_batch().unwrap();
-    let (fates, health) = batch.call();
-    assert_eq!((fates.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
+    let (results, health) = batch.call();
+    assert_eq!((results.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
     machine.recorded(batch, Recorded::default(), at(2));
     assert_eq!(machine.recording(at(2)), Recording::At(Duration::from_millis(7)), "a batch is given time to fill");
@@ -101,9 +101,9 @@ fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice(
         assert_eq!(machine.recording(at(0)), Recording::At(Duration::from_millis(50)), "the store is left alone");
         let mut made = 1;
         while let Some(batch) = machine.next_batch() {
-            let (fates, health) = batch.call();
+            let (results, health) = batch.call();
             made += 1;
-            assert_eq!((fates.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
+            assert_eq!((results.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
             machine.recorded(batch, Recorded { lost: if made == 2 { lost } else { 0 }, ..Recorded::default() }, at(60));
         }
         assert_eq!((made, machine.held()), (calls, 0), "{lost} were recorded already");
@@ -131,11 +131,11 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
     fail(&mut machine, 5, at(0));
     let (mut given_up, mut recorded) = (vec![], vec![]);
     while let Some(batch) = machine.next_batch() {
-        let (fates, _) = batch.call();
-        if fates.iter().any(|(it, _)| *it == job(4)) {
+        let (results, _) = batch.call();
+        if results.iter().any(|(it, _)| *it == job(4)) {
             given_up.extend(machine.not_recorded(batch, RecordRefusal::Unrecordable, at(0)));
         } else {
-            recorded.extend(fates.into_iter().map(|(it, _)| it));
+            recorded.extend(results.into_iter().map(|(it, _)| it));
             machine.recorded(batch, Recorded::default(), at(0));
         }
     }
@@ -179,8 +179,8 @@ fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_lon
     let resumed = Waiting { resumed: true, ..first };
     assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
     let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
-    let Finished { pulse, .. } = crate::unsent(job(1), dropped.clone());
-    assert!(matches!(dropped, AttemptResult::Settled(_)) && pulse.is_some_and(|it| it.streak.failures == 0));
+    let Finished { delta, .. } = crate::unsent(job(1), dropped.clone());
+    assert!(matches!(dropped, AttemptResult::Settled(_)) && delta.is_some_and(|it| it.streak.failures == 0));
     assert_eq!(store_failed(NOON), AttemptResult::Back(NOON.plus_seconds(5)));
 }
 
@@ -197,9 +197,9 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     machine.claim_ended();
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {
-        let (fates, _) = batch.call();
-        let is_back = fates.iter().any(|(_, fate)| *fate == AttemptResult::Back(at(31_002).wall));
-        assert!(!is_back || fates[0].0 == job(1));
+        let (results, _) = batch.call();
+        let is_back = results.iter().any(|(_, fate)| *fate == AttemptResult::Back(at(31_002).wall));
+        assert!(!is_back || results[0].0 == job(1));
         machine.recorded(batch, Recorded { lost: u64::from(is_back), ..Recorded::default() }, at(31_002));
     }
     assert_eq!(machine.held(), 0);

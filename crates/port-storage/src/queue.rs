@@ -86,9 +86,9 @@ pub enum AttemptResult {
 /// What has been found out by recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// The streak of every subscription that was given a pulse and is still there.
+    /// The streak of every subscription that was given a delta and is still there.
     pub streaks: Vec<(QueueKey, Streak)>,
-    /// How many fates were not recorded, because their lease had passed to another worker or their delivery is done.
+    /// How many results were not recorded, because their lease had passed to another worker or their delivery is done.
     pub lost: u64,
 }
 
@@ -166,7 +166,7 @@ pub trait Queue {
     async fn record(
         &self,
         worker: WorkerId,
-        fates: Vec<(Job, AttemptResult)>,
+        results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded>;
     /// How the queue does.

@@ -44,7 +44,7 @@ impl Statements {
 
 impl Subscriber for Statements {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "candor_store_postgres::session"
+        metadata.target() == "candor_store_postgres::connection::session"
     }
 
     fn event(&self, event: &Event<'_>) {

@@ -35,7 +35,7 @@
 //! the id of a new row that exists is `Taken(Id)`, a change of a row that does not exist is `Stale`, and the lines of
 //! one change set all name the version that the reporting tree had before it, and are written from the top down.
 //! What is claimed as the oldest comes in the order in which it became due; a record is saved whole or not at all, with
-//! every pulse in it, also two of one subscription.
+//! every delta in it, also two of one subscription.
 //!
 //! [`Fixtures`] makes resources, ids and times for any test; [`Faulty`] makes a store fail when it is told to.
 

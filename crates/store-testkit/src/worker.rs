@@ -64,13 +64,13 @@ impl Worker {
         in_order(self.claims(now, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })).await.jobs)
     }
 
-    pub(crate) async fn records(&self, fates: Vec<(Job, AttemptResult)>) -> Recorded {
-        self.world.store.record(self.id, fates, vec![]).await.expect("recorded")
+    pub(crate) async fn records(&self, results: Vec<(Job, AttemptResult)>) -> Recorded {
+        self.world.store.record(self.id, results, vec![]).await.expect("recorded")
     }
 
     /// Records what nothing stands against.
-    pub(crate) async fn keeps(&self, fates: Vec<(Job, AttemptResult)>) {
-        assert_eq!(self.records(fates).await, Recorded::default(), "nothing is lost");
+    pub(crate) async fn keeps(&self, results: Vec<(Job, AttemptResult)>) {
+        assert_eq!(self.records(results).await, Recorded::default(), "nothing is lost");
     }
 
     /// Empties the queue.
@@ -177,12 +177,12 @@ impl World {
             let mut seen: BTreeSet<EventId> = BTreeSet::new();
             let (round, later) = rest.into_iter().partition(|it| seen.insert(it.event_id));
             rest = later;
-            let fates: Vec<_> = round.into_iter().map(|it| self.fate_of(it, to)).collect();
-            let jobs = fates.iter().map(|(job, _)| *job).collect();
+            let results: Vec<_> = round.into_iter().map(|it| self.fate_of(it, to)).collect();
+            let jobs = results.iter().map(|(job, _)| *job).collect();
             let lease = Some(worker.lease(self.now()));
             let change = ChangeSet { lease, ..self.make.change(vec![Write::Enqueue(jobs)]) };
-            assert_eq!(self.committed(change).await.expect("saved").leased.len(), fates.len());
-            worker.keeps(fates).await;
+            assert_eq!(self.committed(change).await.expect("saved").leased.len(), results.len());
+            worker.keeps(results).await;
         }
     }
 

@@ -79,8 +79,8 @@ impl Run {
             Recording::Now => {
                 process.batch = process.machine.next_batch();
                 let Some(batch) = &process.batch else { return true };
-                let (fates, health) = batch.call();
-                let record = Record { worker: process.worker, fates, health };
+                let (results, health) = batch.call();
+                let record = Record { worker: process.worker, results, health };
                 let nothing = Ok(candor_port_storage::queue::Recorded::default());
                 self.ask(place, life, Call::Record(record, nothing));
             }

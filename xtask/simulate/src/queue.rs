@@ -164,19 +164,19 @@ impl Queue {
     pub(crate) fn record(
         &mut self,
         worker: WorkerId,
-        fates: &[(Job, AttemptResult)],
+        results: &[(Job, AttemptResult)],
         health: &[(QueueKey, HealthDelta)],
         mut watch: impl FnMut(&Job, Change),
     ) -> Recorded {
         let mut recorded = Recorded::default();
-        for (job, fate) in fates {
+        for (job, fate) in results {
             let change = self.hold(worker, job, fate);
             recorded.lost += u64::from(change == Change::Lost);
             watch(job, change);
         }
-        for (queue, pulse) in health {
+        for (queue, delta) in health {
             let Some(it) = self.subscriptions.get_mut(queue) else { continue };
-            it.streak = pulse.after(it.streak);
+            it.streak = delta.after(it.streak);
             recorded.streaks.push((*queue, it.streak));
         }
         recorded

@@ -1,6 +1,6 @@
 //! Calls of the store: on their way, carried out or failing, and answered.
 
-use candor_dispatch::{ClaimOrder, Ends, Fates, Now, Pulses, RecordRefusal, Waiting};
+use candor_dispatch::{AttemptResults, ClaimOrder, Ends, HealthDeltas, Now, RecordRefusal, Waiting};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;
@@ -25,8 +25,8 @@ pub(crate) enum Call {
 /// What became of deliveries.
 pub(crate) struct Record {
     pub(crate) worker: WorkerId,
-    pub(crate) fates: Fates,
-    pub(crate) health: Pulses,
+    pub(crate) results: AttemptResults,
+    pub(crate) health: HealthDeltas,
 }
 
 /// A change that fires events.
@@ -114,16 +114,16 @@ impl Run {
 
     fn record(&mut self, life: usize, record: &Record) -> Recorded {
         let Self { queue, promises, random, defect, now, .. } = self;
-        let mut fates = record.fates.iter();
-        let recorded = queue.record(record.worker, &record.fates, &record.health, |job, change| {
-            let id = fates.next().and_then(|(_, fate)| entry_of(fate));
+        let mut results = record.results.iter();
+        let recorded = queue.record(record.worker, &record.results, &record.health, |job, change| {
+            let id = results.next().and_then(|(_, fate)| entry_of(fate));
             let is_logged = matches!(change, Change::Logged(..));
             if is_logged && *defect == Some(Defect::LogHasHoles) && random.chance(5) {
                 return;
             }
             promises.recorded(life, ((job.tenant, job.webhook_id), job.event_id), id, &change, *now);
         });
-        let soonest = record.fates.iter().filter_map(|(job, fate)| self.due_again(job, fate)).min();
+        let soonest = record.results.iter().filter_map(|(job, fate)| self.due_again(job, fate)).min();
         if let Some(soonest) = soonest {
             self.stir(soonest);
         }
@@ -201,9 +201,9 @@ impl Run {
                     }
                     Err(why) => {
                         let life = process.life;
-                        let fates = batch.call().0;
+                        let results = batch.call().0;
                         if let Some(job) = process.machine.not_recorded(batch, why, at) {
-                            let fate = fates.iter().find(|(it, _)| *it == job);
+                            let fate = results.iter().find(|(it, _)| *it == job);
                             self.promises.given_up(life, fate.and_then(|(_, fate)| entry_of(fate)));
                         }
                     }

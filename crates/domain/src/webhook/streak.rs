@@ -139,14 +139,14 @@ mod tests {
                     .collect();
                 let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
                 let one_by_one = attempts.iter().fold(before, |it, (outcome, at)| it.after(*outcome, *at));
-                let pulse = |part: &[(AttemptOutcome, Timestamp)]| {
+                let delta = |part: &[(AttemptOutcome, Timestamp)]| {
                     let health = part.iter().map(|(it, at)| HealthDelta::of(*it, Status::Failed, true, *at));
                     health.reduce(HealthDelta::and)
                 };
                 let (first, second) = attempts.split_at(cut);
-                let halves = [pulse(first), pulse(second)].into_iter().flatten();
-                assert_eq!(halves.fold(before, |it, pulse| pulse.after(it)), one_by_one, "{bits:b} cut at {cut}");
-                assert_eq!(pulse(&attempts).map(|it| it.after(before)), Some(one_by_one), "{bits:b}");
+                let halves = [delta(first), delta(second)].into_iter().flatten();
+                assert_eq!(halves.fold(before, |it, delta| delta.after(it)), one_by_one, "{bits:b} cut at {cut}");
+                assert_eq!(delta(&attempts).map(|it| it.after(before)), Some(one_by_one), "{bits:b}");
             }
         }
     }

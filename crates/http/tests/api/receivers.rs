@@ -48,30 +48,30 @@ pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
     let worker = WorkerId([7; 16]);
     let lease = Lease { worker, until: at.plus_seconds(30) };
     let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
-    let (mut attempts, mut fates, mut health) = (vec![], vec![], vec![]);
+    let (mut attempts, mut results, mut health) = (vec![], vec![], vec![]);
     for job in jobs {
         let stored = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
         let Some(url) = stored.map(|it| it.value.url) else {
-            fates.push((job, AttemptResult::Gone));
+            results.push((job, AttemptResult::Gone));
             continue;
         };
         let outcome = AttemptOutcome::of_status(status);
         let answered = Answered { status, duration_ms: 7, outcome };
         let id = job.delivery_id.unwrap_or_else(|| shell.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let pulse = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
+        let delta = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
         attempts.push(settled.entry.clone());
-        health.push(((job.tenant, job.webhook_id), pulse));
-        fates.push((job, AttemptResult::Settled(Box::new(settled))));
+        health.push(((job.tenant, job.webhook_id), delta));
+        results.push((job, AttemptResult::Settled(Box::new(settled))));
     }
-    let health = health.into_iter().fold(vec![], |mut all: Vec<(_, HealthDelta)>, (queue, pulse)| {
+    let health = health.into_iter().fold(vec![], |mut all: Vec<(_, HealthDelta)>, (queue, delta)| {
         match all.iter_mut().find(|(it, _)| *it == queue) {
-            Some((_, known)) => *known = known.and(pulse),
-            None => all.push((queue, pulse)),
+            Some((_, known)) => *known = known.and(delta),
+            None => all.push((queue, delta)),
         }
         all
     });
-    let recorded = store.record(worker, fates, health).await.unwrap();
+    let recorded = store.record(worker, results, health).await.unwrap();
     assert_eq!(recorded.lost, 0);
     attempts
 }

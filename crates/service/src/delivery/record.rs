@@ -14,8 +14,8 @@ impl Engine {
     /// Those of the store while it does not answer; the batch is recorded the next time.
     pub(super) async fn record(&self) -> Read<bool> {
         let Some(batch) = self.tell(|it, _| it.next_batch()) else { return Ok(false) };
-        let (fates, health) = batch.call();
-        let error = match self.shell.store.record(self.worker, fates, health).await {
+        let (results, health) = batch.call();
+        let error = match self.shell.store.record(self.worker, results, health).await {
             Ok(recorded) => {
                 let completed = self.tell(|it, now| it.recorded(batch, recorded, now));
                 self.figures.lost.increment(completed.lost);

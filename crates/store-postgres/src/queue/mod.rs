@@ -33,11 +33,11 @@ impl Queue for PostgresStore {
     async fn record(
         &self,
         worker: WorkerId,
-        fates: Vec<(Job, AttemptResult)>,
+        results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded> {
-        let count = fates.len();
-        let transaction = steered(record::statements(worker, fates, health).map_err(StorageError::from)?);
+        let count = results.len();
+        let transaction = steered(record::statements(worker, results, health).map_err(StorageError::from)?);
         Ok(record::recorded(self.in_turn(transaction, record::row).await?, count))
     }
 

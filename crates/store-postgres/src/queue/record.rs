@@ -24,22 +24,22 @@ const AGAIN: i64 = 2;
 /// It stays as it is, its due time included.
 const RELEASED: i64 = 3;
 
-/// The statements that record fates and health. The first one locks the subscriptions, in one order for everybody, so
+/// The statements that record results and health. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
 pub(super) fn statements(
     worker: WorkerId,
-    mut fates: Vec<(Job, AttemptResult)>,
+    mut results: Vec<(Job, AttemptResult)>,
     health: Vec<(QueueKey, HealthDelta)>,
 ) -> Result<Vec<Sql>, Unwritable> {
     let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
-    for (queue, pulse) in health {
+    for (queue, delta) in health {
         let one = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
-        one.and_modify(|(_, before)| *before = before.and(pulse)).or_insert((queue, pulse));
+        one.and_modify(|(_, before)| *before = before.and(delta)).or_insert((queue, delta));
     }
     let health: Vec<_> = merged.into_values().collect();
-    fates.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
+    results.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
     let mut changes = Sql::default();
-    let parts = [fenced(&mut changes, worker, &fates), logged(&mut changes, &fates)?, added(&mut changes, &health)];
+    let parts = [fenced(&mut changes, worker, &results), logged(&mut changes, &results)?, added(&mut changes, &health)];
     changes.push(&format!(
         "WITH {} SELECT (SELECT count(*) FROM held), a.tenant_id, a.id, a.failures, a.failing_since \
          FROM (SELECT 1) AS one LEFT JOIN added AS a ON true",
@@ -65,15 +65,15 @@ fn queues(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> [String; 2] {
 
 /// Locks the deliveries that the worker still has, in the order of their keys, and removes or changes them. An order
 /// that only their key has keeps the planner from every other index, of which one may lead past a whole backlog.
-fn fenced(sql: &mut Sql, worker: WorkerId, fates: &[(Job, AttemptResult)]) -> String {
-    let next = fates.iter().map(|(_, fate)| next(fate)).collect::<Vec<_>>();
-    let jobs = || fates.iter().map(|(job, _)| job);
+fn fenced(sql: &mut Sql, worker: WorkerId, results: &[(Job, AttemptResult)]) -> String {
+    let next = results.iter().map(|(_, fate)| next(fate)).collect::<Vec<_>>();
+    let jobs = || results.iter().map(|(job, _)| job);
     let arrays = [
         sql.ids(jobs().map(|it| it.tenant.to_bytes())),
         sql.ids(jobs().map(|it| it.webhook_id.to_bytes())),
         sql.ids(jobs().map(|it| it.event_id.to_bytes())),
         sql.many(Type::Int, jobs().map(|it| Cell::Int(i64::from(it.attempt)))),
-        sql.many(Type::Int, (0..).zip(fates).map(|(place, _)| Cell::Int(place))),
+        sql.many(Type::Int, (0..).zip(results).map(|(place, _)| Cell::Int(place))),
         sql.many(Type::Int, next.iter().map(|(what, _)| Cell::Int(*what))),
         sql.many(Type::Time, next.iter().map(|(_, at)| at.map_or(Cell::Null(Type::Time), Cell::Time))),
         sql.many(Type::Id, jobs().map(|it| it.delivery_id.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())))),
@@ -113,9 +113,9 @@ const fn next(fate: &AttemptResult) -> (i64, Option<Timestamp>) {
 }
 
 /// Writes the entries of the log whose deliveries were held.
-fn logged(sql: &mut Sql, fates: &[(Job, AttemptResult)]) -> Result<String, Unwritable> {
+fn logged(sql: &mut Sql, results: &[(Job, AttemptResult)]) -> Result<String, Unwritable> {
     let entries: Vec<_> = (0..)
-        .zip(fates)
+        .zip(results)
         .filter_map(|(place, (job, fate))| match fate {
             AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
             AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
@@ -168,7 +168,7 @@ fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
     )
 }
 
-/// A row of the answer: how many fates hold, and a streak, if there is one.
+/// A row of the answer: how many results hold, and a streak, if there is one.
 pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the answer.
@@ -182,8 +182,8 @@ pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
 }
 
 /// Puts the answer together.
-pub(super) fn recorded(rows: Vec<Row>, fates: usize) -> Recorded {
+pub(super) fn recorded(rows: Vec<Row>, results: usize) -> Recorded {
     let held = rows.first().map_or(0, |(held, _)| held.unsigned_abs());
-    let fates = u64::try_from(fates).unwrap_or(u64::MAX);
-    Recorded { streaks: rows.into_iter().filter_map(|(_, it)| it).collect(), lost: fates.saturating_sub(held) }
+    let results = u64::try_from(results).unwrap_or(u64::MAX);
+    Recorded { streaks: rows.into_iter().filter_map(|(_, it)| it).collect(), lost: results.saturating_sub(held) }
 }

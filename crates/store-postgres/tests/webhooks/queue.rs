@@ -65,8 +65,8 @@ async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
         assert_eq!((found.jobs.len(), found.next.is_some()), (count, !matches!(claim, Claim::Oldest { .. })));
         claimed.extend(found.jobs);
     }
-    let fates = claimed.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
-    assert_eq!(store.record(it.worker, fates, vec![]).await.unwrap().lost, 0);
+    let results = claimed.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
+    assert_eq!(store.record(it.worker, results, vec![]).await.unwrap().lost, 0);
 
     // What a connection has read is known when it has ended.
     drop((it, store));
@@ -136,12 +136,12 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
     let failed = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
-    let pulse = HealthDelta::of(failed, Status::Failed, true, it.make.tick());
+    let delta = HealthDelta::of(failed, Status::Failed, true, it.make.tick());
     let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)
         .map(|_| {
             let (store, worker) = (store.clone(), it.worker);
-            tokio::spawn(async move { store.record(worker, vec![], vec![(queue, pulse)]).await })
+            tokio::spawn(async move { store.record(worker, vec![], vec![(queue, delta)]).await })
         })
         .collect();
     until(&watcher, WAITING).await;
@@ -156,7 +156,7 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
         assert_eq!(record.await.unwrap().unwrap().streaks.len(), 1);
     }
     let streak = store.row::<Subscription>(it.tenant, it.to.id).await.unwrap().unwrap().value.streak;
-    assert_eq!((streak.failures, streak.since), (4, pulse.streak.since));
+    assert_eq!((streak.failures, streak.since), (4, delta.streak.since));
 }
 
 #[tokio::test(flavor = "multi_thread")]

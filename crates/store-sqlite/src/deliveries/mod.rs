@@ -54,11 +54,11 @@ impl Queue for SqliteStore {
     async fn record(
         &self,
         worker: WorkerId,
-        fates: Vec<(Job, AttemptResult)>,
+        results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded> {
-        let is_long = fates.len() > FEW;
-        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &fates, &health)).await
+        let is_long = results.len() > FEW;
+        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &results, &health)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

@@ -9,7 +9,7 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
 
-/// The failures of before and those of a pulse; `min` of a null is null.
+/// The failures of before and those of a delta; `min` of a null is null.
 const PULSE: &str = "UPDATE webhooks SET \
     failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
@@ -23,21 +23,21 @@ const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, 
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
 
-/// Records fates and health.
+/// Records results and health.
 pub(crate) fn record(
     db: &mut Db,
     worker: WorkerId,
-    fates: &[(Job, AttemptResult)],
+    results: &[(Job, AttemptResult)],
     health: &[(QueueKey, HealthDelta)],
 ) -> Result<Recorded, StorageError> {
     let mut recorded = Recorded::default();
-    for (job, fate) in fates {
+    for (job, fate) in results {
         if !hold(db, worker, job, fate)? {
             recorded.lost += 1;
         }
     }
-    for (queue, pulse) in health {
-        let Some(streak) = add(db, *queue, pulse)? else { continue };
+    for (queue, delta) in health {
+        let Some(streak) = add(db, *queue, delta)? else { continue };
         recorded.streaks.retain(|(it, _)| it != queue);
         recorded.streaks.push((*queue, streak));
     }
@@ -94,16 +94,16 @@ fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
     db.execute(&sql).map(drop).map_err(|it| failed(&it))
 }
 
-/// Adds a pulse; answers the streak, if the subscription is still there.
-fn add(db: &mut Db, (tenant, webhook): QueueKey, pulse: &HealthDelta) -> Result<Option<Streak>, StorageError> {
+/// Adds a delta; answers the streak, if the subscription is still there.
+fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<Option<Streak>, StorageError> {
     let sql = Sql::new(PULSE)
         .bind(tenant)
         .bind(webhook)
-        .bind(i64::from(pulse.healed))
-        .bind(i64::from(pulse.streak.failures))
-        .bind(pulse.streak.since.map_or(Value::Null, Value::from))
-        .bind(pulse.last_at)
-        .bind(pulse.last_status.word());
+        .bind(i64::from(delta.healed))
+        .bind(i64::from(delta.streak.failures))
+        .bind(delta.streak.since.map_or(Value::Null, Value::from))
+        .bind(delta.last_at)
+        .bind(delta.last_status.word());
     db.first(sql, streak)
 }
 

@@ -155,16 +155,16 @@ fn what_is_recorded_is_found_by_its_key() {
     let change = ChangeSet { lease: Some(lease), ..make.change(vec![Write::Enqueue(jobs.clone())]) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
     db.asked.clear();
-    let fates = vec![
+    let results = vec![
         (jobs[0], settled(&jobs[0], None)),
         (jobs[1], settled(&jobs[1], Some(make.tick()))),
         (jobs[2], AttemptResult::Back(make.tick())),
         (jobs[3], AttemptResult::Parked),
         (jobs[4], AttemptResult::Gone),
     ];
-    let pulse =
+    let delta =
         HealthDelta { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
-    let recorded = deliveries::record(&mut db, lease.worker, &fates, &[((tenant, to.id), pulse)]).unwrap();
+    let recorded = deliveries::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
     assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
     must_be_led(&mut db, &[]);
 }

@@ -39,13 +39,13 @@ async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
     world.store.row::<Subscription>(world.tenant, it.id).await.unwrap().unwrap()
 }
 
-/// The subscription as it is after a pulse.
-fn after(before: &Subscription, pulse: HealthDelta) -> Subscription {
-    let shown = before.after_delivery(pulse.last_status, pulse.last_at);
-    Subscription { streak: pulse.after(before.streak), ..shown }
+/// The subscription as it is after a delta.
+fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
+    let shown = before.after_delivery(delta.last_status, delta.last_at);
+    Subscription { streak: delta.after(before.streak), ..shown }
 }
 
-/// Some attempts as one pulse, not all of them in the order in which they ended.
+/// Some attempts as one delta, not all of them in the order in which they ended.
 fn some(world: &World) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
@@ -68,9 +68,9 @@ async fn pulses_add_up_as_their_rule_says(world: World) {
         let mut health = vec![];
         for (it, subscription) in &mut known {
             if world.random.chance(60) {
-                let pulse = some(&world);
-                *subscription = after(subscription, pulse);
-                health.push((it.queue(subscription), pulse));
+                let delta = some(&world);
+                *subscription = after(subscription, delta);
+                health.push((it.queue(subscription), delta));
             }
         }
         let mut streaks = recorded(&world, health.clone()).await;
@@ -91,7 +91,7 @@ async fn two_pulses_of_one_subscription_both_count(world: World) {
     for round in 0..20 {
         let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
         let before = stored(&world, &to).await.value;
-        let wanted = health.into_iter().fold(before, |it, pulse| after(&it, pulse));
+        let wanted = health.into_iter().fold(before, |it, delta| after(&it, delta));
         let queues = [world.queue(&to); 3].into_iter().zip(health).chain([(world.queue(&other), good)]);
         let mut streaks = recorded(&world, queues.collect()).await;
         streaks.sort_by_key(|((_, id), _)| *id);
@@ -105,9 +105,9 @@ async fn pulses_recorded_at_once_all_count(world: World) {
     let mut since = None;
     for round in 1..=3 {
         let health: Vec<_> = (0..40).map(|_| failed(&world)).collect();
-        let tasks = health.iter().enumerate().map(|(number, pulse)| {
+        let tasks = health.iter().enumerate().map(|(number, delta)| {
             let world = world.clone();
-            let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *pulse)).collect();
+            let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *delta)).collect();
             // Each meets them in another order.
             queues.rotate_left(number % 3);
             async move { recorded(&world, queues).await }
@@ -131,40 +131,40 @@ async fn pulses_recorded_at_once_all_count(world: World) {
 async fn what_is_shown_never_goes_back_in_time(world: World) {
     let to = world.subscriber().await;
     let noon = world.make.tick();
-    let pulse = |status, seconds| {
+    let delta = |status, seconds| {
         let outcome = if status == Status::Success { AttemptOutcome::Acknowledged } else { FAILED };
         HealthDelta::of(outcome, status, false, noon.plus_seconds(seconds))
     };
     let steps = [
-        (pulse(Status::Failed, 0), Status::Failed, 0),
-        (pulse(Status::Success, -1), Status::Failed, 0),
-        (pulse(Status::Success, 0), Status::Success, 0),
-        (pulse(Status::Dropped, 9), Status::Dropped, 9),
-        (pulse(Status::Success, 8), Status::Dropped, 9),
-        (pulse(Status::Failed, 10), Status::Failed, 10),
+        (delta(Status::Failed, 0), Status::Failed, 0),
+        (delta(Status::Success, -1), Status::Failed, 0),
+        (delta(Status::Success, 0), Status::Success, 0),
+        (delta(Status::Dropped, 9), Status::Dropped, 9),
+        (delta(Status::Success, 8), Status::Dropped, 9),
+        (delta(Status::Failed, 10), Status::Failed, 10),
     ];
-    for (pulse, status, seconds) in steps {
-        assert_eq!(recorded(&world, vec![(world.queue(&to), pulse)]).await, [(world.queue(&to), Streak::default())]);
+    for (delta, status, seconds) in steps {
+        assert_eq!(recorded(&world, vec![(world.queue(&to), delta)]).await, [(world.queue(&to), Streak::default())]);
         let now = stored(&world, &to).await.value;
         let shown = (now.last_delivery_status, now.last_delivery_at);
-        assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{pulse:?}");
+        assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
     }
 }
 
 async fn a_pulse_for_nobody_is_nothing(world: World) {
     let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.elsewhere());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
-    let pulse = failed(&world);
+    let delta = failed(&world);
     let health = vec![
-        ((world.tenant, world.make.id()), pulse),
-        (world.queue(&removed), pulse),
-        (others.queue(&to), pulse),
-        (world.test_environment().queue(&to), pulse),
+        ((world.tenant, world.make.id()), delta),
+        (world.queue(&removed), delta),
+        (others.queue(&to), delta),
+        (world.test_environment().queue(&to), delta),
     ];
     assert_eq!(recorded(&world, health.clone()).await, []);
     assert_eq!(stored(&world, &to).await.value, to);
-    let with = [health, vec![(world.queue(&to), pulse)]].concat();
-    assert_eq!(recorded(&world, with).await, [(world.queue(&to), pulse.streak)]);
+    let with = [health, vec![(world.queue(&to), delta)]].concat();
+    assert_eq!(recorded(&world, with).await, [(world.queue(&to), delta.streak)]);
 }
 
 async fn failures_stop_counting_where_numbers_end(world: World) {
@@ -186,11 +186,11 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     let to = world.make.subscription();
     world.subscribed(said(to.clone())).await;
     assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
-    let pulse = failed(&world);
-    recorded(&world, vec![(world.queue(&to), pulse)]).await;
-    let wanted = after(&to, pulse);
+    let delta = failed(&world);
+    recorded(&world, vec![(world.queue(&to), delta)]).await;
+    let wanted = after(&to, delta);
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
-    // Whoever changes the subscription has seen an older pulse, or none.
+    // Whoever changes the subscription has seen an older delta, or none.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
         world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
@@ -199,17 +199,17 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
 
 async fn a_forgiven_subscription_starts_anew(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
-    let pulse = failed(&world);
-    recorded(&world, vec![(world.queue(&to), pulse), (world.queue(&other), pulse)]).await;
+    let delta = failed(&world);
+    recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
     // Of another tenant, or of nobody: nothing is there to forgive.
     world.elsewhere().save(vec![Write::WebhookForgiven(to.id)]).await;
     world.save(vec![Write::WebhookForgiven(world.make.id())]).await;
-    assert_eq!(stored(&world, &to).await.value, after(&to, pulse));
+    assert_eq!(stored(&world, &to).await.value, after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };
     world.save(vec![Write::put(&Row::seen(value.clone(), Version::FIRST)), Write::WebhookForgiven(to.id)]).await;
-    let forgiven = Subscription { streak: Streak::default(), ..after(&value, pulse) };
+    let forgiven = Subscription { streak: Streak::default(), ..after(&value, delta) };
     assert_eq!(stored(&world, &to).await, Versioned { value: forgiven, version: Version(2) });
-    assert_eq!(stored(&world, &other).await.value, after(&other, pulse));
+    assert_eq!(stored(&world, &other).await.value, after(&other, delta));
     let next = failed(&world);
     assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
     // What is recorded makes nothing happen.

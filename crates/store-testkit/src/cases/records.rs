@@ -122,7 +122,7 @@ async fn what_is_released_is_as_due_as_it_was(world: World) {
 }
 
 /// Every fate there is.
-fn fates(world: &World, job: &Job) -> Vec<AttemptResult> {
+fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
     let later = Some(world.now().plus_seconds(9));
     vec![
         attempt(world, job, GOOD, None).1,
@@ -147,7 +147,7 @@ async fn a_lost_lease_records_nothing(world: World) {
     let second = Job { attempt: 2, ..jobs[1] };
     assert_eq!(slow.all(until).await, [second]);
     for job in &jobs {
-        for fate in fates(&world, job) {
+        for fate in results(&world, job) {
             let lost = Recorded { streaks: vec![], lost: 1 };
             assert_eq!(slow.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
             assert_eq!(never.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
@@ -180,8 +180,8 @@ async fn a_record_that_fails_leaves_nothing(world: World) {
     let twice = settled(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(twice)))];
     let queue = world.queue(&to);
-    let pulse = super::health::failed(&world);
-    assert!(world.store.record(worker.id, batch, vec![(queue, pulse)]).await.is_err());
+    let delta = super::health::failed(&world);
+    assert!(world.store.record(worker.id, batch, vec![(queue, delta)]).await.is_err());
     assert_eq!(entries(&world, &to).await, [entry]);
     assert_eq!(world.store.row::<Subscription>(world.tenant, to.id).await.unwrap().unwrap().value, to);
     worker.keeps(vec![(jobs[1], AttemptResult::Gone), (jobs[2], AttemptResult::Back(world.now()))]).await;
@@ -214,14 +214,14 @@ async fn a_batch_of_many_is_recorded_at_once(world: World) {
     there.happened(&[EventType::EmployeeUpdated; 300]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
-    let (mut log, mut fates) = (vec![], vec![]);
+    let (mut log, mut results) = (vec![], vec![]);
     for (number, job) in jobs.iter().enumerate() {
         let later = (number % 3 == 0).then_some(END);
         let (entry, fate) = attempt(&world, job, BAD, later);
         log.push((job.tenant, entry));
-        fates.push((*job, fate));
+        results.push((*job, fate));
     }
-    worker.keeps(fates).await;
+    worker.keeps(results).await;
     for (it, to) in [(&here, &one), (&there, &other)] {
         let wanted = log.iter().filter(|(tenant, _)| *tenant == it.tenant).map(|(_, entry)| entry.clone());
         assert_eq!(entries(it, to).await, wanted.collect::<Vec<_>>());

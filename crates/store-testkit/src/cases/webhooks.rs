@@ -93,8 +93,8 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     // Of each, one is due, one will be, one is parked and one is leased.
-    let fates = [AttemptResult::Back(world.now()), AttemptResult::Back(END), AttemptResult::Parked];
-    let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(fates.clone()));
+    let results = [AttemptResult::Back(world.now()), AttemptResult::Back(END), AttemptResult::Parked];
+    let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(results.clone()));
     worker.keeps(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
     world.save(vec![Write::put(&Row::seen(change, Version::FIRST))]).await;
@@ -171,9 +171,9 @@ async fn every_subscription_of_every_tenant_is_walked(world: World) {
     for number in 0..30 {
         let it = world.random.pick(&worlds);
         let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
-        let pulse = health::failed(&world);
+        let delta = health::failed(&world);
         it.subscribed(value.clone()).await;
-        world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), pulse)]).await.unwrap();
+        world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
         wanted.push((it.tenant, stored(it, &value).await.unwrap()));
     }
     wanted.sort_by_key(|(tenant, it)| (tenant.to_bytes(), it.value.id));

@@ -51,10 +51,10 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
     async fn record(
         &self,
         worker: WorkerId,
-        fates: Vec<(Job, AttemptResult)>,
+        results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded> {
-        self.through(FaultyCall::Record, self.store.record(worker, fates, health)).await
+        self.through(FaultyCall::Record, self.store.record(worker, results, health)).await
     }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
         self.through(FaultyCall::Upkeep, self.store.queue_state(now)).await

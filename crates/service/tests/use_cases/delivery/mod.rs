@@ -2,9 +2,9 @@
 
 mod ending;
 mod failures;
-mod fates;
 mod leases;
 mod pauses;
+mod results;
 mod secrets;
 mod shares;
 
