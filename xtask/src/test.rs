@@ -41,6 +41,8 @@ impl<'a> Asked<'a> {
         while let Some(argument) = rest.next() {
             match argument {
                 "-p" | "--package" => asked.packages.extend(rest.next()),
+                // It chooses nothing.
+                "--no-fail-fast" => {}
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
                     Some(package) => asked.packages.push(package),
                     None => asked.others = true,
@@ -93,12 +95,13 @@ mod tests {
 
     #[test]
     fn packages_are_told_from_other_arguments() {
-        let table: [(&[&str], &[&str], bool); 5] = [
+        let table: [(&[&str], &[&str], bool); 6] = [
             (&[], &[], false),
             (&["-p", "candor-http"], &["candor-http"], false),
             (&["--package=a", "-pb", "--package", "c"], &["a", "b", "c"], false),
             (&["-p", "candor-http", "approve"], &["candor-http"], true),
-            (&["--no-fail-fast"], &[], true),
+            (&["--no-fail-fast"], &[], false),
+            (&["--run-ignored=all"], &[], true),
         ];
         for (arguments, packages, others) in table {
             let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
