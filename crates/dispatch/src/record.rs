@@ -63,13 +63,13 @@ pub struct Batch {
     lost: u64,
 }
 
-/// How far a batch has come. A store that fails may have recorded it all the same, and health must not be added twice.
+/// How far a batch has come. A store that fails may have recorded it all the same, and health deltas must not be added twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     New,
     /// It may have been recorded: then none of its results holds any more.
     Doubtful,
-    /// Its results are recorded, its health are not.
+    /// Its results are recorded, its health deltas are not.
     HealthDeltas,
 }
 

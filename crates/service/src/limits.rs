@@ -60,7 +60,7 @@ impl Limits {
         self.with(Bucket::Accepting(address), at, |it| it.admit(at, ACCEPTS_PER_MINUTE))
     }
 
-    /// The rate_limit of an address, without counting anything.
+    /// The rate limit status of an address, without counting anything.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.with(Bucket::Address(address), at, |it| it.look(at, FAILURES_PER_MINUTE))
     }

@@ -131,7 +131,7 @@ impl Shell {
 
     /// Waits for a turn to move people within a tenant's reporting tree.
     ///
-    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking move_locks within
+    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
     /// one instance keeps many moves at once from using up their attempts on each other.
     pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
         let stripe = tenant.to_bytes()[15] as usize % self.move_locks.0.len();

@@ -160,7 +160,7 @@ impl Queue {
         self.queued.get(&key).is_some_and(|it| it.lease.is_none_or(|it| it.until <= now))
     }
 
-    /// Records what became of deliveries, and adds health to their subscriptions.
+    /// Records what became of deliveries, and adds health deltas to their subscriptions.
     pub(crate) fn record(
         &mut self,
         worker: WorkerId,

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(crate) struct SharedConnections {
     session: Session,
     shared_connections: Vec<SharedConnection>,
-    /// The runtimes that reads came from, each with the connection_slot of its place; they begin again when there are more of them.
+    /// The runtimes that reads came from, each with the connection of its place; they begin again when there are more of them.
     runtimes: RwLock<Vec<Id>>,
 }
 
@@ -72,7 +72,7 @@ impl SharedConnections {
         Self { session, shared_connections, runtimes: RwLock::default() }
     }
 
-    /// The connection_slot of the runtime that this runs on.
+    /// The place of the connection of the runtime that this runs on.
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
         let place = |runtimes: &[Id]| runtimes.iter().position(|it| *it == runtime);

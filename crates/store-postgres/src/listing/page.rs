@@ -12,11 +12,11 @@ use crate::sql::Sql;
 /// Bounds that the planner knows beforehand: a plan is made once for all values of a parameter, and without a known
 /// bound it would prepare to read a tenth of the table.
 const BOUNDS: [u32; 4] = [103, 1001, 10_001, 65_537];
-/// Rows to spare where the reader takes some away: hardly ever do more rows of others pass the bloom of a team.
+/// Rows to spare where the reader takes some away: hardly ever do more rows of others pass the Bloom filter of a team.
 pub(super) const SPARE: u16 = 2;
 
 /// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
-/// common. With a bloom in use, a further column says whether it was up to date. Where the reader has to know the team, a
+/// common. With a Bloom filter in use, a further column says whether it was up to date. Where the reader has to know the team, a
 /// last one says whom a row is about.
 pub(super) fn sql(tenant: Tenant, parts: &[(&Listing, &Way)]) -> Sql {
     let Some((listing, _)) = parts.first() else { return Sql::default() };
@@ -49,7 +49,7 @@ struct PageSql {
     after: Option<(String, String)>,
     bound: u32,
     ids_first: bool,
-    /// Whether the bloom is up to date, as an expression.
+    /// Whether the Bloom filter is up to date, as an expression.
     fresh: Option<String>,
     /// The column that says whom a row is about, where the reader has to know the team.
     about: Option<&'static str>,
@@ -250,7 +250,7 @@ impl PageSql {
                 Look::Known(condition, bloom) if *condition == at => {
                     let fresh = bloom.is_fresh(&mut self.sql, &tenant);
                     let passes = bloom.passes(&mut self.sql, &format!("r.{of}"));
-                    // The bloom lets whoever has the team pass as well.
+                    // The Bloom filter lets whoever has the team pass as well.
                     let or_itself = itself.map_or_else(String::new, |it| format!("r.{of} = {it} OR "));
                     looks.push(format!("CASE WHEN {fresh} THEN {passes} ELSE {or_itself}{hashed} END"));
                     (self.fresh, self.about) = (Some(fresh), Some(of));

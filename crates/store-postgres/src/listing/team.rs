@@ -23,7 +23,7 @@ const MOST_TEAMS: usize = 1000;
 const USES: u32 = 256;
 /// The same for teams that are looked up from memory: each page says whether they have changed.
 const USES_IF_CHECKED: u32 = 4096;
-/// Beyond so many people the rows of a page are met so soon that a bloom is not worth its size.
+/// Beyond so many people the rows of a page are met so soon that a Bloom filter is not worth its size.
 pub(super) const MOST_PEOPLE: usize = 16_000;
 /// People of a team that is remembered by its ids as well.
 const MOST_KNOWN: usize = 4000;
@@ -37,13 +37,13 @@ const SHIFTS: [u32; 4] = [0, 15, 30, 45];
 /// The people below somebody.
 #[derive(Debug)]
 pub(super) struct Team {
-    /// How many they are, counted to one more than the most that have a bloom.
+    /// How many they are, counted to one more than the most that have a Bloom filter.
     pub(super) people: i64,
     /// What tells most others from them.
     pub(super) bloom: Option<Arc<BloomFilter>>,
     /// The list whose page was last filled by a walk that was not too far.
     filled: Mutex<Option<Listing>>,
-    /// Whether so many rows of others passed the bloom that there was no room for the team's.
+    /// Whether so many rows of others passed the Bloom filter that there was no room for the team's.
     is_crowded: AtomicBool,
 }
 
@@ -57,7 +57,7 @@ impl Team {
         self.is_crowded.store(true, Ordering::Relaxed);
     }
 
-    /// Whether rows may be read by somebody who knows the team by its ids, past its bloom alone.
+    /// Whether rows may be read by somebody who knows the team by its ids, past its Bloom filter alone.
     pub(super) fn is_known(&self) -> bool {
         !self.is_crowded.load(Ordering::Relaxed) && self.bloom.as_ref().is_some_and(|it| it.known.is_some())
     }

@@ -30,7 +30,7 @@ pub(super) enum Look {
     Index,
     /// In a hash of all that match, read beforehand: best where many rows are met.
     Hash,
-    /// By its index, if it passes the bloom of the condition of this number.
+    /// By its index, if it passes the Bloom filter of the condition of this number.
     BloomFilter(usize, Arc<BloomFilter>),
     /// By the same bloom alone: whoever reads the rows knows the team by its ids.
     Known(usize, Arc<BloomFilter>),
@@ -49,7 +49,7 @@ pub(super) struct Route {
 }
 
 /// What decides between the ways. Measured with 100,000 people and 1,000,000 observations: gathering costs 2 µs a person
-/// or row, meeting a row 0.1 µs with a hash, 0.05 µs past a bloom and 0.8 µs without, hashing 0.15 µs an entry.
+/// or row, meeting a row 0.1 µs with a hash, 0.05 µs past a Bloom filter and 0.8 µs without, hashing 0.15 µs an entry.
 pub(super) const LIMITS: PlanLimits = PlanLimits {
     people: 200,
     firsts: 300,

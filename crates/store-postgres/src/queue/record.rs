@@ -24,7 +24,7 @@ const AGAIN: i64 = 2;
 /// It stays as it is, its due time included.
 const RELEASED: i64 = 3;
 
-/// The statements that record results and health. The first one locks the subscriptions, in one order for everybody, so
+/// The statements that record results and health deltas. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
 pub(super) fn statements(
     worker: WorkerId,
@@ -138,7 +138,7 @@ fn logged(sql: &mut Sql, results: &[(Job, AttemptResult)]) -> Result<String, Unw
     ))
 }
 
-/// Adds the health to their subscriptions, as [`HealthDelta::after`] does.
+/// Adds the health deltas to their subscriptions, as [`HealthDelta::after`] does.
 fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
     let [tenants, ids] = queues(sql, health);
     let all = || health.iter().map(|(_, it)| it);

@@ -23,7 +23,7 @@ const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, 
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
 
-/// Records results and health.
+/// Records results and health deltas.
 pub(crate) fn record(
     db: &mut Db,
     worker: WorkerId,
