@@ -19,6 +19,12 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     fn id(&self) -> Id<Self::Kind>;
     /// When it last changed.
     fn updated_at(&self) -> Timestamp;
+
+    /// A number for what its JSON form shows and its version does not count, such as when a key was last used: another
+    /// one whenever that is shown differently, 0 where there is nothing of the kind.
+    fn mark(&self) -> u64 {
+        0
+    }
 }
 
 /// What is to be saved, and what the world is to be told.

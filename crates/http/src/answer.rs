@@ -69,7 +69,7 @@ impl Answer {
         if reply.replayed {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
-        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.beside)) else { return answer };
+        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.mark)) else { return answer };
         let unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)

@@ -247,6 +247,7 @@ impl Api {
             idempotency: None,
             precondition: None,
             surplus: None,
+            needs_admin: matches!(route.access, Access::Admin(_)),
         };
         if route.method == crate::table::Method::Get {
             return Ok(AuthenticatedRequest { call, captures, params, body: Object::new(), csv: Bytes::new() });

@@ -15,17 +15,17 @@ const UNSCRAMBLE: u64 = 0xf1de_83e1_9937_733d;
 const DIGITS: usize = 16;
 
 /// The tag of a version, and of what is shown beside it, quotes included.
-pub(crate) fn tag(version: Version, beside: u64) -> String {
+pub(crate) fn tag(version: Version, mark: u64) -> String {
     let digits = |number: u64| format!("{:0DIGITS$x}", number.wrapping_mul(SCRAMBLE));
     let first = digits(version.0.cast_unsigned());
-    if beside == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(beside)) }
+    if mark == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(mark)) }
 }
 
 /// The version behind a strong tag; `None` for what is no tag of ours.
 fn version(tag: &str) -> Option<Version> {
     let text = tag.strip_prefix('"')?.strip_suffix('"')?;
-    let (first, beside) = text.split_once('-').map_or((text, None), |(first, beside)| (first, Some(beside)));
-    beside.map_or(Some(0), number)?;
+    let (first, mark) = text.split_once('-').map_or((text, None), |(first, mark)| (first, Some(mark)));
+    mark.map_or(Some(0), number)?;
     Some(Version(number(first)?.cast_signed()))
 }
 

@@ -136,8 +136,14 @@ impl Write {
     pub fn employee(row: &Row<Employee>, lines: Option<Lines>) -> Self {
         match lines {
             None => Self::put(row),
-            Some(lines) => Self::PutReporting { row: AnyRow::of(row), manager: row.value.manager_id, lines },
+            Some(lines) => Self::reporting(row, row.value.manager_id, lines),
         }
+    }
+
+    /// A person, and the change of the line to their manager.
+    #[must_use]
+    pub fn reporting<T: Stored>(row: &Row<T>, manager: Option<EmployeeId>, lines: Lines) -> Self {
+        Self::PutReporting { row: AnyRow::of(row), manager, lines }
     }
 }
 

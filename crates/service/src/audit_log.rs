@@ -14,7 +14,7 @@ use crate::{Call, Error, Shell};
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    call.caller.require_admin()?;
+    call.authorize()?;
     let page =
         shell.store.page(call.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page)).await?;
     list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)

@@ -28,6 +28,8 @@ pub struct Call {
     pub precondition: Option<Precondition>,
     /// What the request says where nothing is to be said: the members of a body that its route does not take.
     pub surplus: Option<Problems>,
+    /// Whether its route wants admin context.
+    pub needs_admin: bool,
 }
 
 /// A request that must have one effect however often it is sent.
@@ -62,6 +64,43 @@ impl Call {
             return Err(Error::PreconditionFailed);
         }
         self.surplus.clone().map_or(Ok(()), |it| Err(Refusal::Invalid(it).into()))
+    }
+
+    /// Checks what may be checked before a change of a resource that is there, in the order of decision A13: `If-Match`,
+    /// the fields, admin context where the route wants it. Answers what the fields say.
+    ///
+    /// # Errors
+    /// Those of [`Call::check`], of `parse` and of [`Call::authorize`].
+    pub fn admit<D, E: Into<Error>>(&self, version: Version, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
+        self.check(version)?;
+        self.admit_new(parse)
+    }
+
+    /// [`Call::admit`] for a request whose body says nothing.
+    ///
+    /// # Errors
+    /// Those of [`Call::check`] and [`Call::authorize`].
+    pub fn admit_act(&self, version: Version) -> Result<(), Error> {
+        self.check(version)?;
+        self.authorize()
+    }
+
+    /// [`Call::admit`] for what is not there yet.
+    ///
+    /// # Errors
+    /// Those of `parse` and of [`Call::authorize`].
+    pub fn admit_new<D, E: Into<Error>>(&self, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
+        let parsed = parse().map_err(Into::into)?;
+        self.authorize()?;
+        Ok(parsed)
+    }
+
+    /// Checks that the caller has admin context, if the route wants it.
+    ///
+    /// # Errors
+    /// [`candor_domain::access::Denied::AdminRequired`].
+    pub fn authorize(&self) -> Result<(), Error> {
+        if self.needs_admin { Ok(self.caller.require_admin()?) } else { Ok(()) }
     }
 
     /// The audit entry of a decision that this call asked for.

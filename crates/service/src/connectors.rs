@@ -13,8 +13,9 @@ use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write, rows};
 
+use crate::change::Planned;
+use crate::expand;
 use crate::fan_out::events_at_once;
-use crate::list;
 use crate::reply::Reply;
 use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
@@ -29,12 +30,8 @@ const CHUNK: u16 = 200;
 pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Reply, Error> {
     let request = params.changed::<Connector>("connectors");
     let request = params.finish(request)?;
-    call.caller.require_admin()?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::connectors::list(request.filter, request.sort, &request.page))
-        .await?;
-    list::page(&request, &page, |it| it)
+    let listing = rows::connectors::list(request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
 }
 
 /// `GET /connectors/{id}`
@@ -42,9 +39,11 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
-    let stored = or_not_found(shell.store.row::<Connector>(call.caller.tenant, id).await?)?;
-    call.caller.require_admin()?;
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+    expand::plain(call, &stored(shell, call, id).await?)
+}
+
+async fn stored(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Versioned<Connector>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
 }
 
 /// `POST /connectors`
@@ -52,15 +51,11 @@ pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, E
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone())?;
-        call.caller.require_admin()?;
-        let decision = Connector::create(shell.id(at), draft, at);
-        let location = format!("/connectors/{}", decision.state.id);
-        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        Ok(Planned::of(Connector::create(shell.id(at), draft, at)))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/connectors", decide).await
 }
 
 /// `POST /connectors/{id}/release`: gives people's records back, with their values.
@@ -75,10 +70,8 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         return Ok(reply);
     }
     let tenant = call.caller.tenant;
-    let connector = or_not_found(shell.store.row::<Connector>(tenant, id).await?)?;
-    call.check(connector.version)?;
-    let named = parse_release(body)?;
-    call.caller.require_admin()?;
+    let connector = stored(shell, call, id).await?;
+    let named = call.admit(connector.version, || parse_release(body))?;
     let connector = connector.value;
     let chunk = events_at_once(shell, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
     let mut earlier = 0;

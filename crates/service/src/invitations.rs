@@ -46,7 +46,7 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
     )?;
     let (stored, person) = (or_not_found(stored)?, or_not_found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
-    Ok(Reply::done(body, Some(stored.version)).beside(stored.value.stands(person, at).mark()))
+    Ok(Reply::done(body, Some(stored.version)).marked(stored.value.stands(person, at).mark()))
 }
 
 /// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
@@ -65,7 +65,9 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
         let person = or_not_found(person)?;
         call.check(person.version)?;
         let token = invitation::token(random32(&*shell.ids)?);
-        let new = Invitation::new(shell.id(at), &person.value, &token, at)?;
+        // The newest is the one that counts, also where two are sent within a millisecond.
+        let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
+        let new = Invitation::new(shell.id(at), &person.value, &token, sent_at)?;
         let link = || format!("{}/v1/invitations/accept?token={}", shell.settings.public_url, token.reveal());
         let sent =
             Sent { invitation: new.view(person.value.status, at), accept_url: call.caller.is_admin().then(link) };

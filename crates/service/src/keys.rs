@@ -10,12 +10,13 @@ use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{Row, StorageExt, Versioned, Write, rows};
+use candor_port_storage::{StorageExt, Versioned, rows};
 use serde::Serialize;
 
-use crate::list;
+use crate::change::Planned;
+use crate::expand;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::{or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// The answer of creation and rotation, the only ones that carry the secret.
@@ -37,13 +38,8 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
 pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Reply, Error> {
     let request = params.changed::<ApiKey>("api-keys");
     let request = params.finish(request)?;
-    call.caller.require_admin()?;
-    let organization = call.caller.tenant.organization;
-    let page = shell
-        .store
-        .page(Tenant::live(organization), rows::api_keys::list(request.filter, request.sort, &request.page))
-        .await?;
-    list::page(&request, &page, |it| it)
+    let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
 }
 
 /// `GET /api-keys/{id}`
@@ -51,13 +47,11 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
-    call.caller.require_admin()?;
-    shown(&stored)
+    expand::plain(call, &stored(shell, call, id).await?)
 }
 
-fn shown(stored: &Versioned<ApiKey>) -> Result<Reply, Error> {
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).beside(stored.value.use_mark()))
+async fn stored(shell: &Shell, call: &Call, id: KeyId) -> Result<Versioned<ApiKey>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
 }
 
 /// `POST /api-keys`
@@ -65,19 +59,16 @@ fn shown(stored: &Versioned<ApiKey>) -> Result<Reply, Error> {
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, a person who is not there; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone(), at)?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone(), at))?;
         let tenant = Tenant { organization: call.caller.tenant.organization, environment: draft.environment };
         let person_exists = exists(shell, tenant, draft.employee.as_ref()).await?;
         let secret = generate(draft.environment, random32(&*shell.ids)?);
         let decision = ApiKey::create(shell.id(at), draft, &secret, Some(&call.caller), person_exists, at)?;
-        let location = format!("/api-keys/{}", decision.state.id);
-        let body = with_secret(&decision.state, &secret)?;
-        let (change, _, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+        let answer = with_secret(&decision.state, &secret)?;
+        Ok(Planned::of(decision).answering(answer))
     };
-    let reply = shell.change(call, plan).await;
+    let reply = shell.create(call, "/api-keys", decide).await;
     shell.auth.forget_unknown();
     reply
 }
@@ -99,19 +90,13 @@ pub(crate) async fn exists(
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value, at)?;
-        call.caller.require_admin()?;
-        let Some(decision) = stored.value.update(patch, &call.caller, at)? else {
-            return Ok(ChangePlan::Unchanged(shown(&stored)?));
-        };
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version)).beside(stored.value.use_mark())))
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
+        let decision = stored.value.update(patch, &call.caller, at)?;
+        Ok((stored, decision.map(Planned::of)))
     };
-    let reply = shell.change(call, plan).await;
+    let reply = shell.update(call, decide).await;
     shell.auth.forget(id);
     reply
 }
@@ -121,19 +106,15 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let overlap = parse_rotation(body.clone())?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let overlap = call.admit(stored.version, || parse_rotation(body.clone()))?;
         let secret = generate(stored.value.environment, random32(&*shell.ids)?);
         let decision = stored.value.rotate(&secret, overlap, &call.caller, at)?;
-        let body = with_secret(&decision.state, &secret)?;
-        let (change, _, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        let answer = with_secret(&decision.state, &secret)?;
+        Ok((stored, Planned::of(decision).answering(answer)))
     };
-    let reply = shell.change(call, plan).await;
+    let reply = shell.act(call, decide).await;
     shell.auth.forget(id);
     shell.auth.forget_unknown();
     reply
@@ -144,16 +125,13 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// # Errors
 /// Not found, not an admin, revoked already; see [`Error`].
 pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<ApiKey>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let decision = stored.value.revoke(at)?;
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        Ok((stored, Planned::of(decision)))
     };
-    let reply = shell.change(call, plan).await;
+    let reply = shell.act(call, decide).await;
     shell.auth.forget(id);
     reply
 }

@@ -6,11 +6,13 @@
 pub mod audit_log;
 pub mod auth;
 pub mod call;
+mod change;
 pub mod connectors;
 pub mod delivery;
 pub mod employees;
 pub mod error;
 pub mod events;
+mod expand;
 mod fan_out;
 pub mod invitations;
 mod json_cache;

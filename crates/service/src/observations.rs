@@ -5,32 +5,44 @@ use std::collections::BTreeSet;
 use candor_domain::access::Permission;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
-use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, ObservationId};
+use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
 use candor_domain::json::Object;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, Row, StorageExt, Wanted, Write, rows};
+use candor_port_storage::{Require, StorageExt, Versioned, Wanted, rows};
 use serde_json::value::RawValue;
 
+use crate::change::Planned;
+use crate::expand::{self, Expandable};
 use crate::json_cache::Shown;
-use crate::list::{self, JsonObjectWriter, may_expand};
+use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
-struct Inlined {
+pub(crate) struct Found {
     employees: Option<Shown<EmployeeKind>>,
     attributes: Option<Shown<AttributeKind>>,
 }
 
-impl Inlined {
+impl Expandable for Observation {
+    type Path = Expand;
+    type Found = Found;
+
+    fn permission(path: Expand) -> Option<Permission> {
+        match path {
+            Expand::Employee => Some(Permission::EmployeesRead),
+            Expand::Attributes => None,
+        }
+    }
+
     /// One read, however many observations there are.
-    async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Observation]) -> Result<Self, Error> {
+    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
         let tenant = call.caller.tenant;
-        let (employees, attributes) = (expand.contains(&Expand::Employee), expand.contains(&Expand::Attributes));
+        let (employees, attributes) = (paths.contains(&Expand::Employee), paths.contains(&Expand::Attributes));
         let (mut people, mut tags) = (BTreeSet::new(), BTreeSet::new());
         if employees {
             people.extend(items.iter().map(|it| it.employee_id));
@@ -42,22 +54,17 @@ impl Inlined {
         let found = shell.store.referred(tenant, &people.wanted, &tags.wanted).await?;
         let people = shell.people.show(tenant, people, found.people, |it| it.id)?;
         let tags = shell.attributes.show(tenant, tags, found.attributes, |it| it.id)?;
-        Ok(Self { employees: employees.then_some(people), attributes: attributes.then_some(tags) })
+        Ok(Found { employees: employees.then_some(people), attributes: attributes.then_some(tags) })
     }
 
-    fn show(&self, observation: &Observation, out: &mut Vec<u8>) -> Result<(), Error> {
-        let attributes = self.attributes.as_ref().map(|all| {
-            let attributes = observation.attribute_ids.iter().filter_map(|id| all.get(id));
+    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+        let attributes = found.attributes.as_ref().map(|all| {
+            let attributes = self.attribute_ids.iter().filter_map(|id| all.get(id));
             attributes.map(AsRef::as_ref).collect::<Vec<&RawValue>>()
         });
-        let mut shown = JsonObjectWriter::of(out, observation)?;
-        shown.member(
-            "employee",
-            self.employees.as_ref().map(|it| it.get(&observation.employee_id).map(AsRef::<RawValue>::as_ref)),
-        )?;
-        shown.member("attributes", attributes)?;
-        shown.end();
-        Ok(())
+        let employee = found.employees.as_ref();
+        shown.member("employee", employee.map(|it| it.get(&self.employee_id).map(AsRef::<RawValue>::as_ref)))?;
+        shown.member("attributes", attributes)
     }
 }
 
@@ -67,34 +74,20 @@ impl Inlined {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    may_expand(call, &request.expand, &Expand::Employee, Permission::EmployeesRead)?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::observations::list(&request.filter, request.sort, &request.page))
-        .await?;
-    if request.expand.is_empty() {
-        return list::page(&request, &page, |it| it);
-    }
-    let load = |part| Inlined::load(shell, call, &request.expand, part);
-    list::page_inlined(&request, &page, page.items.len(), load, Inlined::show).await
+    let listing = rows::observations::list(&request.filter, request.sort, &request.page);
+    expand::page(shell, call, &request, listing).await
 }
 
 /// `GET /observations/{id}`, archived ones included.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Params) -> Result<Reply, Error> {
-    let expand: Vec<Expand> = params.expand();
-    let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
-    params.finish(())?;
-    if expand.is_empty() {
-        return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
-    }
-    may_expand(call, &expand, &Expand::Employee, Permission::EmployeesRead)?;
-    let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
-    let mut body = vec![];
-    inlined.show(&stored.value, &mut body)?;
-    Ok(Reply::done(body.into(), None))
+pub async fn get(shell: &Shell, call: &Call, id: ObservationId, params: Params) -> Result<Reply, Error> {
+    expand::one::<Observation>(shell, call, params, stored(shell, call, id)).await
+}
+
+async fn stored(shell: &Shell, call: &Call, id: ObservationId) -> Result<Versioned<Observation>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
 }
 
 /// `POST /observations`
@@ -102,19 +95,16 @@ pub async fn get(shell: &Shell, call: &Call, id: ObservationId, mut params: Para
 /// # Errors
 /// Invalid fields, references that do not hold; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone(), at.date())?;
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone(), at.date()))?;
         let people: Vec<_> =
             [Some(&draft.employee), draft.author.as_ref()].into_iter().flatten().filter_map(|it| it.id).collect();
         let known = references(shell, call, &people, &draft.attributes).await?;
         let decision = Observation::create(shell.id(at), draft, &known, at)?;
-        let requires = decision.state.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect();
-        let location = format!("/observations/{}", decision.state.id);
-        let (mut change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        change.requires = requires;
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+        let requires = open(&decision.state.attribute_ids, &[]);
+        Ok(Planned::of(decision).requiring(requires))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/observations", decide).await
 }
 
 /// `PATCH /observations/{id}`
@@ -122,24 +112,18 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, archived, references that do not hold; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let wanted = patch.attributes.clone().unwrap_or_default();
         let known = references(shell, call, &[], &wanted).await?;
-        let Some(decision) = stored.value.update(&patch, &known, at)? else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
-        };
-        let before = &stored.value.attribute_ids;
-        let new = decision.state.attribute_ids.iter().filter(|it| !before.contains(it));
-        let requires = new.map(|it| Require::AttributeOpen(*it)).collect();
-        let (mut change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        change.requires = requires;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
+            let requires = open(&decision.state.attribute_ids, &stored.value.attribute_ids);
+            Planned::of(decision).requiring(requires)
+        });
+        Ok((stored, planned))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }
 
 /// `POST /observations/{id}/archive`
@@ -164,15 +148,18 @@ async fn act(
     id: ObservationId,
     decide: fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
 ) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Observation>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let decision = decide(&stored.value, at)?;
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        Ok((stored, Planned::of(decision)))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
+}
+
+/// Attributes that are new to an observation must still be open when it is saved.
+fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
+    after.iter().filter(|it| !before.contains(it)).map(|it| Require::AttributeOpen(*it)).collect()
 }
 
 /// What is stored of the people and attributes that a body refers to.

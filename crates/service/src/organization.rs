@@ -3,20 +3,29 @@
 use candor_domain::json::Object;
 use candor_domain::organization::{Organization, Patch};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, StorageExt, Write};
+use candor_port_storage::{StorageExt, Versioned};
 
+use crate::change::Planned;
+use crate::expand;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
+
+/// The organization of the caller.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn stored(shell: &Shell, call: &Call) -> Result<Versioned<Organization>, Error> {
+    let tenant = call.caller.tenant;
+    or_not_found(shell.store.row(tenant, tenant.organization).await?)
+}
 
 /// `GET /organization`
 ///
 /// # Errors
 /// See [`Error`].
 pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
-    let stored =
-        or_not_found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?;
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+    expand::plain(call, &stored(shell, call).await?)
 }
 
 /// `PATCH /organization`
@@ -24,18 +33,11 @@ pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored =
-            or_not_found(shell.store.row::<Organization>(call.caller.tenant, call.caller.tenant.organization).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value)?;
-        call.caller.require_admin()?;
-        let Some(decision) = stored.value.update(&patch, at) else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
-        };
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let decision = stored.value.update(&patch, at);
+        Ok((stored, decision.map(Planned::of)))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }

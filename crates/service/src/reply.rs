@@ -49,14 +49,14 @@ pub struct Reply {
     pub version: Option<Version>,
     /// What the body shows beside what the version counts, as a number that is another one when that changes; 0 where
     /// there is nothing of the kind. `ETag` has it too, `If-Match` does not ask for it.
-    pub beside: u64,
+    pub mark: u64,
     /// Whether it was kept from an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Reply {
     const fn of(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
-        Self { outcome, body, version, beside: 0, replayed: false }
+        Self { outcome, body, version, mark: 0, replayed: false }
     }
 
     /// A success with a body.
@@ -85,7 +85,7 @@ impl Reply {
 
     /// The same, with what it shows beside what its version counts.
     #[must_use]
-    pub fn beside(self, beside: u64) -> Self {
-        Self { beside, ..self }
+    pub fn marked(self, mark: u64) -> Self {
+        Self { mark, ..self }
     }
 }

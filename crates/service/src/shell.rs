@@ -275,7 +275,7 @@ impl Shell {
         let version = (version > 0).then_some(Version(version));
         // Only answers to a POST are kept, and what a POST makes has nothing beside its version yet.
         let outcome = Outcome::of_kept(kept.status, location);
-        Ok((asker, Reply { outcome, body, version, beside: 0, replayed: true }))
+        Ok((asker, Reply { outcome, body, version, mark: 0, replayed: true }))
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.

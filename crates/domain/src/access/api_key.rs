@@ -72,6 +72,10 @@ impl Resource for ApiKey {
     fn updated_at(&self) -> Timestamp {
         self.updated_at
     }
+
+    fn mark(&self) -> u64 {
+        self.last_used_at.map_or(0, |at| at.millis().unsigned_abs())
+    }
 }
 
 impl Listed for ApiKey {
@@ -80,17 +84,6 @@ impl Listed for ApiKey {
         Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
         Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
     ];
-}
-
-impl ApiKey {
-    /// A number that is another one when its use was noted, which its version does not count.
-    #[must_use]
-    pub const fn use_mark(&self) -> u64 {
-        match self.last_used_at {
-            Some(at) => at.millis().unsigned_abs(),
-            None => 0,
-        }
-    }
 }
 
 /// A key as it is looked up by the hash of a secret.

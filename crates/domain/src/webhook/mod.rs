@@ -110,6 +110,15 @@ impl Resource for Subscription {
     fn updated_at(&self) -> Timestamp {
         self.updated_at
     }
+
+    fn mark(&self) -> u64 {
+        let status = self.last_delivery_status.map_or(0, |status| match status {
+            Status::Success => 1,
+            Status::Failed => 2,
+            Status::Dropped => 3,
+        });
+        self.last_delivery_at.map_or(0, |at| at.millis().cast_unsigned() << 2 | status)
+    }
 }
 
 /// The answer of creation and rotation, the only ones that carry the secret (§2.4).
@@ -135,18 +144,6 @@ impl Subscription {
     /// The sealed secrets that sign at this time, the oldest first (§6.3, decision F5).
     pub fn signing(&self, at: Timestamp) -> impl Iterator<Item = &SealedSecret> {
         self.secrets.iter().filter(move |it| it.ends_at.is_none_or(|end| at < end))
-    }
-
-    /// A number for what deliveries say of it: another one whenever that is shown differently, which the version of a
-    /// subscription does not count; 0 while nothing was delivered.
-    #[must_use]
-    pub fn delivery_mark(&self) -> u64 {
-        let status = self.last_delivery_status.map_or(0, |status| match status {
-            Status::Success => 1,
-            Status::Failed => 2,
-            Status::Dropped => 3,
-        });
-        self.last_delivery_at.map_or(0, |at| at.millis().cast_unsigned() << 2 | status)
     }
 
     /// The subscription after an attempt that ended so, as far as it is shown (§3.4); `updated_at` stays.

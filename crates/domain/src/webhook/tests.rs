@@ -260,11 +260,11 @@ fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
 fn what_deliveries_say_of_a_subscription_has_a_mark_of_its_own() {
     let it = subscription();
     let marks = [
-        it.delivery_mark(),
-        it.after_delivery(Status::Success, NOON).delivery_mark(),
-        it.after_delivery(Status::Failed, NOON).delivery_mark(),
-        it.after_delivery(Status::Dropped, NOON).delivery_mark(),
-        it.after_delivery(Status::Success, NOON.plus_seconds(1)).delivery_mark(),
+        it.mark(),
+        it.after_delivery(Status::Success, NOON).mark(),
+        it.after_delivery(Status::Failed, NOON).mark(),
+        it.after_delivery(Status::Dropped, NOON).mark(),
+        it.after_delivery(Status::Success, NOON.plus_seconds(1)).mark(),
     ];
     assert_eq!(marks[0], 0);
     let distinct: std::collections::BTreeSet<_> = marks.into_iter().collect();

@@ -12,10 +12,11 @@ use candor_domain::people::{
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
 
+use super::view::stored;
+use crate::change::Planned;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell};
 
 /// `POST /employees`
@@ -24,8 +25,8 @@ use crate::{Call, Error, Shell};
 /// Invalid fields, a role or a place that the caller may not give, references that do not hold, an address that is
 /// taken; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone())?;
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
         let wanted = Wanted {
             person: None,
             manager: draft.manager.as_ref(),
@@ -39,21 +40,20 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         draft.may_be_recorded_by(call.caller.acts_for(), line)?;
         let invited = draft.send_invite;
         let decision = Employee::create(shell.id(at), draft, &known, at)?;
-        let person = decision.state.clone();
+        let person = &decision.state;
         let lines = person.manager_id.map(|_| Lines { seen: None });
-        let location = format!("/employees/{}", person.id);
-        let (mut change, body, version) =
-            shell.plan(call, decision, None, at, |it| vec![Write::employee(&Row::new(it), lines)])?;
-        change.requires.extend(person.department_id.map(Require::DepartmentOpen));
-        change.requires.extend(on_tree.map(Require::TreeUnchanged));
-        if invited {
-            let token = invitation::token(random32(&*shell.ids)?);
-            let invitation = Invitation::new(shell.id(at), &person, &token, at)?;
-            change.writes.push(Write::put(&Row::new(invitation)));
-        }
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+        let requires = person.department_id.map(Require::DepartmentOpen);
+        let invitation = if invited { Some(invitation(shell, person, at)?) } else { None };
+        let requires = requires.into_iter().chain(on_tree.map(Require::TreeUnchanged));
+        Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/employees", decide).await
+}
+
+/// The row of a new person's invitation.
+fn invitation(shell: &Shell, person: &Employee, at: Timestamp) -> Result<Write, Error> {
+    let token = invitation::token(random32(&*shell.ids)?);
+    Ok(Write::put(&Row::new(Invitation::new(shell.id(at), person, &token, at)?)))
 }
 
 /// `PATCH /employees/{id}`
@@ -63,18 +63,16 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
         let tree = authorized(shell, call, &patch, &stored.value, known.tree).await?;
-        let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
-        };
-        changed(shell, call, &stored, decision, tree, at)
+        let decision = stored.value.update(&patch, &known.references, at)?;
+        let planned = decision.map(|it| planned(&stored.value, it, tree));
+        Ok((stored, planned))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }
 
 /// `POST /employees/{id}/rehire`
@@ -83,16 +81,16 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// Not found, invalid fields, a place that the caller may not give, not deactivated, references that do not hold; see [`Error`].
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let rehire = Rehire::parse(body.clone(), &stored.value)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let rehire = call.admit(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
         let tree = authorized(shell, call, rehire.patch(), &stored.value, known.tree).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
-        changed(shell, call, &stored, decision, tree, at)
+        let planned = planned(&stored.value, decision, tree);
+        Ok((stored, planned))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }
 
 /// Whether a body may change a reporting line.
@@ -105,24 +103,18 @@ fn moves(body: &Object) -> bool {
 /// # Errors
 /// Not found, deactivated already; see [`Error`].
 pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let tenant = call.caller.tenant;
-        let stored = or_not_found(shell.store.row::<Employee>(tenant, id).await?)?;
-        call.check(stored.version)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let decision = stored.value.deactivate(at)?;
-        let mut writes = vec![];
-        if stored.value.status == Status::PendingInvite
-            && let Some(it) = shell.store.first(tenant, rows::invitations::newest(id)).await?
-        {
-            writes.push(Write::put(&Row::seen(it.value.revoke(at), it.version)));
-        }
-        let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-            vec![Write::employee(&Row::seen(it, stored.version), None)]
-        })?;
-        change.writes.append(&mut writes);
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        let invitation = match stored.value.status {
+            Status::PendingInvite => shell.store.first(call.caller.tenant, rows::invitations::newest(id)).await?,
+            Status::Active | Status::Deactivated => None,
+        };
+        let revoked = invitation.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
+        Ok((stored, Planned::of(decision).writing(revoked)))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }
 
 /// `POST /employees/{id}/reactivate`
@@ -130,13 +122,13 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
 /// # Errors
 /// Not found, not deactivated; see [`Error`].
 pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let decision = stored.value.reactivate(at)?;
-        changed(shell, call, &stored, decision, None, at)
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
+        let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
+        Ok((stored, planned))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }
 
 /// Whether the caller may change the record like this; answers the oldest version of the tree that was looked at.
@@ -170,24 +162,12 @@ async fn line_change(
     Ok((line, Some(to.tree.min(from.tree))))
 }
 
-/// Plans the commit of a changed record, with what its references rely upon.
-fn changed(
-    shell: &Shell,
-    call: &Call,
-    stored: &Versioned<Employee>,
-    decision: Decision<Employee>,
-    tree: Option<Version>,
-    at: Timestamp,
-) -> Result<ChangePlan, Error> {
-    let (before, after) = (&stored.value, &decision.state);
+/// A changed record, with what its references rely upon.
+fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> Planned<Employee> {
+    let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
     let joined = after.department_id.filter(|it| before.department_id != Some(*it));
-    let requires = joined.map(Require::DepartmentOpen);
-    let (mut change, body, version) = shell.plan(call, decision, Some(stored.version), at, |it| {
-        vec![Write::employee(&Row::seen(it, stored.version), lines)]
-    })?;
-    change.requires.extend(requires);
-    Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+    Planned::of(decision).with_lines(lines).requiring(joined.map(Require::DepartmentOpen))
 }
 
 /// What a body refers to, or may collide with.

@@ -1,16 +1,18 @@
 //! Reading people, with what is inlined (§2.3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::access::Permission;
+use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::{StorageExt, Versioned, rows};
 
-use crate::list::{self, JsonObjectWriter};
+use crate::expand::{self, Expandable, Inlined};
+use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::shell::{or_not_found, render};
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
@@ -18,61 +20,63 @@ use crate::{Call, Error, Shell};
 const WITH_REPORTS_AT_A_TIME: usize = 10;
 
 /// What the people of a page refer to, as far as it is to be inlined.
-struct Inlined {
-    managers: Option<BTreeMap<EmployeeId, Employee>>,
-    departments: Option<BTreeMap<DepartmentId, Department>>,
+pub(crate) struct Found {
+    managers: Inlined<Employee>,
+    departments: Inlined<Department>,
     reports: Option<BTreeMap<EmployeeId, Vec<Employee>>>,
 }
 
-impl Inlined {
-    /// One read per kind, however many people there are.
-    async fn load(shell: &Shell, call: &Call, expand: &[Expand], items: &[Employee]) -> Result<Self, Error> {
-        let tenant = call.caller.tenant;
-        let managers = async {
-            if !expand.contains(&Expand::Manager) {
-                return Ok(None);
-            }
-            let ids: Vec<_> =
-                items.iter().filter_map(|it| it.manager_id).collect::<BTreeSet<_>>().into_iter().collect();
-            let found = shell.store.rows::<Employee>(tenant, &ids).await?;
-            Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
-        };
-        let departments = async {
-            if !expand.contains(&Expand::Department) {
-                return Ok(None);
-            }
-            let ids: Vec<_> =
-                items.iter().filter_map(|it| it.department_id).collect::<BTreeSet<_>>().into_iter().collect();
-            let found = shell.store.rows::<Department>(tenant, &ids).await?;
-            Ok(Some(found.into_iter().map(|it| (it.value.id, it.value)).collect()))
-        };
-        let reports = async {
-            if !expand.contains(&Expand::DirectReports) {
-                return Ok(None);
-            }
-            let ids: Vec<_> = items.iter().map(|it| it.id).collect();
-            let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
-            for it in shell.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await? {
-                if let Some(manager) = it.manager_id {
-                    reports.entry(manager).or_default().push(it);
-                }
-            }
-            Ok::<_, Error>(Some(reports))
-        };
-        let (managers, departments, reports) = tokio::try_join!(managers, departments, reports)?;
-        Ok(Self { managers, departments, reports })
+impl Expandable for Employee {
+    type Path = Expand;
+    type Found = Found;
+
+    /// Departments ride on the scopes of employees (decision B3).
+    fn permission(_: Expand) -> Option<Permission> {
+        None
     }
 
-    fn show(&self, employee: &Employee, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut shown = JsonObjectWriter::of(out, employee)?;
-        shown.member("manager", self.managers.as_ref().map(|all| employee.manager_id.and_then(|id| all.get(&id))))?;
-        let departments = self.departments.as_ref();
-        shown.member("department", departments.map(|all| employee.department_id.and_then(|id| all.get(&id))))?;
-        let reports = self.reports.as_ref();
-        shown.member("direct_reports", reports.map(|all| all.get(&employee.id).map_or(&[][..], Vec::as_slice)))?;
-        shown.end();
-        Ok(())
+    fn at_a_time(paths: &[Expand]) -> usize {
+        if paths.contains(&Expand::DirectReports) { WITH_REPORTS_AT_A_TIME } else { usize::MAX }
     }
+
+    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+        let managers = items.iter().filter_map(|it| it.manager_id);
+        let departments = items.iter().filter_map(|it| it.department_id);
+        let reports = async {
+            if paths.contains(&Expand::DirectReports) { reports(shell, call, items).await.map(Some) } else { Ok(None) }
+        };
+        let (managers, departments, reports) = tokio::try_join!(
+            expand::found(shell, call, paths.contains(&Expand::Manager), managers),
+            expand::found(shell, call, paths.contains(&Expand::Department), departments),
+            reports,
+        )?;
+        Ok(Found { managers, departments, reports })
+    }
+
+    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+        let managers = found.managers.as_ref();
+        shown.member("manager", managers.map(|all| self.manager_id.and_then(|id| all.get(&id))))?;
+        let departments = found.departments.as_ref();
+        shown.member("department", departments.map(|all| self.department_id.and_then(|id| all.get(&id))))?;
+        let reports = found.reports.as_ref();
+        shown.member("direct_reports", reports.map(|all| all.get(&self.id).map_or(&[][..], Vec::as_slice)))
+    }
+}
+
+/// The direct reports of these people, by their manager.
+async fn reports(
+    shell: &Shell,
+    call: &Call,
+    managers: &[Employee],
+) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
+    let ids: Vec<_> = managers.iter().map(|it| it.id).collect();
+    let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for it in shell.store.direct_reports(call.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
+        if let Some(manager) = it.manager_id {
+            reports.entry(manager).or_default().push(it);
+        }
+    }
+    Ok(reports)
 }
 
 /// `GET /employees`
@@ -81,32 +85,19 @@ impl Inlined {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::employees::list(&request.filter, request.sort, &request.page))
-        .await?;
-    if request.expand.is_empty() {
-        return list::page(&request, &page, |it| it);
-    }
-    let reports = request.expand.contains(&Expand::DirectReports);
-    let at_a_time = if reports { WITH_REPORTS_AT_A_TIME } else { page.items.len() };
-    let load = |part| Inlined::load(shell, call, &request.expand, part);
-    list::page_inlined(&request, &page, at_a_time, load, Inlined::show).await
+    let listing = rows::employees::list(&request.filter, request.sort, &request.page);
+    expand::page(shell, call, &request, listing).await
 }
 
 /// `GET /employees/{id}`
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, mut params: Params) -> Result<Reply, Error> {
-    let expand: Vec<Expand> = params.expand();
-    let stored = or_not_found(shell.store.row::<Employee>(call.caller.tenant, id).await?)?;
-    params.finish(())?;
-    if expand.is_empty() {
-        return Ok(Reply::done(render(&stored.value)?, Some(stored.version)));
-    }
-    let inlined = Inlined::load(shell, call, &expand, std::slice::from_ref(&stored.value)).await?;
-    let mut body = vec![];
-    inlined.show(&stored.value, &mut body)?;
-    Ok(Reply::done(body.into(), None))
+pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, params: Params) -> Result<Reply, Error> {
+    expand::one::<Employee>(shell, call, params, stored(shell, call, id)).await
+}
+
+/// The person's record as it is stored.
+pub(crate) async fn stored(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Versioned<Employee>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
 }

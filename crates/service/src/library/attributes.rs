@@ -9,11 +9,12 @@ use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, StorageExt, Write, rows};
+use candor_port_storage::{StorageExt, Versioned, rows};
 
-use crate::list;
+use crate::change::Planned;
+use crate::expand;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// `GET /attributes`
@@ -22,11 +23,8 @@ use crate::{Call, Error, Shell};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::attributes::list(&request.filter, request.sort, &request.page))
-        .await?;
-    list::page(&request, &page, |it| it)
+    let listing = rows::attributes::list(&request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
 }
 
 /// `GET /attributes/{id}`
@@ -34,8 +32,17 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AttributeId) -> Result<Reply, Error> {
-    let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+    expand::plain(call, &stored(shell, call, id).await?)
+}
+
+async fn stored(shell: &Shell, call: &Call, id: AttributeId) -> Result<Versioned<Attribute>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+}
+
+/// The attribute that has a name, without case.
+async fn holder(shell: &Shell, call: &Call, name: Option<&str>) -> Result<Option<AttributeId>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    Ok(shell.store.id_by(call.caller.tenant, rows::attributes::BY_NAME, folded(name)).await?)
 }
 
 /// `POST /attributes`
@@ -43,16 +50,12 @@ pub async fn get(shell: &Shell, call: &Call, id: AttributeId) -> Result<Reply, E
 /// # Errors
 /// Invalid fields, not an admin, a name that is taken; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone())?;
-        call.caller.require_admin()?;
-        let holder = shell.store.id_by(call.caller.tenant, rows::attributes::BY_NAME, folded(&draft.name)).await?;
-        let decision = Attribute::create(shell.id(at), draft, holder, at)?;
-        let location = format!("/attributes/{}", decision.state.id);
-        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        let holder = holder(shell, call, Some(&draft.name)).await?;
+        Ok(Planned::of(Attribute::create(shell.id(at), draft, holder, at)?))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/attributes", decide).await
 }
 
 /// `PATCH /attributes/{id}`
@@ -60,23 +63,14 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: AttributeId, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value)?;
-        call.caller.require_admin()?;
-        let holder = match &patch.name {
-            Some(name) => shell.store.id_by(call.caller.tenant, rows::attributes::BY_NAME, folded(name)).await?,
-            None => None,
-        };
-        let Some(decision) = stored.value.update(patch, holder, at)? else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
-        };
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let holder = holder(shell, call, patch.name.as_deref()).await?;
+        let decision = stored.value.update(patch, holder, at)?;
+        Ok((stored, decision.map(Planned::of)))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }
 
 /// `POST /attributes/{id}/archive`
@@ -101,14 +95,11 @@ async fn act(
     id: AttributeId,
     decide: fn(&Attribute, Timestamp) -> Result<Decision<Attribute>, Refusal>,
 ) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Attribute>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let decision = decide(&stored.value, at)?;
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        Ok((stored, Planned::of(decision)))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }

@@ -7,11 +7,12 @@ use candor_domain::library::department::{Filter, parse_new};
 use candor_domain::params::Params;
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, Row, StorageExt, Write, rows};
+use candor_port_storage::{Require, StorageExt, Versioned, rows};
 
-use crate::list;
+use crate::change::Planned;
+use crate::expand;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// `GET /departments`
@@ -20,11 +21,8 @@ use crate::{Call, Error, Shell};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::departments::list(&request.filter, request.sort, &request.page))
-        .await?;
-    list::page(&request, &page, |it| it)
+    let listing = rows::departments::list(&request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
 }
 
 /// `GET /departments/{id}`
@@ -32,8 +30,17 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)))
+    expand::plain(call, &stored(shell, call, id).await?)
+}
+
+async fn stored(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Versioned<Department>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+}
+
+/// The department that has a name, without case.
+async fn holder(shell: &Shell, call: &Call, name: Option<&str>) -> Result<Option<DepartmentId>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    Ok(shell.store.id_by(call.caller.tenant, rows::departments::BY_NAME, folded(name)).await?)
 }
 
 /// `POST /departments`
@@ -41,16 +48,12 @@ pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, 
 /// # Errors
 /// Invalid fields, not an admin, a name that is taken; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let name = parse_new(body.clone())?;
-        call.caller.require_admin()?;
-        let holder = shell.store.id_by(call.caller.tenant, rows::departments::BY_NAME, folded(&name)).await?;
-        let decision = Department::create(shell.id(at), name, holder, at)?;
-        let location = format!("/departments/{}", decision.state.id);
-        let (change, body, version) = shell.plan(call, decision, None, at, |it| vec![Write::put(&Row::new(it))])?;
-        Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let name = call.admit_new(|| parse_new(body.clone()))?;
+        let holder = holder(shell, call, Some(&name)).await?;
+        Ok(Planned::of(Department::create(shell.id(at), name, holder, at)?))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/departments", decide).await
 }
 
 /// `PATCH /departments/{id}`
@@ -58,23 +61,14 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let name = stored.value.parse_patch(body.clone())?;
-        call.caller.require_admin()?;
-        let holder = match &name {
-            Some(name) => shell.store.id_by(call.caller.tenant, rows::departments::BY_NAME, folded(name)).await?,
-            None => None,
-        };
-        let Some(decision) = stored.value.rename(name, holder, at)? else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
-        };
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let name = call.admit(stored.version, || stored.value.parse_patch(body.clone()))?;
+        let holder = holder(shell, call, name.as_deref()).await?;
+        let decision = stored.value.rename(name, holder, at)?;
+        Ok((stored, decision.map(Planned::of)))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }
 
 /// `POST /departments/{id}/archive`
@@ -82,18 +76,14 @@ pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) 
 /// # Errors
 /// Not found, not an admin, archived already, has members; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let member = shell.store.first(call.caller.tenant, rows::employees::members_of(id, 1)).await?;
         let decision = stored.value.archive(member.is_some(), at)?;
-        let (mut change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        change.requires = vec![Require::DepartmentVacant(id)];
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        Ok((stored, Planned::of(decision).requiring([Require::DepartmentVacant(id)])))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }
 
 /// `POST /departments/{id}/restore`
@@ -101,14 +91,11 @@ pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Rep
 /// # Errors
 /// Not found, not an admin, not archived; see [`Error`].
 pub async fn restore(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Department>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        call.caller.require_admin()?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        call.admit_act(stored.version)?;
         let decision = stored.value.restore(at)?;
-        let (change, body, version) = shell
-            .plan(call, decision, Some(stored.version), at, |it| vec![Write::put(&Row::seen(it, stored.version))])?;
-        Ok(ChangePlan::Commit(change, Reply::done(body, Some(version))))
+        Ok((stored, Planned::of(decision)))
     };
-    shell.change(call, plan).await
+    shell.act(call, decide).await
 }

@@ -10,13 +10,13 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict};
-use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Versioned, Write, rows};
 use tokio::sync::OnceCell;
 
-use crate::list;
+use crate::change::Planned;
 use crate::reply::Reply;
 use crate::shell::{ChangePlan, or_not_found, render};
-use crate::{Call, Error, Shell};
+use crate::{Call, Error, Shell, expand, list};
 
 pub use redelivery::{redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
@@ -38,11 +38,8 @@ impl Judgement {
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = shell
-        .store
-        .page(call.caller.tenant, rows::webhooks::list(&request.filter, request.sort, &request.page))
-        .await?;
-    list::page(&request, &page, |it| it)
+    let listing = rows::webhooks::list(&request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
 }
 
 /// `GET /webhooks/{id}`
@@ -50,11 +47,11 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    shown(&or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?)
+    expand::plain(call, &stored(shell, call, id).await?)
 }
 
-fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).beside(stored.value.delivery_mark()))
+async fn stored(shell: &Shell, call: &Call, id: WebhookId) -> Result<Versioned<Subscription>, Error> {
+    or_not_found(shell.store.row(call.caller.tenant, id).await?)
 }
 
 /// `POST /webhooks`: the answer is one of two that carry the secret.
@@ -63,22 +60,18 @@ fn shown(stored: &Versioned<Subscription>) -> Result<Reply, Error> {
 /// Invalid fields, a URL that may not be called, as many subscriptions as there may be; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
-    let plan = async |at: Timestamp| {
-        let draft = Draft::parse(body.clone())?;
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
         let most = shell.settings.max_subscriptions;
         shell.store.subscribers(call.caller.tenant).await?.admit(most)?;
         let verdict = judgement.of(shell, &draft.url).await;
         let id = shell.id(at);
         let (secret, sealed) = new_secret(shell, (call.caller.tenant, id))?;
         let decision = Subscription::create(id, draft, verdict, sealed, at)?;
-        let location = format!("/webhooks/{}", decision.state.id);
-        let body = render(&decision.state.with_secret(&secret))?;
-        let (mut change, state) = shell.change_set(call, decision, &body, at);
-        change.writes = vec![Write::put(&Row::new(state))];
-        change.requires = vec![Require::SubscriptionsBelow(most)];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::created(location, body, Some(Version::FIRST))))
+        let answer = render(&decision.state.with_secret(&secret))?;
+        Ok(Planned::of(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer))
     };
-    shell.change(call, plan).await
+    shell.create(call, "/webhooks", decide).await
 }
 
 /// `PATCH /webhooks/{id}`: the answer carries the new secret, if one was asked for.
@@ -87,31 +80,22 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, a new URL that may not be called; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
-    let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
-        call.check(stored.version)?;
-        let patch = Patch::parse(body.clone(), &stored.value)?;
+    let decide = async |at: Timestamp| {
+        let stored = stored(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.of(shell, url).await),
             None => None,
         };
         let owner = (call.caller.tenant, id);
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell, owner)?) } else { None }.unzip();
-        let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else {
-            return Ok(ChangePlan::Unchanged(shown(&stored)?));
-        };
-        let body = match &secret {
-            Some(secret) => render(&decision.state.with_secret(secret))?,
-            None => render(&decision.state)?,
-        };
-        let (mut change, state) = shell.change_set(call, decision, &body, at);
-        let reply = Reply::done(body, Some(stored.version.next())).beside(state.delivery_mark());
-        let forgiven = stored.value.forgives(&state).then_some(Write::WebhookForgiven(id));
-        change.writes = vec![Write::put(&Row::seen(state, stored.version))];
-        change.writes.extend(forgiven);
-        Ok(ChangePlan::Commit(Box::new(change), reply))
+        let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else { return Ok((stored, None)) };
+        let forgiven = stored.value.forgives(&decision.state).then_some(Write::WebhookForgiven(id));
+        let answer = secret.map(|it| render(&decision.state.with_secret(&it))).transpose()?;
+        let planned = Planned::of(decision).writing(forgiven);
+        Ok((stored, Some(answer.into_iter().fold(planned, Planned::answering))))
     };
-    shell.change(call, plan).await
+    shell.update(call, decide).await
 }
 
 /// A new secret, and what is stored of it.
@@ -127,7 +111,7 @@ fn new_secret(shell: &Shell, owner: secrets::Owner) -> Result<(Secret, Vec<u8>),
 /// Not found; see [`Error`].
 pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+        let stored = stored(shell, call, id).await?;
         call.check(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
         let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
@@ -143,7 +127,7 @@ pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, 
 /// Not found; see [`Error`].
 pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
+    stored(shell, call, id).await?;
     let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
     // An attempt never changes.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
@@ -155,7 +139,7 @@ pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: Deliv
 /// Not found, invalid parameters; see [`Error`].
 pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
+    stored(shell, call, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;

@@ -89,6 +89,7 @@ impl World {
             idempotency: None,
             precondition: None,
             surplus: None,
+            needs_admin: false,
         }
     }
 

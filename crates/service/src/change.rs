@@ -1,0 +1,150 @@
+//! The three verbs of use cases that change one resource: create, update, act.
+//!
+//! Each is given one closure, which loads what the decision needs and makes it. What is the same for every resource is
+//! here: `If-Match`, admin context, rendering, events, audit, notifications, the answer for retries, and deciding anew
+//! when another change came first.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::id::EmployeeId;
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Versioned, Write};
+use futures_util::TryFutureExt;
+
+use crate::reply::Reply;
+use crate::shell::{ChangePlan, render};
+use crate::{Call, Error, Shell, notifications};
+
+/// A decision about one resource, and what is saved with it.
+#[must_use = "nothing is saved until one of the verbs has it"]
+pub(crate) struct Planned<T> {
+    decision: Decision<T>,
+    requires: Vec<Require>,
+    writes: Vec<Write>,
+    reporting: Option<(Option<EmployeeId>, Lines)>,
+    answer: Option<Bytes>,
+}
+
+impl<T> Planned<T> {
+    /// A decision that saves nothing but its resource.
+    pub(crate) const fn of(decision: Decision<T>) -> Self {
+        Self { decision, requires: vec![], writes: vec![], reporting: None, answer: None }
+    }
+
+    /// With what must hold at the moment of the commit.
+    pub(crate) fn requiring(mut self, requires: impl IntoIterator<Item = Require>) -> Self {
+        self.requires.extend(requires);
+        self
+    }
+
+    /// With rows that are written beside the resource.
+    pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
+        self.writes.extend(writes);
+        self
+    }
+
+    /// Answered by this instead of the resource alone, such as with a secret that is shown once.
+    pub(crate) fn answering(self, answer: Bytes) -> Self {
+        Self { answer: Some(answer), ..self }
+    }
+}
+
+impl Planned<Employee> {
+    /// With the change of the person's reporting line, if there is one.
+    pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
+        self.reporting = lines.map(|it| (self.decision.state.manager_id, it));
+        self
+    }
+}
+
+impl Shell {
+    /// Adds a resource to a collection, which is the path of its list.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn create<T, F>(
+        &self,
+        call: &Call,
+        collection: &str,
+        decide: impl Fn(Timestamp) -> F,
+    ) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<Planned<T>, Error>>,
+    {
+        let plan = async |at: Timestamp| {
+            let planned = decide(at).await?;
+            let location = format!("{collection}/{}", planned.decision.state.id());
+            let (change, body, mark) = self.planned(call, planned, None, at).await?;
+            Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(Version::FIRST)).marked(mark)))
+        };
+        self.change(call, plan).await
+    }
+
+    /// Changes a resource, or leaves it as it is where the closure has no decision. The closure answers the resource as
+    /// it is stored beside its decision.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn update<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<(Versioned<T>, Option<Planned<T>>), Error>>,
+    {
+        let plan = async |at: Timestamp| {
+            let (stored, planned) = decide(at).await?;
+            let Some(planned) = planned else { return Ok(ChangePlan::Unchanged(shown(&stored)?)) };
+            let (change, body, mark) = self.planned(call, planned, Some(stored.version), at).await?;
+            Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).marked(mark)))
+        };
+        self.change(call, plan).await
+    }
+
+    /// Does something with a resource that always changes it, such as archiving.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn act<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<(Versioned<T>, Planned<T>), Error>>,
+    {
+        self.update(call, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
+    }
+
+    /// The change set of one decision, what it answers, and what that shows beside what the version counts.
+    async fn planned<T: Resource + Stored>(
+        &self,
+        call: &Call,
+        planned: Planned<T>,
+        seen: Option<Version>,
+        at: Timestamp,
+    ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
+        let Planned { decision, requires, writes, reporting, answer } = planned;
+        let notices = notifications::addressed(self, call.caller.tenant, &decision.notices, at).await?;
+        let rendered = render(&decision.state)?;
+        let (mut change, state) = self.change_set(call, decision, &rendered, at);
+        let mark = state.mark();
+        let row = Row { value: state, seen };
+        change.writes.push(match reporting {
+            None => Write::put(&row),
+            Some((manager, lines)) => Write::reporting(&row, manager, lines),
+        });
+        change.writes.extend(writes);
+        change.requires = requires;
+        change.notices = notices;
+        Ok((Box::new(change), answer.unwrap_or(rendered), mark))
+    }
+}
+
+/// The answer that shows a resource as it is stored.
+///
+/// # Errors
+/// [`Error::Bug`].
+pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).marked(stored.value.mark()))
+}
