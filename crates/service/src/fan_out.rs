@@ -9,7 +9,7 @@ use crate::Shell;
 
 /// Deliveries queued in one commit of several events; one event alone may make more. On SQLite, where everybody waits for
 /// one writer, each costs 10 to 20 µs.
-pub(crate) const DELIVERIES: usize = 1_000;
+pub(crate) const DELIVERIES: usize = 500;
 
 /// How many events of a type a commit of the data set may have: `most`, or fewer where many want them, but one at least.
 pub(crate) async fn events_at_once(shell: &Shell, tenant: Tenant, kind: EventType, most: usize) -> Read<usize> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
+use candor_domain::event::EventType;
 use candor_domain::people::Employee;
 use candor_port_storage::{CommitError, Row, Storage, StorageError, StorageExt, Unique, Write};
 use candor_store_testkit::Fixtures;
@@ -116,18 +117,30 @@ async fn a_store_that_closes_carries_out_what_waits() {
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
 }
 
-#[tokio::test]
-async fn what_takes_long_lets_those_go_first_who_wait() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(6));
+/// Somebody who waits with what takes long saves a twin before it, so that it fails.
+async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
+    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(number));
     let (tenant, person) = (make.tenant(), make.employee());
     let twin = Employee { email: person.email.clone(), ..make.employee() };
-    let many: Vec<_> = (0..20).map(|_| make.employee()).chain([twin]).map(|it| new(&it)).collect();
+    let many: Vec<_> = (1..writes).map(|_| make.employee()).chain([twin]).map(|it| new(&it)).collect();
+    let mut change = make.change(many);
+    change.events = (0..events).map(|_| make.event(EventType::EmployeeCreated)).collect();
     let held = hold(&store);
-    let long = store.commit(tenant, make.change(many));
+    let long = store.commit(tenant, change);
     let short = store.commit(tenant, make.change(vec![new(&person)]));
     let (long, short, ()) = tokio::join!(long, short, async { drop(held) });
     assert!(short.is_ok(), "{short:?}");
     assert!(matches!(long, Err(CommitError::Taken(Unique::EmployeeEmail))), "{long:?}");
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
     store.commit(tenant, make.change(vec![new(&make.employee())])).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_writes_let_those_go_first_who_wait() {
+    comes_after_who_waits(6, 21, 0).await;
+}
+
+#[tokio::test]
+async fn many_events_let_those_go_first_who_wait() {
+    comes_after_who_waits(7, 1, 5).await;
 }
