@@ -117,6 +117,7 @@ impl EventType {
             | Self::ObservationUpdated
             | Self::ObservationArchived
             | Self::ObservationRestored
+            | Self::ConversationMessageCreated
             | Self::ObjectiveCreated
             | Self::ObjectiveStatusChanged
             | Self::ObjectiveUpdated
@@ -134,7 +135,6 @@ impl EventType {
             | Self::SummaryShared
             | Self::SummaryArchived
             | Self::SummaryFeedbackSubmitted
-            | Self::ConversationMessageCreated
             | Self::AssignmentCreated
             | Self::AssignmentCompleted => false,
         }

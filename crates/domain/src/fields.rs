@@ -163,6 +163,11 @@ impl Fields {
         self.problems.extend(found);
     }
 
+    /// What objects within the body were read as; their problems get the name of the field in front.
+    pub fn nested<T>(&mut self, name: &str, read: Result<T, Problems>) -> Option<T> {
+        read.map_err(|it| self.problems.extend(it.below(name))).ok()
+    }
+
     /// Ends the reading: whatever is left is unknown.
     ///
     /// # Errors

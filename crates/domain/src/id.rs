@@ -294,6 +294,24 @@ impl Kind for ConnectorKind {
 /// Names a connection to an HR system.
 pub type ConnectorId = Id<ConnectorKind>;
 
+/// A conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConversationKind {}
+impl Kind for ConversationKind {
+    const PREFIX: &'static str = "cnv";
+}
+/// Names a conversation.
+pub type ConversationId = Id<ConversationKind>;
+
+/// A message of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MessageKind {}
+impl Kind for MessageKind {
+    const PREFIX: &'static str = "msg";
+}
+/// Names a message of a conversation.
+pub type MessageId = Id<MessageKind>;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod conversation;
 pub mod csv;
 pub mod decision;
 pub mod event;

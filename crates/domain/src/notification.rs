@@ -27,6 +27,9 @@ pub enum Type {
     /// An objective was sent back, with the reason.
     #[strum(to_string = "objective.rejected")]
     ObjectiveRejected,
+    /// Somebody wrote in a conversation.
+    #[strum(to_string = "conversation.message")]
+    ConversationMessage,
     /// A webhook subscription was disabled because its deliveries kept failing.
     #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,
@@ -198,10 +201,7 @@ pub fn parse_read_all(body: Object) -> Result<Reference<EmployeeKind>, Problems>
 /// # Errors
 /// [`Denied::ActsForPerson`].
 pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), Denied> {
-    match caller.acts_for() {
-        Some(person) if recipient.id != Some(person) => Err(Denied::ActsForPerson),
-        _ => Ok(()),
-    }
+    caller.may_speak_as(recipient)
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub enum SortBy {
     Name,
     /// When it happened.
     OccurredAt,
+    /// When something was last said in it.
+    ActiveAt,
     /// When it was committed.
     Commit,
 }
@@ -37,7 +39,7 @@ impl SortBy {
     /// Whether entries in this order have keys like this one.
     const fn has(self, key: &Key) -> bool {
         match self {
-            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt => matches!(key, Key::Time(_)),
+            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::ActiveAt => matches!(key, Key::Time(_)),
             Self::ObservationDate | Self::PeriodEnd => matches!(key, Key::Date(_)),
             Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
             Self::Commit => matches!(key, Key::Rank(_)),

@@ -33,6 +33,8 @@ pub enum Code {
     InvalidState,
     /// There are as many as there may be.
     LimitReached,
+    /// The person does not take part in the conversation.
+    NotAParticipant,
 }
 
 impl Code {
@@ -153,6 +155,13 @@ impl Problems {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The same problems of members of a field, whose name is put in front of theirs.
+    #[must_use]
+    pub fn below(mut self, name: &str) -> Self {
+        self.0.iter_mut().for_each(|it| it.field.insert_str(0, name));
+        self
     }
 
     /// `value` if nothing is wrong, the problems otherwise.

@@ -2,11 +2,14 @@
 //! (§7, §8, decision A3).
 
 mod kinds;
+mod nested;
 
 pub use kinds::{
     Checked, Flag, List, OneOf, Refers, Text, Whole, date, datetime, email, flag, list, one_of, recent, reference,
     rule, text, whole, word,
 };
+
+pub use nested::{Nested, Several, nested, several};
 
 pub(crate) use kinds::as_text;
 
@@ -85,6 +88,8 @@ pub enum Shape {
         /// Whether none may be there twice.
         is_set: bool,
     },
+    /// An object with these members.
+    Object(Vec<Described>),
     /// A flat map of texts, numbers and booleans.
     Map {
         /// At most so many keys.

@@ -74,6 +74,7 @@ fn codes_are_those_of_the_contract_and_the_additions() {
         "reporting_cycle",
         "invalid_state",
         "limit_reached",
+        "not_a_participant",
     ];
     assert_eq!(written, wanted);
 }

@@ -2,7 +2,7 @@
 
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
-use candor_domain::id::{DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
+use candor_domain::id::{ConversationId, DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
@@ -112,6 +112,10 @@ pub enum Write {
     },
     /// Everything that was sent to a person and not read becomes read at this time.
     NotificationsRead(EmployeeId, Timestamp),
+    /// A conversation that is not archived has a message from this time, which becomes that of its newest one unless
+    /// there is a later one. Its version stays, so writers of messages never wait for a version. Where it is archived or
+    /// not there, nothing is saved, as if another change came first.
+    MessageAdded(ConversationId, Timestamp),
     /// The failures of a subscription are forgotten.
     WebhookForgiven(WebhookId),
     /// A subscription that had this version goes for good; what is queued for it dies.

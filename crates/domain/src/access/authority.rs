@@ -5,7 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{AccessLevel, Caller, Denied, Permissions};
-use crate::id::{EmployeeId, KeyId};
+use crate::fields::Reference;
+use crate::id::{EmployeeId, EmployeeKind, KeyId};
 use crate::time::Timestamp;
 
 /// What a caller could do and see at the moment of a request.
@@ -110,6 +111,15 @@ impl Caller {
     #[must_use]
     pub fn acts_for(&self) -> Option<EmployeeId> {
         self.person.filter(|it| !it.is_org_admin).map(|it| it.id)
+    }
+
+    /// Requires that the caller may do something in this person's name: who acts for a person does so for that person
+    /// only (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::ActsForPerson`].
+    pub fn may_speak_as(&self, person: &Reference<EmployeeKind>) -> Result<(), Denied> {
+        if self.acts_for().is_none_or(|it| person.id == Some(it)) { Ok(()) } else { Err(Denied::ActsForPerson) }
     }
 
     /// Requires that the caller sees everything in the data set.

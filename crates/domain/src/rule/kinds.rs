@@ -229,13 +229,22 @@ impl<K: Kind> Rule for Refers<K> {
 /// See [`list`].
 #[derive(Debug, Clone, Copy)]
 pub struct List<R> {
+    min: usize,
     max: usize,
     of: R,
 }
 
 /// Unique entries, at most `max`. An entry's problem is that of the whole field.
 pub const fn list<R: Rule>(max: usize, of: R) -> List<R> {
-    List { max, of }
+    List { min: 0, max, of }
+}
+
+impl<R: Copy> List<R> {
+    /// The same, with at least so many entries.
+    #[must_use]
+    pub const fn at_least(self, min: usize) -> Self {
+        Self { min, ..self }
+    }
 }
 
 impl<R: Rule<Value: PartialEq>> Rule for List<R> {
@@ -243,6 +252,9 @@ impl<R: Rule<Value: PartialEq>> Rule for List<R> {
 
     fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
         let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+        if items.len() < self.min {
+            return Err(Flaw::new(Code::TooShort, format!("must have at least {} entries", self.min)));
+        }
         if items.len() > self.max {
             return Err(Flaw::new(Code::TooLong, format!("must have at most {} entries", self.max)));
         }
@@ -258,7 +270,7 @@ impl<R: Rule<Value: PartialEq>> Rule for List<R> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::List { of: Box::new(self.of.shape()), min: 0, max: self.max, is_set: true }
+        Shape::List { of: Box::new(self.of.shape()), min: self.min, max: self.max, is_set: true }
     }
 }
 

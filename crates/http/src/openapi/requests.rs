@@ -43,6 +43,7 @@ fn schema(shape: &Shape) -> Value {
             (list["minItems"], list["maxItems"]) = (json!(min), json!(max));
             list
         }
+        Shape::Object(members) => object(members),
         Shape::Map { max, key_chars, value_chars } => {
             let mut value = text(0, *value_chars);
             value["type"] = json!(["string", "number", "boolean", "null"]);
@@ -69,7 +70,9 @@ fn sentence(shape: &Shape, what: &str) -> String {
             "A flat map of at most {max} keys of up to {key_chars} characters; a value is a text of up to {value_chars} \
              characters, a number or a boolean. {what}"
         ),
-        Shape::Word(_) | Shape::Flag | Shape::Date | Shape::Datetime | Shape::Reference { .. } => what.to_owned(),
+        Shape::Word(_) | Shape::Flag | Shape::Date | Shape::Datetime | Shape::Reference { .. } | Shape::Object(_) => {
+            what.to_owned()
+        }
     }
 }
 
@@ -90,8 +93,12 @@ fn member(it: &Described) -> Member {
 
 /// The schema of a body that is read like this.
 fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
-    let (required, optional): (Vec<_>, Vec<_>) = Fields::described(read).into_iter().partition(|it| it.is_required);
-    request(required.iter().map(member).collect(), optional.iter().map(member).collect())
+    object(&Fields::described(read))
+}
+
+fn object(members: &[Described]) -> Value {
+    let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|it| it.is_required);
+    request(required.into_iter().map(member).collect(), optional.into_iter().map(member).collect())
 }
 
 fn objective_create(family: Family) -> Value {

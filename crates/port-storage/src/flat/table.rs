@@ -97,10 +97,10 @@ impl Table {
         if self.of_organization { Tenant::live(own.organization) } else { own }
     }
 
-    /// Whether a column is written with every row.
+    /// Whether its rows have a column.
     #[must_use]
     pub const fn has(&self, column: &Column) -> bool {
-        has(self.columns, column) || has(self.derived, column)
+        has(self.columns, column) || has(self.derived, column) || has(self.recorded, column)
     }
 
     /// The columns that are read, in their order.

@@ -4,6 +4,7 @@ pub mod api_keys;
 pub mod attributes;
 pub mod audit;
 pub mod connectors;
+pub mod conversations;
 pub mod deliveries;
 pub mod departments;
 pub mod employees;

@@ -72,7 +72,10 @@ impl HandOver {
                 Write::WebhookRemoved(id, _) => changed.push(*id),
                 Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
                 Write::BringForward(..) => sooner = true,
-                Write::PutReporting { .. } | Write::NotificationsRead(..) | Write::WebhookForgiven(_) => {}
+                Write::PutReporting { .. }
+                | Write::NotificationsRead(..)
+                | Write::MessageAdded(..)
+                | Write::WebhookForgiven(_) => {}
             }
         }
         let count = change.events.len() + queued.len();

@@ -60,6 +60,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
         Write::PutReporting { .. }
         | Write::NotificationsRead(..)
+        | Write::MessageAdded(..)
         | Write::WebhookForgiven(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)

@@ -5,7 +5,7 @@
 //! statement fails as a whole, and the server's message quotes the word.
 
 use candor_domain::access::Tenant;
-use candor_domain::id::EmployeeId;
+use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
@@ -280,6 +280,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
         match it {
             Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
+            Write::MessageAdded(id, at) => message_added(statement, *id, *at),
             // Written behind the others, see `behind`.
             Write::WebhookForgiven(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
@@ -304,6 +305,20 @@ fn requires_of(changes: &[&ChangeSet]) -> Vec<Require> {
         }
     }
     all
+}
+
+/// Waits for whoever is changing the conversation, and looks then whether it is archived.
+fn message_added(statement: &mut Statement, id: ConversationId, at: Timestamp) {
+    let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, {at}) {from} \
+             WHERE t.tenant_id = {tenant} AND t.id = {id} AND NOT t.archived RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
 fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {

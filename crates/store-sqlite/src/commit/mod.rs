@@ -25,6 +25,9 @@ const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, sta
 const READ_ALL: &str = "UPDATE notifications SET read_at = ?, unread = 0, version = version + 1 \
     WHERE tenant_id = ? AND recipient_id = ? AND unread = 1";
 
+const MESSAGE_ADDED: &str = "UPDATE conversations SET last_message_at = max(coalesce(last_message_at, ?1), ?1) \
+    WHERE tenant_id = ?2 AND id = ?3 AND archived = 0";
+
 /// Saves everything of a change set, or says why not; then the caller takes back what was written.
 pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<Committed, CommitError> {
     if let Some(replay) = &change.replay {
@@ -45,6 +48,12 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             Write::NotificationsRead(person, at) => {
                 let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
                 db.execute(&sql).map_err(|it| refused(&it))?;
+            }
+            Write::MessageAdded(id, at) => {
+                let sql = Sql::new(MESSAGE_ADDED).bind(*at).bind(tenant).bind(*id);
+                if db.execute(&sql).map_err(|it| refused(&it))? == 0 {
+                    return Err(CommitError::Stale);
+                }
             }
             Write::WebhookForgiven(id) => deliveries::forgive(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => deliveries::remove(db, tenant, *id, *seen)?,

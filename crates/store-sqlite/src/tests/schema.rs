@@ -51,7 +51,7 @@ fn another_database_than_ours_is_not_opened() {
 }
 
 fn declared(db: &mut Db, table: &str) -> Vec<(String, String)> {
-    let sql = Sql::new("SELECT name, type FROM pragma_table_info(?)").bind(table);
+    let sql = Sql::new("SELECT name, type FROM pragma_table_xinfo(?)").bind(table);
     db.rows(sql, |row| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()))).unwrap()
 }
 
@@ -63,12 +63,16 @@ fn stored_as(kind: Type) -> &'static str {
     }
 }
 
-fn tables() -> [&'static Table; 15] {
+fn tables() -> [&'static Table; 17] {
     use candor_domain::webhook;
-    use candor_domain::{access, audit, event, library, notification, objective, observation, organization, people};
+    use candor_domain::{
+        access, audit, conversation, event, library, notification, objective, observation, organization, people,
+    };
     [
         observation::Observation::TABLE,
         objective::Objective::TABLE,
+        conversation::Conversation::TABLE,
+        conversation::Message::TABLE,
         notification::Notification::TABLE,
         people::Employee::TABLE,
         people::Invitation::TABLE,

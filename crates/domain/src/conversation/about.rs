@@ -1,0 +1,129 @@
+//! What a conversation is about: one resource, named by its type and id (decision G).
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::fields::{Fields, Word};
+use crate::id::{EmployeeId, Id, Kind, ObjectiveId, ObservationId};
+use crate::problem::Flaw;
+use crate::rule::{self, Field, OneOf, Text};
+
+/// What a conversation can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Type {
+    /// A person.
+    Employee,
+    /// A goal.
+    Objective,
+    /// A piece of feedback.
+    Observation,
+}
+
+impl Word for Type {
+    const NAME: &'static str = "ConversationAboutType";
+}
+
+/// The resource that a conversation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// A person.
+    Employee(EmployeeId),
+    /// A goal.
+    Objective(ObjectiveId),
+    /// A piece of feedback.
+    Observation(ObservationId),
+}
+
+impl About {
+    /// What kind of resource it is.
+    #[must_use]
+    pub const fn kind(self) -> Type {
+        match self {
+            Self::Employee(_) => Type::Employee,
+            Self::Objective(_) => Type::Objective,
+            Self::Observation(_) => Type::Observation,
+        }
+    }
+
+    /// The bytes of its id.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        match self {
+            Self::Employee(it) => it.to_bytes(),
+            Self::Objective(it) => it.to_bytes(),
+            Self::Observation(it) => it.to_bytes(),
+        }
+    }
+
+    /// The resource of a kind whose id has these bytes.
+    #[must_use]
+    pub const fn from_bytes(kind: Type, bytes: [u8; 16]) -> Self {
+        match kind {
+            Type::Employee => Self::Employee(Id::from_bytes(bytes)),
+            Type::Objective => Self::Objective(Id::from_bytes(bytes)),
+            Type::Observation => Self::Observation(Id::from_bytes(bytes)),
+        }
+    }
+
+    /// The resource that an id of any kind names.
+    #[must_use]
+    pub fn named(id: &str) -> Option<Self> {
+        Type::ALL.iter().find_map(|kind| Self::of(*kind, id))
+    }
+
+    fn of(kind: Type, id: &str) -> Option<Self> {
+        match kind {
+            Type::Employee => id.parse().ok().map(Self::Employee),
+            Type::Objective => id.parse().ok().map(Self::Objective),
+            Type::Observation => id.parse().ok().map(Self::Observation),
+        }
+    }
+}
+
+impl Serialize for About {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn written<S: Serializer, K: Kind>(kind: Type, id: Id<K>, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut out = serializer.serialize_struct("About", 2)?;
+            out.serialize_field("type", kind.word())?;
+            out.serialize_field("id", &id)?;
+            out.end()
+        }
+        match *self {
+            Self::Employee(it) => written(self.kind(), it, serializer),
+            Self::Objective(it) => written(self.kind(), it, serializer),
+            Self::Observation(it) => written(self.kind(), it, serializer),
+        }
+    }
+}
+
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "The kind of resource.");
+const ID: Field<Text> = Field::new("id", rule::text(1..=40), "Its id; 422 if there is none in the organization.");
+
+/// The resource as a body names it: whether it is there is found out later (decision A4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AboutReference {
+    kind: Type,
+    text: String,
+}
+
+impl AboutReference {
+    /// The members of `about`.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let (kind, text) = (fields.required(&TYPE), fields.required(&ID));
+        Some(Self { kind: kind?, text: text? })
+    }
+
+    /// The resource, if the id is one of its kind.
+    #[must_use]
+    pub fn wanted(&self) -> Option<About> {
+        About::of(self.kind, &self.text)
+    }
+
+    /// The flaw of naming nothing.
+    #[must_use]
+    pub fn not_found(&self) -> Flaw {
+        Flaw::not_found(&self.text)
+    }
+}

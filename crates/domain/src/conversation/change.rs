@@ -1,0 +1,165 @@
+//! Beginning a conversation, and changing its title and people (decision G).
+
+use std::collections::BTreeSet;
+
+use super::{About, AboutReference, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, TITLE_CHARS};
+use crate::decision::Decision;
+use crate::fields::{Fields, Reference};
+use crate::id::{ConversationId, EmployeeId, EmployeeKind};
+use crate::json::Object;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::rule::{self, Field, List, Nested, Refers, Text};
+use crate::time::Timestamp;
+
+/// What the service sets, and no request may.
+const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at", "archived_at"];
+/// What is set once, when the conversation begins (decision G).
+const IMMUTABLE: &[&str] = &["about"];
+
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "What people call it.");
+const ABOUT: Field<Nested<AboutReference>> =
+    Field::new("about", rule::nested(AboutReference::read), "What it is about; null for nothing in particular.");
+const PARTICIPANTS: Field<List<Refers<EmployeeKind>>> = Field::new(
+    "participant_ids",
+    rule::list(MAX_PARTICIPANTS, rule::reference("a person")).at_least(MIN_PARTICIPANTS),
+    "Who writes and reads in it: 2 to {max} people, nobody twice; 422 for one who is not there.",
+);
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    title: String,
+    /// What it is to be about.
+    pub about: Option<AboutReference>,
+    /// Who is to write and read in it.
+    pub participants: Vec<Reference<EmployeeKind>>,
+}
+
+/// The body of an update, valid in itself. `None` keeps what is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    title: Option<String>,
+    /// Who is to write and read in it.
+    pub participants: Option<Vec<Reference<EmployeeKind>>>,
+}
+
+/// What is stored of the things that a body refers to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// The people that were found.
+    pub people: BTreeSet<EmployeeId>,
+    /// What it is to be about, if that is there and the caller sees it.
+    pub about: Option<About>,
+}
+
+impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let title = fields.required(&TITLE);
+        let about = fields.optional(&ABOUT);
+        let about = about.and_then(|it| fields.nested("about", it));
+        let participants = fields.required(&PARTICIPANTS);
+        Some(Self { title: title?, about, participants: participants? })
+    }
+
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
+    }
+}
+
+impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self { title: fields.present(&TITLE), participants: fields.present(&PARTICIPANTS) }
+    }
+
+    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Conversation::update`] refuses it,
+    /// whatever it says (decision A8).
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn parse(body: Object, stored: &Conversation) -> Result<Self, Problems> {
+        if stored.archived_at.is_some() {
+            return Ok(Self::default());
+        }
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        fields.unchanged(IMMUTABLE, stored);
+        let patch = Self::read(&mut fields);
+        fields.finish(Some(patch))
+    }
+}
+
+impl Conversation {
+    /// Begins a conversation. A caller who acts for a person takes part in it through that person (decision B5).
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for people who are not there, for something that is not there to be about, and for a
+    /// conversation that the caller would not see.
+    pub fn create(
+        id: ConversationId,
+        draft: Draft,
+        found: &References,
+        acts_for: Option<EmployeeId>,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        let mut problems = Problems::none();
+        if let (Some(wanted), None) = (&draft.about, found.about) {
+            problems.add("about.id", wanted.not_found());
+        }
+        let participant_ids = everyone(&draft.participants, found, &mut problems);
+        if acts_for.is_some_and(|it| !participant_ids.contains(&it)) {
+            let flaw = Flaw::new(Code::InvalidState, "must have the person in it whom the API key acts for");
+            problems.add("participant_ids", flaw);
+        }
+        let about = draft.about.and(found.about);
+        let state = Self {
+            id,
+            title: draft.title,
+            about,
+            participant_ids,
+            last_message_at: None,
+            created_at: at,
+            updated_at: at,
+            archived_at: None,
+        };
+        let state = problems.or(state).map_err(Refusal::Unprocessable)?;
+        Ok(Decision::created(state, "conversation.create", vec![]))
+    }
+
+    /// Changes its title and people; `None` if that changes nothing (decision A8).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] for an archived one, [`Refusal::Unprocessable`] for people who are not there.
+    pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        self.must_be_in_use("update")?;
+        let mut state = self.clone();
+        if let Some(wanted) = &patch.participants {
+            let mut problems = Problems::none();
+            let participant_ids = everyone(wanted, found, &mut problems);
+            state.participant_ids = problems.or(participant_ids).map_err(Refusal::Unprocessable)?;
+        }
+        if let Some(it) = &patch.title {
+            state.title.clone_from(it);
+        }
+        if state == *self {
+            return Ok(None);
+        }
+        state.updated_at = at.strictly_after(self.updated_at);
+        Ok(Some(Decision::changed(self, state, "conversation.update", vec![])))
+    }
+}
+
+/// The people that a body names; each who is not there is a problem of its own (decision A4).
+fn everyone(wanted: &[Reference<EmployeeKind>], found: &References, problems: &mut Problems) -> Vec<EmployeeId> {
+    let one = |it: &Reference<EmployeeKind>| it.id.filter(|id| found.people.contains(id)).ok_or_else(|| it.not_found());
+    wanted.iter().filter_map(|it| problems.take("participant_ids", one(it))).collect()
+}

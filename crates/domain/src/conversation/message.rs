@@ -1,0 +1,163 @@
+//! Messages: what is written in a conversation, and never changes (decision G).
+
+use serde::Serialize;
+
+use super::Conversation;
+use crate::access::{Caller, Denied};
+use crate::audit::Target;
+use crate::decision::{Decision, Resource};
+use crate::event::EventType;
+use crate::fields::{Fields, Reference};
+use crate::id::{ConversationId, EmployeeId, EmployeeKind, MessageId, MessageKind};
+use crate::json::Object;
+use crate::notification::{self, Audience, Notice};
+use crate::page::{Key, Listed, Order, SortBy};
+use crate::params::{self, Bounds, ListRequest, Params};
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::rule::{self, Field, Refers, Text};
+use crate::time::Timestamp;
+
+/// The longest message (decision G).
+pub const BODY_CHARS: usize = 4000;
+/// So much of a message stands in the notifications of it, of which there may be nineteen.
+const EXCERPT_CHARS: usize = 200;
+
+const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
+
+const AUTHOR: Field<Refers<EmployeeKind>> =
+    Field::new("author_id", rule::reference("the participant who writes it"), "");
+const BODY: Field<Text> =
+    Field::new("body", rule::text(1..=BODY_CHARS), "What is written, in plain text that is not blank.");
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// Where it was written.
+    pub conversation_id: ConversationId,
+    /// Who wrote it.
+    pub author_id: EmployeeId,
+    /// What was written.
+    pub body: String,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+impl Resource for Message {
+    type Kind = MessageKind;
+    const NAME: &'static str = "message";
+
+    fn id(&self) -> MessageId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.created_at
+    }
+}
+
+/// The body of a new message, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    author: Reference<EmployeeKind>,
+    body: String,
+}
+
+impl Draft {
+    /// The fields of a new message.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let (author, body) = (fields.required(&AUTHOR), fields.required(&BODY));
+        Some(Self { author: author?, body: body? })
+    }
+
+    /// Reads the body of a new message.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
+    }
+
+    /// Whether the caller may write this: who acts for a person writes as that person only (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::ActsForPerson`].
+    pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), Denied> {
+        caller.may_speak_as(&self.author)
+    }
+}
+
+impl Conversation {
+    /// Adds a message, and tells the other participants.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] where it is archived, [`Refusal::Unprocessable`] for an author who takes no part.
+    pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, Refusal> {
+        self.must_be_in_use("add_message")?;
+        let author = draft.author.id.filter(|it| self.participant_ids.contains(it));
+        let Some(author_id) = author else {
+            let flaw = Flaw::new(Code::NotAParticipant, "does not take part in the conversation");
+            return Err(Refusal::unprocessable("author_id", flaw));
+        };
+        let state = Message { id, conversation_id: self.id, author_id, body: draft.body, created_at: at };
+        let notices = self.participant_ids.iter().filter(|it| **it != author_id).map(|it| self.notice(*it, &state));
+        let notices = notices.collect();
+        let fires = vec![EventType::ConversationMessageCreated];
+        Ok(Decision { notices, ..Decision::created(state, "message.create", fires) })
+    }
+
+    fn notice(&self, to: EmployeeId, message: &Message) -> Notice {
+        let mut body: String = message.body.chars().take(EXCERPT_CHARS).collect();
+        if body.len() < message.body.len() {
+            body.push('…');
+        }
+        Notice {
+            kind: notification::Type::ConversationMessage,
+            to: Audience::Person(to),
+            title: format!("New message: {}", self.title),
+            body,
+            target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+        }
+    }
+}
+
+/// Which messages of a conversation are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this person.
+    pub author_id: Option<EmployeeId>,
+    /// Written within these bounds.
+    pub created_at: Bounds<Timestamp>,
+}
+
+impl Filter {
+    /// The parameters of `GET /conversations/{id}/messages`.
+    pub fn read(conversation: ConversationId, params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            author_id: params.one(&params::id("filter[author_id]", "Those that this person wrote.")),
+            created_at: params
+                .bounds(&params::datetime("filter[created_at]", "Those that were written within these bounds.")),
+        };
+        params.list::<Message, _, _>(&format!("messages of {conversation}"), filter, vec![])
+    }
+
+    /// Reads the parameters of `GET /conversations/{id}/messages`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(conversation: ConversationId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+        let request = Self::read(conversation, &mut params);
+        params.finish(request)
+    }
+}
+
+impl Listed for Message {
+    const ORDERS_NAME: &'static str = "MessageSort";
+    const ORDERS: &'static [Order<Self>] =
+        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
+}

@@ -1,0 +1,227 @@
+use super::*;
+use crate::event::EventType;
+use crate::fields::{Reference, Word};
+use crate::id::{EmployeeKind, MessageId, ObjectiveId};
+use crate::json::{Object, Value};
+use crate::notification::Audience;
+use crate::problem::Code;
+use ulid::Ulid;
+
+pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+fn person(number: u128) -> EmployeeId {
+    EmployeeId::from_ulid(Ulid(number))
+}
+
+pub(crate) fn conversation() -> Conversation {
+    Conversation {
+        id: ConversationId::from_ulid(Ulid(1)),
+        title: "The second quarter".to_owned(),
+        about: Some(About::Objective(ObjectiveId::from_ulid(Ulid(9)))),
+        participant_ids: vec![person(2), person(3)],
+        last_message_at: None,
+        created_at: NOON,
+        updated_at: NOON,
+        archived_at: None,
+    }
+}
+
+fn object(text: &str) -> Object {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+    members
+}
+
+type Found = Vec<(String, Code)>;
+
+fn named(problems: &crate::problem::Problems) -> Found {
+    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+}
+
+fn named_in(refused: Refusal) -> Found {
+    let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+    named(&problems)
+}
+
+/// A body of a creation with these members instead of good ones, or besides them.
+fn body(members: &[(&str, String)]) -> Object {
+    let mut body = object(r#"{"title":"x","participant_ids":["emp_1","emp_2"]}"#);
+    for (name, value) in members {
+        body.retain(|(it, _)| it != name);
+        body.push(((*name).to_owned(), serde_json::from_str(value).unwrap()));
+    }
+    body
+}
+
+#[test]
+fn every_field_of_a_new_conversation_has_its_bounds() {
+    let people = |count: usize| format!("[{}]", (0..count).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(","));
+    let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
+    let table: &[(&str, String, Option<(&str, Code)>)] = &[
+        ("title", text(200), None),
+        ("title", text(201), Some(("title", Code::TooLong))),
+        ("title", "\" \"".to_owned(), Some(("title", Code::TooShort))),
+        ("title", "null".to_owned(), Some(("title", Code::Required))),
+        ("participant_ids", people(20), None),
+        ("participant_ids", people(21), Some(("participant_ids", Code::TooLong))),
+        ("participant_ids", people(1), Some(("participant_ids", Code::TooShort))),
+        ("participant_ids", "[\"a\",\"a\"]".to_owned(), Some(("participant_ids", Code::InvalidFormat))),
+        ("participant_ids", "[\"a\",1]".to_owned(), Some(("participant_ids", Code::InvalidFormat))),
+        ("participant_ids", "\"a\"".to_owned(), Some(("participant_ids", Code::InvalidFormat))),
+        ("participant_ids", "null".to_owned(), Some(("participant_ids", Code::Required))),
+        ("about", "null".to_owned(), None),
+        ("about", r#"{"type":"employee","id":"whoever"}"#.to_owned(), None),
+        ("about", "\"emp_1\"".to_owned(), Some(("about", Code::InvalidFormat))),
+        ("about", r#"{"type":"webhook","id":"x"}"#.to_owned(), Some(("about.type", Code::InvalidEnum))),
+        ("about", r#"{"type":"employee"}"#.to_owned(), Some(("about.id", Code::Required))),
+        ("about", r#"{"type":"employee","id":7}"#.to_owned(), Some(("about.id", Code::InvalidFormat))),
+        ("about", r#"{"type":"employee","id":"x","a":1}"#.to_owned(), Some(("about.a", Code::UnknownField))),
+        ("last_message_at", "null".to_owned(), Some(("last_message_at", Code::ReadOnly))),
+        ("messages", "[]".to_owned(), Some(("messages", Code::UnknownField))),
+    ];
+    for (name, value, wanted) in table {
+        let found = Draft::parse(body(&[(name, value.clone())])).err().map(|it| named(&it)).unwrap_or_default();
+        let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+        assert_eq!(found, wanted, "{name}: {value:.60}");
+    }
+}
+
+#[test]
+fn whom_and_what_a_conversation_names_must_be_there() {
+    let about = |id: &str| ("about", format!(r#"{{"type":"objective","id":"{id}"}}"#));
+    let people = ("participant_ids", format!(r#"["{}","{}"]"#, person(2), person(3)));
+    let goal = About::Objective(ObjectiveId::from_ulid(Ulid(9)));
+    let create = |more: (&str, String), found: &References, acts_for| {
+        let draft = Draft::parse(body(&[people.clone(), more])).unwrap();
+        Conversation::create(ConversationId::from_ulid(Ulid(1)), draft, found, acts_for, NOON).map_err(named_in)
+    };
+    let goal_id = ObjectiveId::from_ulid(Ulid(9)).to_string();
+    let all = References { people: [person(2), person(3)].into(), about: Some(goal) };
+    let state = create(about(&goal_id), &all, None).unwrap().state;
+    assert_eq!((state.about, state.participant_ids), (Some(goal), vec![person(2), person(3)]));
+    let one = References { people: [person(2)].into(), about: None };
+    let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
+    assert_eq!(create(about("nonsense"), &one, None).unwrap_err(), [missing("about.id"), missing("participant_ids")]);
+    let outside = ("participant_ids".to_owned(), Code::InvalidState);
+    assert_eq!(create(about(&goal_id), &all, Some(person(4))).unwrap_err(), [outside]);
+    assert!(create(about(&goal_id), &all, Some(person(3))).is_ok());
+    assert_eq!(
+        create(("about", "null".to_owned()), &References { about: None, ..all }, None).unwrap().state.about,
+        None
+    );
+}
+
+#[test]
+fn an_id_tells_what_a_conversation_is_about() {
+    for (kind, prefix) in Type::ALL.iter().zip(["emp", "obj", "obs"]) {
+        let id = format!("{prefix}_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+        let about = About::named(&id).unwrap();
+        assert_eq!((about.kind(), About::from_bytes(*kind, about.to_bytes())), (*kind, about));
+        assert_eq!(serde_json::to_value(about).unwrap(), serde_json::json!({"type": kind.word(), "id": id}));
+    }
+    assert_eq!(About::named("whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"), None);
+}
+
+fn written(author: EmployeeId) -> message::Draft {
+    message::Draft::parse(object(&format!(r#"{{"author_id":"{author}","body":"Shall we?"}}"#))).unwrap()
+}
+
+#[test]
+fn every_state_meets_every_action() {
+    let used = conversation();
+    let archived = used.archive(NOON).unwrap().state;
+    assert!(archived.updated_at > used.updated_at, "also within one millisecond");
+    let message = MessageId::from_ulid(Ulid(5));
+    let table = [(&used, [true, true, true]), (&archived, [false, false, false])];
+    for (from, allowed) in table {
+        let done = [
+            from.update(&Patch::default(), &References::default(), NOON).map(drop),
+            from.archive(NOON).map(drop),
+            from.add(message, written(person(2)), NOON).map(drop),
+        ];
+        for (result, allowed) in done.into_iter().zip(allowed) {
+            match result {
+                Ok(()) => assert!(allowed),
+                Err(refused) => assert!(!allowed && matches!(refused, Refusal::Conflict(_)), "{refused:?}"),
+            }
+        }
+    }
+    let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"title":null,"whatever":1}"#) else { panic!() };
+    assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
+    assert!(Patch::parse(wrong, &used).is_err());
+}
+
+#[test]
+fn title_and_people_change_and_what_it_is_about_does_not() {
+    let it = conversation();
+    let patch = |text: &str| Patch::parse(object(text), &it);
+    let found = References { people: [person(3), person(4)].into(), about: None };
+    let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
+    let decision = it.update(&patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
+    assert_eq!(
+        (decision.state.title.as_str(), &decision.state.participant_ids),
+        ("Third", &vec![person(3), person(4)])
+    );
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["participant_ids", "title"]);
+    assert_eq!(decision.events, [], "the catalog has none");
+    assert_eq!(it.update(&patch(r#"{"title":"The second quarter"}"#).unwrap(), &found, NOON), Ok(None));
+    let gone = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
+    let refused = it.update(&patch(&gone).unwrap(), &found, NOON).unwrap_err();
+    assert_eq!(named_in(refused), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
+    let about = named(&patch(r#"{"about":null}"#).unwrap_err());
+    assert_eq!(about, [("about".to_owned(), Code::ReadOnly)]);
+    assert!(patch(r#"{"about":{"id":"obj_00000000000000000000000009","type":"objective"}}"#).is_ok(), "it is the same");
+}
+
+#[test]
+fn who_takes_part_writes_and_the_others_are_told() {
+    let it = Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
+    let decision = it.add(MessageId::from_ulid(Ulid(5)), written(person(3)), NOON).unwrap();
+    assert_eq!(decision.events, [EventType::ConversationMessageCreated]);
+    assert_eq!((decision.state.author_id, decision.state.created_at), (person(3), NOON));
+    let told: Vec<_> = decision.notices.iter().map(|it| (it.to, it.body.as_str())).collect();
+    assert_eq!(told, [2, 4].map(|it| (Audience::Person(person(it)), "Shall we?")));
+    let refused = it.add(MessageId::from_ulid(Ulid(5)), written(person(9)), NOON).unwrap_err();
+    assert_eq!(named_in(refused), [("author_id".to_owned(), Code::NotAParticipant)]);
+    assert!([None, Some(person(2))].iter().all(|who| it.is_seen_by(*who)) && !it.is_seen_by(Some(person(9))));
+}
+
+#[test]
+fn every_field_of_a_message_has_its_bounds() {
+    let parse = |text: String| message::Draft::parse(object(&text)).err().map(|it| named(&it)).unwrap_or_default();
+    let body = |text: &str| parse(format!(r#"{{"author_id":"a","body":"{text}"}}"#));
+    let of = |code| vec![("body".to_owned(), code)];
+    assert_eq!(body(&"é".repeat(4000)), []);
+    assert_eq!(body(&"é".repeat(4001)), of(Code::TooLong));
+    assert_eq!([body(""), body(" \\n")], [of(Code::TooShort), of(Code::TooShort)]);
+    let all = parse(r#"{"author_id":7,"body":null,"id":"msg_1","conversation_id":"x","title":""}"#.to_owned());
+    let wanted = [
+        ("id", Code::ReadOnly),
+        ("conversation_id", Code::ReadOnly),
+        ("author_id", Code::InvalidFormat),
+        ("body", Code::Required),
+        ("title", Code::UnknownField),
+    ];
+    assert_eq!(all, wanted.map(|(field, code)| (field.to_owned(), code)));
+}
+
+#[test]
+fn a_long_message_is_told_in_part() {
+    let author = Reference::<EmployeeKind> { text: person(2).to_string(), id: Some(person(2)) };
+    let text = format!(r#"{{"author_id":"{}","body":"{}"}}"#, author.text, "é".repeat(201));
+    let draft = message::Draft::parse(object(&text)).unwrap();
+    let decision = conversation().add(MessageId::from_ulid(Ulid(5)), draft, NOON).unwrap();
+    assert_eq!(decision.notices[0].body, format!("{}…", "é".repeat(200)));
+}
+
+#[test]
+fn the_json_forms_are_those_of_the_contract() {
+    assert_eq!(
+        serde_json::to_string(&conversation()).unwrap(),
+        r#"{"id":"cnv_00000000000000000000000001","title":"The second quarter","about":{"type":"objective","id":"obj_00000000000000000000000009"},"participant_ids":["emp_00000000000000000000000002","emp_00000000000000000000000003"],"last_message_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","archived_at":null}"#
+    );
+    let message = conversation().add(MessageId::from_ulid(Ulid(5)), written(person(2)), NOON).unwrap().state;
+    assert_eq!(
+        serde_json::to_string(&message).unwrap(),
+        r#"{"id":"msg_00000000000000000000000005","conversation_id":"cnv_00000000000000000000000001","author_id":"emp_00000000000000000000000002","body":"Shall we?","created_at":"2026-03-01T12:00:00.000Z"}"#
+    );
+}

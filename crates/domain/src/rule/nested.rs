@@ -1,0 +1,76 @@
+//! Rules of objects within a body, whose members are fields themselves and have problems of their own.
+
+use std::ops::RangeInclusive;
+
+use super::{Rule, Shape};
+use crate::fields::Fields;
+use crate::json::Value;
+use crate::problem::{Code, Flaw, Problems};
+
+/// See [`nested`].
+#[derive(Debug, Clone, Copy)]
+pub struct Nested<T, F = fn(&mut Fields) -> Option<T>>(F, std::marker::PhantomData<fn() -> T>);
+
+/// An object, whose members a function reads as it would those of a body. The value has their problems, which
+/// [`Fields::nested`] takes.
+pub const fn nested<T>(read: fn(&mut Fields) -> Option<T>) -> Nested<T> {
+    Nested(read, std::marker::PhantomData)
+}
+
+/// See [`several`].
+#[derive(Debug, Clone)]
+pub struct Several<T, F> {
+    bounds: RangeInclusive<usize>,
+    each: Nested<T, F>,
+}
+
+/// So many objects, each read as [`nested`] does.
+pub const fn several<T, F: Fn(&mut Fields) -> Option<T>>(bounds: RangeInclusive<usize>, read: F) -> Several<T, F> {
+    Several { bounds, each: Nested(read, std::marker::PhantomData) }
+}
+
+impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Nested<T, F> {
+    type Value = Result<T, Problems>;
+
+    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
+        let Value::Object(members) = value else {
+            return Err(Flaw::format(format!("an object, not {}", value.kind())));
+        };
+        let mut fields = Fields::new(members.clone());
+        let read = (self.0)(&mut fields);
+        Ok(fields.finish(read).map_err(|it| it.below(".")))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Object(Fields::described(&self.0))
+    }
+}
+
+impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Several<T, F> {
+    type Value = Result<Vec<T>, Problems>;
+
+    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
+        let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+        let (min, max) = (*self.bounds.start(), *self.bounds.end());
+        if items.len() < min {
+            return Err(Flaw::new(Code::TooShort, format!("must have at least {min} entries")));
+        }
+        if items.len() > max {
+            return Err(Flaw::new(Code::TooLong, format!("must have at most {max} entries")));
+        }
+        let (mut out, mut problems) = (Vec::with_capacity(items.len()), Problems::none());
+        for (at, item) in items.iter().enumerate() {
+            match self.each.parse(item) {
+                Ok(Ok(it)) => out.push(it),
+                Ok(Err(found)) => problems.extend(found.below(&format!("[{at}]"))),
+                Err(flaw) => problems.add(format!("[{at}]"), flaw),
+            }
+        }
+        Ok(problems.or(out))
+    }
+
+    fn shape(&self) -> Shape {
+        let (min, max) = (*self.bounds.start(), *self.bounds.end());
+        Shape::List { of: Box::new(self.each.shape()), min, max, is_set: false }
+    }
+}

@@ -1,0 +1,3 @@
+DROP TABLE messages;
+DROP TABLE conversation_participants;
+DROP TABLE conversations;
