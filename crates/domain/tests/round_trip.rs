@@ -4,6 +4,7 @@
 
 use candor_domain::access::api_key::{self, ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
+use candor_domain::conversation::{self, About, Conversation};
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
 use candor_domain::library::{Attribute, Department, Tone, attribute};
@@ -157,6 +158,27 @@ fn objectives() {
     for it in [plain, in_review, approved, in_progress] {
         let patch = objective::Patch::parse(shown(&it), &it).unwrap();
         assert_eq!(it.update(&patch, LATER), Ok(None), "{it:?}");
+    }
+}
+
+#[test]
+fn conversations() {
+    let plain = Conversation {
+        id: id(1),
+        title: "Listen".to_owned(),
+        about: None,
+        participant_ids: vec![id(3), id(2)],
+        last_message_at: None,
+        created_at: AT,
+        updated_at: AT,
+        archived_at: None,
+    };
+    let about = Some(About::Objective(id(9)));
+    let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
+    let found = conversation::References { people: [id(2), id(3)].into(), about: None };
+    for it in [plain, full] {
+        let patch = conversation::Patch::parse(shown(&it), &it).unwrap();
+        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
     }
 }
 

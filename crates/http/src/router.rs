@@ -166,12 +166,16 @@ mod tests {
     fn every_route_of_the_table_is_found_at_its_path() {
         let router = Router::new(ROUTES);
         for route in ROUTES {
-            let path = format!("{BASE}{}", route.path.replace("{id}", "some_id").replace("{delivery_id}", "other_id"));
+            let second_ids = ["{delivery_id}", "{message_id}"];
+            let path =
+                second_ids.iter().fold(route.path.replace("{id}", "some_id"), |it, id| it.replace(id, "other_id"));
+            let path = format!("{BASE}{path}");
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
             assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
             let found = |name: &str, id: &'static str| if route.path.contains(name) { id } else { "" };
-            let wanted = (found("{id}", "some_id"), found("{delivery_id}", "other_id"));
+            let second = second_ids.map(|it| found(it, "other_id")).concat();
+            let wanted = (found("{id}", "some_id"), second.as_str());
             assert_eq!((captures.first(), captures.second()), wanted, "{path}");
         }
     }

@@ -91,6 +91,7 @@ pub(crate) enum Handler {
 }
 
 /// One route.
+#[derive(Clone, Copy)]
 pub struct Route {
     /// The method.
     pub method: Method,

@@ -8,6 +8,7 @@ pub mod auth;
 pub mod call;
 mod change;
 pub mod connectors;
+pub mod conversations;
 pub mod delivery;
 pub mod employees;
 pub mod error;

@@ -67,14 +67,22 @@ pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) ->
 
 /// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
 async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
-    let stored = or_not_found(shell.store.row::<Objective>(call.caller.tenant, id).await?)?;
-    let in_family = family.scopes().contains(&stored.value.scope);
+    let stored = visible(shell, call, id).await?;
+    or_not_found(stored.filter(|it| family.scopes().contains(&it.value.scope)))
+}
+
+/// The objective, if the caller sees it, whichever family it stands in (decision B5).
+pub(crate) async fn visible(
+    shell: &Shell,
+    call: &Call,
+    id: ObjectiveId,
+) -> Result<Option<Versioned<Objective>>, Error> {
+    let Some(stored) = shell.store.row::<Objective>(call.caller.tenant, id).await? else { return Ok(None) };
     let sight = Sight::of(&call.caller);
     // Whether the owner reports to the caller is asked only where that decides.
-    let seen = in_family
-        && (sight.sees(&stored.value, false)
-            || sight.sees(&stored.value, reports_to(shell, call, sight, stored.value.owner_id).await?));
-    or_not_found(seen.then_some(stored))
+    let seen = sight.sees(&stored.value, false)
+        || sight.sees(&stored.value, reports_to(shell, call, sight, stored.value.owner_id).await?);
+    Ok(seen.then_some(stored))
 }
 
 /// Whether somebody reports to the caller's person, at any depth.

@@ -246,10 +246,11 @@ impl Shell {
         let (status, location) = reply.outcome.kept();
         let asker = call.caller.authority().to_string();
         let mut plain = Vec::with_capacity(32 + asker.len() + location.len() + reply.body.len());
-        plain.push(WITH_ASKER);
+        plain.push(WITH_MARK);
         plain.extend((asker.len() as u64).to_be_bytes());
         plain.extend(asker.as_bytes());
         plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
+        plain.extend(reply.mark.to_be_bytes());
         plain.extend((location.len() as u64).to_be_bytes());
         plain.extend(location.as_bytes());
         plain.extend(&reply.body);
@@ -262,20 +263,22 @@ impl Shell {
     fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
         let parts = || {
-            let (asker, rest) = match plain.split_first()? {
-                (&WITH_ASKER, rest) => text(rest).and_then(|(it, rest)| Some((Some(it.parse().ok()?), rest)))?,
+            let (form, rest) = plain.split_first()?;
+            let (asker, rest) = match *form {
+                WITH_ASKER | WITH_MARK => text(rest).and_then(|(it, rest)| Some((Some(it.parse().ok()?), rest)))?,
                 _ => (None, plain.as_slice()),
             };
             let (version, rest) = rest.split_first_chunk::<8>()?;
+            let (mark, rest) = if *form == WITH_MARK { rest.split_first_chunk::<8>()? } else { (&[0; 8], rest) };
             let (location, body) = text(rest)?;
-            Some((asker, i64::from_be_bytes(*version), location.to_owned(), Bytes::copy_from_slice(body)))
+            let body = Bytes::copy_from_slice(body);
+            Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), location.to_owned(), body))
         };
         let incomplete = || Error::Bug("a kept answer is incomplete".to_owned());
-        let (asker, version, location, body) = parts().ok_or_else(incomplete)?;
+        let (asker, version, mark, location, body) = parts().ok_or_else(incomplete)?;
         let version = (version > 0).then_some(Version(version));
-        // Only answers to a POST are kept, and what a POST makes has nothing beside its version yet.
         let outcome = Outcome::of_kept(kept.status, location);
-        Ok((asker, Reply { outcome, body, version, mark: 0, replayed: true }))
+        Ok((asker, Reply { outcome, body, version, mark, replayed: true }))
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
@@ -333,7 +336,9 @@ impl Shell {
 
 /// The purpose that kept answers are sealed for.
 const REPLAY: &str = "replay";
-/// A kept answer that begins with this byte says who asked. Older ones begin with the first byte of a version, zero.
+/// A kept answer that begins with this byte says who asked, and what its tag has beside the version.
+const WITH_MARK: u8 = 2;
+/// One that begins with this byte says only who asked. Older ones begin with the first byte of a version, zero.
 const WITH_ASKER: u8 = 1;
 
 /// Where the answer to a call is kept.

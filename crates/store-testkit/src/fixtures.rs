@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use candor_domain::access::api_key::{ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
+use candor_domain::conversation::{About, Conversation, Message};
 use candor_domain::event::{Event, EventType};
-use candor_domain::id::{DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
+use candor_domain::id::{ConversationId, DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::library::{Attribute, Department, Tone};
 use candor_domain::notification::{self, Notification};
@@ -134,6 +135,28 @@ impl Fixtures {
             reviewed: None,
             held_back: false,
         }
+    }
+
+    /// A conversation of these people, without messages.
+    pub fn conversation(&self, participant_ids: Vec<EmployeeId>) -> Conversation {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Conversation {
+            id,
+            title: format!("Conversation {number}"),
+            about: participant_ids.first().map(|it| About::Employee(*it)),
+            participant_ids,
+            last_message_at: None,
+            created_at: at,
+            updated_at: at,
+            archived_at: None,
+        }
+    }
+
+    /// A message of a person in a conversation.
+    pub fn message(&self, conversation_id: ConversationId, author_id: EmployeeId) -> Message {
+        let (id, number) = (self.id(), self.number());
+        Message { id, conversation_id, author_id, body: format!("Message {number}"), created_at: self.clock.now() }
     }
 
     /// A notification to a person, not read.

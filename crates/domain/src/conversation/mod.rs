@@ -57,6 +57,11 @@ impl Resource for Conversation {
     fn updated_at(&self) -> Timestamp {
         self.updated_at
     }
+
+    /// Messages are recorded and not counted.
+    fn mark(&self) -> u64 {
+        self.last_message_at.map_or(0, |it| it.millis().unsigned_abs())
+    }
 }
 
 impl Conversation {
@@ -70,12 +75,6 @@ impl Conversation {
     #[must_use]
     pub fn active_at(&self) -> Timestamp {
         self.last_message_at.unwrap_or(self.created_at)
-    }
-
-    /// A number that is another one when a further message was recorded: what the version does not count.
-    #[must_use]
-    pub fn message_mark(&self) -> u64 {
-        self.last_message_at.map_or(0, |it| it.millis().unsigned_abs())
     }
 
     /// Puts it away: it takes no more messages and no changes.

@@ -1,6 +1,7 @@
 //! The schemas of what the service answers: each resource with every member it has.
 
 mod access;
+mod conversations;
 mod feedback;
 mod history;
 mod people;
@@ -42,6 +43,10 @@ pub(super) fn schemas() -> Vec<Member> {
         ("ObservationList", list("Observation")),
         ("Objective", feedback::objective()),
         ("ObjectiveList", list("Objective")),
+        ("Conversation", conversations::conversation()),
+        ("ConversationList", list("Conversation")),
+        ("Message", conversations::message()),
+        ("MessageList", list("Message")),
         ("Notification", access::notification()),
         ("NotificationList", list("Notification")),
         ("NotificationsRead", access::notifications_read()),

@@ -7,6 +7,8 @@ const EMPLOYEE: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
 const ATTRIBUTE: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
 const ORGANIZATION: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
 const OBJECTIVE: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
+const MANAGER: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
+const CONVERSATION: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
 const KEY: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 
 fn observation() -> Value {
@@ -24,6 +26,21 @@ fn objective() -> Value {
         "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
         "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
         "completed_at": null,
+    })
+}
+
+fn conversation() -> Value {
+    json!({
+        "id": CONVERSATION, "title": "The second quarter", "about": {"type": "objective", "id": OBJECTIVE},
+        "participant_ids": [EMPLOYEE, MANAGER], "last_message_at": AT, "created_at": AT, "updated_at": AT,
+        "archived_at": null,
+    })
+}
+
+fn message() -> Value {
+    json!({
+        "id": "msg_01KJPWD6M24DF9HWRAYHFSFV52", "conversation_id": CONVERSATION, "author_id": EMPLOYEE,
+        "body": "Weekends excepted?", "created_at": AT,
     })
 }
 
@@ -140,6 +157,12 @@ fn request(schema: &str) -> Option<Value> {
         "ObjectiveReject" => json!({"reason": "Which tickets?"}),
         "ObjectiveComplete" => json!({"outcome": "All but three."}),
         "ObjectiveMiss" => json!({"reason": "Two people left."}),
+        "ConversationCreate" => json!({
+            "title": "The second quarter", "about": {"type": "objective", "id": OBJECTIVE},
+            "participant_ids": [EMPLOYEE, MANAGER],
+        }),
+        "ConversationUpdate" => json!({"title": "The third quarter"}),
+        "MessageCreate" => json!({"author_id": EMPLOYEE, "body": "Weekends excepted?"}),
         "NotificationsReadAll" => json!({"recipient_id": EMPLOYEE}),
         "EmployeeCreate" => json!({
             "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
@@ -169,6 +192,10 @@ fn answer(schema: &str) -> Value {
         "ObservationList" => list(observation()),
         "Objective" => objective(),
         "ObjectiveList" => list(objective()),
+        "Conversation" => conversation(),
+        "ConversationList" => list(conversation()),
+        "Message" => message(),
+        "MessageList" => list(message()),
         "Notification" => notification(),
         "NotificationList" => list(notification()),
         "NotificationsRead" => json!({"recipient_id": EMPLOYEE, "read_at": AT}),

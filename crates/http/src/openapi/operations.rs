@@ -4,6 +4,7 @@
 pub(super) fn about(operation: &str) -> &'static str {
     observations(operation)
         .or_else(|| objectives(operation))
+        .or_else(|| conversations(operation))
         .or_else(|| people(operation))
         .or_else(|| library(operation))
         .or_else(|| access(operation))
@@ -65,6 +66,34 @@ fn objectives(operation: &str) -> Option<&'static str> {
         "completeObjective" => "Says that an objective that is approved or in progress was reached.",
         "missObjective" => "Says that an objective in progress was not reached.",
         "archiveObjective" => "Puts an objective of any status away for good; 409 if it is archived already.",
+        _ => return None,
+    })
+}
+
+fn conversations(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listConversations" => {
+            "Lists conversations, those first in which somebody wrote last; one without messages counts from when it \
+             began. Archived ones only where they are asked for."
+        }
+        "createConversation" => {
+            "Begins a conversation of 2 to 20 people, perhaps about one resource. A key that acts for a person begins \
+             those that the person takes part in."
+        }
+        "getConversation" => "Answers one conversation without its messages, also an archived one.",
+        "updateConversation" => {
+            "Changes the title and the people; what it is about is for good. 409 while it is archived."
+        }
+        "archiveConversation" => {
+            "Puts a conversation out of lists for good: it takes no more messages and changes, and can still be read. \
+             409 if it is archived already."
+        }
+        "listMessages" => "Lists the messages of a conversation, newest first, also of an archived one.",
+        "createMessage" => {
+            "Adds a message, which never changes, and tells the other participants. 409 while the conversation is \
+             archived. A key that acts for a person writes as that person only."
+        }
+        "getMessage" => "Answers one message of the conversation.",
         _ => return None,
     })
 }

@@ -2,8 +2,8 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{
-    AttributeKind, ConnectorKind, DeliveryKind, DepartmentKind, EmployeeKind, EventKind, KeyKind, Kind,
-    NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
+    AttributeKind, ConnectorKind, ConversationKind, DeliveryKind, DepartmentKind, EmployeeKind, EventKind, KeyKind,
+    Kind, MessageKind, NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("observations", "Observations", "The smallest unit of feedback.", ObservationKind::PREFIX),
     ("employee-objectives", "Objectives", "Goals, from a proposal to what came of them.", ObjectiveKind::PREFIX),
     ("manager-objectives", "Objectives", "", ObjectiveKind::PREFIX),
+    ("conversations", "Conversations", "Where a few people write to each other.", ConversationKind::PREFIX),
     ("notifications", "Notifications", "What people are told in the application.", NotificationKind::PREFIX),
     ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
     ("invitations", "Employees", "", ""),
@@ -30,6 +31,9 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("audit-log", "History", "", ""),
     ("openapi.json", "About", "This document.", ""),
 ];
+
+/// The names of second identifiers in paths, with their prefixes.
+const SECOND_IDS: [(&str, &str); 2] = [("delivery_id", DeliveryKind::PREFIX), ("message_id", MessageKind::PREFIX)];
 
 fn family(route: &Route) -> (&'static str, &'static str) {
     let first = route.path.split('/').nth(1).unwrap_or_default();
@@ -49,8 +53,8 @@ pub(super) fn all() -> Value {
     for route in ROUTES {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if route.path.contains("{id}") && path.get("parameters").is_none() {
-            let second = route.path.contains("{delivery_id}");
-            let second = second.then(|| id_parameter("delivery_id", DeliveryKind::PREFIX));
+            let second = SECOND_IDS.iter().find(|(name, _)| route.path.contains(&format!("{{{name}}}")));
+            let second = second.map(|(name, prefix)| id_parameter(name, prefix));
             let first = id_parameter("id", family(route).1);
             path["parameters"] = std::iter::once(first).chain(second).collect();
         }
@@ -107,7 +111,8 @@ fn operation(route: &Route) -> Value {
 /// Whether the answer is one resource with a version.
 pub(super) fn is_versioned(route: &Route) -> bool {
     let single = ["Observation", "Objective", "Employee", "Department", "Attribute", "Organization", "Connector"];
-    let others = ["Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
+    let others =
+        ["Conversation", "Message", "Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
     let webhooks = ["Webhook", "WebhookWithSecret", "WebhookUpdated", "Delivery", "Event"];
     [&single[..], &others, &webhooks].iter().any(|it| it.contains(&route.response))
 }

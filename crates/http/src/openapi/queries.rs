@@ -2,9 +2,10 @@
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
+use candor_domain::conversation::{self, message};
 use candor_domain::csv;
 use candor_domain::event::FeedRequest;
-use candor_domain::id::WebhookId;
+use candor_domain::id::{ConversationId, WebhookId};
 use candor_domain::library::{attribute, department};
 use candor_domain::notification;
 use candor_domain::objective::{self, Family};
@@ -26,6 +27,11 @@ pub(crate) static OBJECTIVES: Query = Query::list(|it| drop(objective::Filter::r
 pub(crate) static OBJECTIVE: Query = Query::one(|it| drop(it.expand::<objective::Expand>()));
 /// The history of one resource.
 pub(crate) static HISTORY: Query = Query::list(|it| drop(it.list::<AuditEntry, (), ()>("", (), vec![])));
+/// `GET /conversations`
+pub(crate) static CONVERSATIONS: Query = Query::list(|it| drop(conversation::Filter::read(it)));
+/// `GET /conversations/{id}/messages`
+pub(crate) static MESSAGES: Query =
+    Query::list(|it| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), it)));
 /// `GET /notifications`
 pub(crate) static NOTIFICATIONS: Query = Query::list(|it| drop(notification::Filter::read(it)));
 /// `GET /employees`

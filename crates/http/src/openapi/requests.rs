@@ -1,6 +1,7 @@
 //! The schemas of what requests carry, as the domain reads them.
 
 use candor_domain::access::api_key;
+use candor_domain::conversation::{self, message};
 use candor_domain::fields::Fields;
 use candor_domain::library::{attribute, department};
 use candor_domain::notification;
@@ -121,6 +122,9 @@ pub(super) fn schemas() -> Vec<Member> {
         ("ObjectiveReject", action(Verb::Reject)),
         ("ObjectiveComplete", action(Verb::Complete)),
         ("ObjectiveMiss", action(Verb::Miss)),
+        ("ConversationCreate", body(conversation::Draft::read)),
+        ("ConversationUpdate", body(conversation::Patch::read)),
+        ("MessageCreate", body(message::Draft::read)),
         ("NotificationsReadAll", body(notification::read_read_all)),
         ("EmployeeCreate", body(people::Draft::read)),
         ("EmployeeUpdate", body(people::Patch::read)),

@@ -6,6 +6,7 @@
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, QuotaClass};
 use candor_domain::audit::{ActorKind, AuditEntry};
+use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::csv;
 use candor_domain::event::EventType;
 use candor_domain::fields::Word;
@@ -105,6 +106,7 @@ pub(super) fn schemas() -> Vec<Member> {
         enumeration(FIRST_STATUSES_NAME, &first, "The statuses that an objective can be created with."),
         scopes_of(Family::Employees),
         scopes_of(Family::Managers),
+        of::<conversation::Type>("What a conversation can be about."),
         of::<notification::Type>("What a notification is about."),
         of::<Role>("What a person may do in the organization."),
         of::<people::Status>("Whether a person works in the organization now."),
@@ -134,10 +136,12 @@ pub(super) fn schemas() -> Vec<Member> {
     all
 }
 
-fn sorts() -> [Member; 11] {
+fn sorts() -> [Member; 13] {
     [
         sort::<Observation>(),
         sort::<Objective>(),
+        sort::<Conversation>(),
+        sort::<Message>(),
         sort::<Notification>(),
         sort::<Employee>(),
         sort::<Department>(),

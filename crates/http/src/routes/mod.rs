@@ -1,6 +1,7 @@
 //! The handlers: each names a use case.
 
 pub(crate) mod attributes;
+pub(crate) mod conversations;
 pub(crate) mod departments;
 pub(crate) mod employees;
 pub(crate) mod events;

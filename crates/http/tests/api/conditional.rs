@@ -101,7 +101,7 @@ async fn a_new_resource_says_where_it_is_and_in_which_version() {
     for route in ROUTES.iter().filter(|it| it.status == 201) {
         let made = world.post(&resources.path(route), resources.body(route).unwrap()).await;
         let id = made.json()["id"].as_str().unwrap().to_owned();
-        let path = format!("/v1{}/{id}", route.path);
+        let path = format!("{}/{id}", resources.path(route));
         let location = format!("{}{path}", crate::support::PUBLIC_URL);
         assert_eq!((made.status, made.header("location")), (201, Some(location.as_str())), "{}", route.operation);
         let read = world.get(&path).await;

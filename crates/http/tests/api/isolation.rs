@@ -88,6 +88,8 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
         format!("/v1/employees?filter[manager_id]={employee}"),
         format!("/v1/audit-log?filter[target_id]={employee}"),
         "/v1/attributes?filter[name]=Calm".to_owned(),
+        "/v1/conversations?filter[archived]=all".to_owned(),
+        format!("/v1/conversations?filter[participant_id]={employee}"),
     ] {
         let answered = ask(&world, &foreign, "GET", &path, None).await;
         assert_eq!((answered.status, &answered.json()["data"]), (200, &json!([])), "{path}");
@@ -110,6 +112,7 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
     };
     let observed = format!("/v1/observations/{}", own.id("observations"));
     let employed = format!("/v1/employees/{}", own.id("employees"));
+    let talk = format!("/v1/conversations/{}", own.id("conversations"));
     for (method, path, body, field, value) in [
         (
             "POST",
@@ -129,6 +132,22 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
         ("PATCH", &observed, json!({"attribute_ids": [attribute]}), "attribute_ids", attribute),
         ("POST", "/v1/employees", with(person.clone(), "manager_id", json!(employee)), "manager_id", employee),
         ("POST", "/v1/employees", with(person, "department_id", json!(department)), "department_id", department),
+        (
+            "POST",
+            "/v1/conversations",
+            json!({"title": "x", "participant_ids": [own.id("employees"), employee]}),
+            "participant_ids",
+            employee,
+        ),
+        (
+            "POST",
+            "/v1/conversations",
+            json!({"title": "x", "participant_ids": [own.id("employees"), own.id("invited")],
+                   "about": {"type": "employee", "id": employee}}),
+            "about.id",
+            employee,
+        ),
+        ("PATCH", &talk, json!({"participant_ids": [own.id("employees"), employee]}), "participant_ids", employee),
         ("PATCH", &employed, json!({"manager_id": employee}), "manager_id", employee),
         ("PATCH", &employed, json!({"department_id": department}), "department_id", department),
         ("PATCH", &employed, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),

@@ -5,6 +5,7 @@ mod authorization;
 mod bound;
 mod conditional;
 mod connections;
+mod conversations;
 mod cors;
 mod csv;
 mod described;

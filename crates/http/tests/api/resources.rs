@@ -46,7 +46,13 @@ impl Resources {
         let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
         let connector = made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let people = json!({"title": "The second quarter", "participant_ids": [employee, invited]});
+        let conversation = made("/v1/conversations", people).await;
+        let messages = format!("/v1/conversations/{conversation}/messages");
+        let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
         Self(BTreeMap::from([
+            ("conversations", conversation),
+            ("messages", message),
             ("observations", observation),
             ("employees", employee),
             ("employee-objectives", employee_objective),
@@ -72,7 +78,8 @@ impl Resources {
     pub(crate) fn path(&self, route: &Route) -> String {
         let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
         let family = if invited { "invited" } else { family(route) };
-        path(route, self.id(family), self.id("deliveries"))
+        let second = if route.path.contains("{message_id}") { "messages" } else { "deliveries" };
+        path(route, self.id(family), self.id(second))
     }
 
     /// Brings the resource of a route that needs a certain state into it.
@@ -116,6 +123,12 @@ impl Resources {
             "ObjectiveUpdate" => json!({"description": "Weekends excepted."}),
             "ObjectiveReject" => json!({"reason": "Too vague"}),
             "ObjectiveApprove" | "ObjectiveComplete" | "ObjectiveMiss" => json!({}),
+            "ConversationCreate" => {
+                json!({"title": "Another", "participant_ids": [employee, self.id("invited")],
+                       "about": {"type": "employee", "id": employee}})
+            }
+            "ConversationUpdate" => json!({"title": "The third quarter"}),
+            "MessageCreate" => json!({"author_id": employee, "body": "Yes."}),
             "NotificationsReadAll" => json!({"recipient_id": employee}),
             "EmployeeCreate" => json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"}),
             "EmployeeUpdate" => json!({"first_name": "Augusta"}),
@@ -142,8 +155,9 @@ pub(crate) fn family(route: &Route) -> &'static str {
 }
 
 /// The path of a route with these ids in it.
-pub(crate) fn path(route: &Route, id: &str, delivery: &str) -> String {
-    format!("/v1{}", route.path.replace("{id}", id).replace("{delivery_id}", delivery))
+pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
+    let path = route.path.replace("{id}", id).replace("{delivery_id}", second).replace("{message_id}", second);
+    format!("/v1{path}")
 }
 
 /// An id of a kind that nothing has.
@@ -152,6 +166,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "observations" => "obs_00000000000000000000000001",
         "employees" => "emp_00000000000000000000000001",
         "employee-objectives" | "manager-objectives" => "obj_00000000000000000000000001",
+        "conversations" => "cnv_00000000000000000000000001",
         "notifications" => "ntf_00000000000000000000000001",
         "departments" => "dep_00000000000000000000000001",
         "attributes" => "attr_00000000000000000000000001",

@@ -25,7 +25,8 @@ const SHOWN: [&str; 15] = [
     "content-encoding",
 ];
 
-fn shown(answered: &Answered) -> String {
+/// An answer with the headers that matter.
+pub(crate) fn shown(answered: &Answered) -> String {
     let mut text = format!("{}\n", answered.status);
     for name in SHOWN {
         for value in answered.headers.get_all(name) {

@@ -1,4 +1,5 @@
 use candor_domain::audit::{self, AuditEntry};
+use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
@@ -60,6 +61,11 @@ fn every_list_without_a_filter_is_answered_in_every_order() {
     assert_eq!(slow::<Department>(|it| rows::departments::list(&department::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Notification>(|it| rows::notifications::list(&notification::Filter::default(), it, &PAGE)), none);
+    let all = conversation::Filter::default();
+    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, None, it, &PAGE)), none);
+    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Some(someone()), it, &PAGE)), none);
+    let (here, all) = (Id::from_bytes([7; 16]), message::Filter::default());
+    assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &all, it, &PAGE)), none);
     assert_eq!(slow::<AuditEntry>(|it| rows::audit::list(&audit::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Subscription>(|it| rows::webhooks::list(&webhook::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Delivery>(|it| rows::deliveries::list(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
@@ -91,6 +97,17 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
         ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
             .map(|it| (it, by("filter[department_id]")))
     );
+}
+
+#[test]
+fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_about() {
+    let of_one = message::Filter { author_id: Some(someone()), created_at: CHANGED };
+    let here = Id::from_bytes([7; 16]);
+    assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &of_one, it, &PAGE)), []);
+    let about = conversation::Filter { about: Some(About::Employee(someone())), ..Default::default() };
+    let slow = slow::<Conversation>(|it| rows::conversations::list(&about, None, it, &PAGE));
+    let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
+    assert_eq!(slow, others.map(|it| (it, vec!["filter[about_id]".to_owned()])));
 }
 
 #[test]

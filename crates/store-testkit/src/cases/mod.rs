@@ -3,6 +3,7 @@
 mod batches;
 mod claims;
 mod commits;
+mod conversations;
 mod crowds;
 mod dropped;
 mod faults;
@@ -54,6 +55,7 @@ pub(crate) fn all() -> Vec<Case> {
         upkeep::cases(),
         itself::cases(),
         objectives::cases(),
+        conversations::cases(),
         faults::cases(),
         batches::cases(),
         queue::cases(),

@@ -36,6 +36,12 @@ static OBJECTIVES: Family = Family {
     data: "Objective",
     about: "Something happened to an objective.",
 };
+static MESSAGES: Family = Family {
+    name: "MessageEvent",
+    types: "MessageEventType",
+    data: "Message",
+    about: "Somebody wrote in a conversation.",
+};
 static EMPLOYEES: Family = Family {
     name: "EmployeeEvent",
     types: "EmployeeEventType",
@@ -63,6 +69,7 @@ const fn family(event: EventType) -> Option<&'static Family> {
         | E::EmployeeDeactivated
         | E::EmployeeReactivated
         | E::EmployeeRehired => Some(&EMPLOYEES),
+        E::ConversationMessageCreated => Some(&MESSAGES),
         E::TestPing => Some(&TESTS),
         E::SummaryCreated
         | E::SummaryUpdated
@@ -71,7 +78,6 @@ const fn family(event: EventType) -> Option<&'static Family> {
         | E::SummaryShared
         | E::SummaryArchived
         | E::SummaryFeedbackSubmitted
-        | E::ConversationMessageCreated
         | E::AssignmentCreated
         | E::AssignmentCompleted => None,
     }

@@ -144,7 +144,7 @@ async fn mark(world: &World) -> String {
 }
 
 /// Every entry of a list, page by page.
-async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
+pub(crate) async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {
         let answered = world.bare("GET", &format!("{path}{cursor}")).key(key).send().await;

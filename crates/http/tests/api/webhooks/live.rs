@@ -36,6 +36,11 @@ async fn everything_happens(world: &World) -> BTreeSet<String> {
     for action in ["submit", "archive"] {
         done("POST", &format!("{it}/{action}"), json!({})).await;
     }
+    let other =
+        done("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"})).await;
+    let body = json!({"title": "Goal", "participant_ids": [employee, text(&other, "id")]});
+    let it = format!("/v1/conversations/{}", text(&done("POST", "/v1/conversations", body).await, "id"));
+    done("POST", &format!("{it}/messages"), json!({"author_id": employee, "body": "Shall we?"})).await;
     let events = world.get("/v1/events?limit=100").await.json();
     events["data"].as_array().unwrap().iter().map(|it| text(it, "event")).collect()
 }

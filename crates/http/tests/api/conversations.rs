@@ -1,0 +1,252 @@
+//! Conversations and messages: who sees them, who writes, and many at once (decisions B5, G).
+
+use candor_domain::access::AccessLevel;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::objectives::{body as goal_of, key_for, objective, person, walk};
+use crate::snapshots::shown;
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+const ABSENT: &str = "/v1/conversations/cnv_00000000000000000000000001";
+
+/// Begins a conversation of these people and answers its path.
+async fn begun(world: &World, people: &[&str]) -> String {
+    let body = json!({"title": "The second quarter", "participant_ids": people});
+    format!("/v1/conversations/{}", world.made("/v1/conversations", body).await)
+}
+
+async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<Value>) -> Answered {
+    let request = world.bare(method, path).key(key);
+    match body {
+        Some(body) => request.json(&body).send().await,
+        None => request.send().await,
+    }
+}
+
+fn message(author: &str) -> Value {
+    json!({"author_id": author, "body": "Shall we?"})
+}
+
+#[tokio::test]
+async fn the_life_of_a_conversation() {
+    let world = World::new().await;
+    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
+    let body = json!({
+        "title": "The second quarter", "participant_ids": [ada, bob], "about": {"type": "objective", "id": goal},
+    });
+    let created = world.post("/v1/conversations", body).await;
+    insta::assert_snapshot!("conversation_created", shown(&created));
+    let path = format!("/v1/conversations/{}", created.json()["id"].as_str().unwrap());
+    let messages = format!("{path}/messages");
+    world.clock.advance_seconds(1);
+    let posted = world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
+    insta::assert_snapshot!("message_created", shown(&posted));
+    let again = world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
+    assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &posted.body));
+    let location = posted.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
+    assert_eq!(world.get(&location).await.json(), posted.json());
+    world.clock.advance_seconds(1);
+    insta::assert_snapshot!("message_of_a_stranger", shown(&world.post(&messages, message("emp_1")).await));
+    insta::assert_snapshot!("conversation_renamed", shown(&world.patch(&path, json!({"title": "Third"})).await));
+    insta::assert_snapshot!("conversation_archived", shown(&world.post(&format!("{path}/archive"), json!({})).await));
+    insta::assert_snapshot!("message_to_an_archived_one", shown(&world.post(&messages, message(&bob)).await));
+    insta::assert_snapshot!("messages", shown(&world.get(&messages).await));
+    insta::assert_snapshot!("conversations", shown(&world.get("/v1/conversations?filter[archived]=all").await));
+    insta::assert_snapshot!("conversation_told", shown(&world.get("/v1/notifications").await));
+    insta::assert_snapshot!("conversation_audited", shown(&world.get("/v1/audit-log?limit=4").await));
+    let event = "/v1/events?filter[event]=conversation.message.created";
+    insta::assert_snapshot!("conversation_event", shown(&world.get(event).await));
+}
+
+#[tokio::test]
+async fn what_is_archived_takes_nothing_and_can_be_read() {
+    let world = World::new().await;
+    let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
+    let path = begun(&world, &[&ada, &bob]).await;
+    let messages = format!("{path}/messages");
+    let requests = || {
+        [
+            ("POST", messages.clone(), message(&ada), 201),
+            ("PATCH", path.clone(), json!({"title": "Third"}), 200),
+            ("PATCH", path.clone(), json!({"title": "Third"}), 200),
+            ("POST", format!("{path}/archive"), json!({}), 200),
+        ]
+    };
+    for (method, path, body, wanted) in requests() {
+        assert_eq!(world.ask(method, &path).json(&body).send().await.status, wanted, "{method} {path}");
+    }
+    for (method, path, body, _) in requests() {
+        let answered = world.ask(method, &path).json(&body).send().await;
+        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{method} {path}");
+    }
+    assert_eq!(walk(&world, &world.admin, &format!("{messages}?limit=100")).await.len(), 1);
+    assert_eq!(world.get(&path).await.json()["title"], "Third");
+    let listed =
+        async |filter: &str| walk(&world, &world.admin, &format!("/v1/conversations?limit=9{filter}")).await.len();
+    assert_eq!(
+        (listed("").await, listed("&filter[archived]=true").await, listed("&filter[archived]=all").await),
+        (0, 1, 1)
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_is_seen_by_its_people_and_org_admins() {
+    for it in every_store().await {
+        let world = &it.world;
+        let boss = person(world, "boss", "manager", None).await;
+        let ada = person(world, "ada", "employee", Some(&boss)).await;
+        let bob = person(world, "bob", "employee", None).await;
+        let admin = person(world, "admin", "org_admin", None).await;
+        let path = begun(world, &[&ada, &bob]).await;
+        let messages = format!("{path}/messages");
+        let first = world.made(&messages, message(&ada)).await;
+        let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
+        let callers = [
+            ("ada", &ada, key(&ada).await, true),
+            ("bob", &bob, key(&bob).await, true),
+            ("the manager", &boss, key(&boss).await, false),
+            ("an org admin", &ada, key(&admin).await, true),
+            ("the organization", &bob, world.admin.clone(), true),
+        ];
+        for (name, who, key, sees) in callers {
+            let case = format!("{}: {name}", it.name);
+            let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
+            let status = |good: u16| if sees { good } else { 404 };
+            for (method, path, body, good) in [
+                ("GET", path.clone(), None, 200),
+                ("GET", messages.clone(), None, 200),
+                ("GET", format!("{messages}/{first}"), None, 200),
+                ("PATCH", path.clone(), Some(json!({"title": name})), 200),
+                ("POST", messages.clone(), Some(message(who)), 201),
+            ] {
+                let answered = send(world, &key, method, &path, body).await;
+                assert_eq!(answered.status, status(good), "{case}: {method} {path}: {}", answered.text());
+                assert!(sees || answered.without_request_id() == nothing, "{case}: as if it were absent");
+            }
+            for filter in ["", "&sort=created_at", &format!("&filter[participant_id]={ada}"), "&filter[archived]=all"] {
+                let listed = walk(world, &key, &format!("/v1/conversations?limit=7{filter}")).await;
+                assert_eq!(listed.len(), usize::from(sees), "{case}: {filter}");
+            }
+        }
+        let outside = key(&boss).await;
+        assert_eq!(send(world, &outside, "POST", &format!("{path}/archive"), None).await.status, 404, "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn who_acts_for_a_person_writes_as_that_person_and_takes_part() {
+    let world = World::new().await;
+    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let stranger = person(&world, "stranger", "employee", None).await;
+    let key = key_for(&world, &ada, AccessLevel::Standard).await;
+    let path = begun(&world, &[&ada, &bob]).await;
+    let answered = send(&world, &key, "POST", &format!("{path}/messages"), Some(message(&bob))).await;
+    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
+    let begin = async |people: [&str; 2], about: Value| {
+        let body = json!({"title": "x", "participant_ids": people, "about": about});
+        send(&world, &key, "POST", "/v1/conversations", Some(body)).await
+    };
+    assert_eq!(begin([&ada, &bob], Value::Null).await.status, 201);
+    let outside = begin([&bob, &stranger], Value::Null).await;
+    assert_eq!(outside.problems(), [("participant_ids".to_owned(), "invalid_state".to_owned())]);
+    let own = objective(&world, ("employee-objectives", "employee"), &ada).await;
+    let others = objective(&world, ("employee-objectives", "employee"), &bob).await;
+    let about = |path: &str| json!({"type": "objective", "id": path.rsplit('/').next().unwrap()});
+    assert_eq!(begin([&ada, &bob], about(&own)).await.status, 201);
+    let unseen = begin([&ada, &bob], about(&others)).await;
+    assert_eq!(unseen.problems(), [("about.id".to_owned(), "not_found_in_organization".to_owned())]);
+    assert_eq!(unseen.status, 422, "what one does not see is not there");
+}
+
+#[tokio::test]
+async fn conversations_are_about_what_is_there_and_found_by_it() {
+    let world = World::new().await;
+    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
+    let seen = json!({"employee_id": ada, "type": "strength", "observation": "Listens."});
+    let seen = world.made("/v1/observations", seen).await;
+    let about =
+        |kind: &str, id: &str| json!({"title": "x", "participant_ids": [ada, bob], "about": {"type": kind, "id": id}});
+    for (kind, id) in [("employee", &ada), ("objective", &goal), ("observation", &seen)] {
+        let made = world.made("/v1/conversations", about(kind, id)).await;
+        for sort in ["", "&sort=created_at", "&sort=-updated_at"] {
+            let found = walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
+            assert_eq!(found.iter().map(|it| it["id"].as_str().unwrap()).collect::<Vec<_>>(), [&made], "{kind}");
+        }
+        for other in ["employee", "objective", "observation"].into_iter().filter(|it| *it != kind) {
+            let answered = world.post("/v1/conversations", about(other, id)).await;
+            let wanted = [("about.id".to_owned(), "not_found_in_organization".to_owned())];
+            assert_eq!((answered.status, answered.problems().as_slice()), (422, &wanted[..]), "{other} {id}");
+        }
+    }
+    for nothing in ["nonsense", "emp_00000000000000000000000001", "whk_00000000000000000000000001"] {
+        assert!(walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={nothing}")).await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn thirty_messages_at_once_are_all_written_while_the_title_changes() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
+        let path = begun(world, &[&ada, &bob]).await;
+        let messages = format!("{path}/messages");
+        let tag = world.get(&path).await.header("etag").unwrap().to_owned();
+        let to = &messages;
+        let written = join_all((0..30).map(|number| {
+            let body = json!({"author_id": if number % 2 == 0 { &ada } else { &bob }, "body": format!("No. {number}")});
+            async move { world.post(to, body).await }
+        }));
+        let renamed = join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
+        let (written, renamed) = futures_util::join!(written, renamed);
+        for answered in written.iter().chain(&renamed) {
+            assert!(matches!(answered.status, 200 | 201), "{}: {}", it.name, answered.text());
+        }
+        assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", it.name);
+        let told = walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
+        assert_eq!(told.len(), 15, "{}: of those of the other", it.name);
+        let now = world.get(&path).await;
+        assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", it.name);
+        assert_eq!(now.json()["last_message_at"], written[0].json()["created_at"], "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn a_message_shows_in_the_tag_and_stands_in_no_changes_way() {
+    let world = World::new().await;
+    let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
+    let path = begun(&world, &[&ada, &bob]).await;
+    let before = world.get(&path).await.header("etag").unwrap().to_owned();
+    world.made(&format!("{path}/messages"), message(&ada)).await;
+    let fresh = world.ask("GET", &path).header("if-none-match", &before).send().await;
+    assert_eq!(fresh.status, 200, "it shows when the newest message was written");
+    let renamed = world.ask("PATCH", &path).header("if-match", &before).json(&json!({"title": "Third"})).send().await;
+    assert_eq!(renamed.status, 200, "{}", renamed.text());
+}
+
+#[tokio::test]
+async fn messages_are_paged_in_both_orders_and_filtered_by_author_and_time() {
+    let world = World::new().await;
+    let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
+    let path = begun(&world, &[&ada, &bob]).await;
+    let other = begun(&world, &[&ada, &bob]).await;
+    let messages = format!("{path}/messages");
+    let mut all = vec![];
+    for number in 0..9 {
+        all.push(world.made(&messages, message(if number % 3 == 0 { &ada } else { &bob })).await);
+        world.made(&format!("{other}/messages"), message(&ada)).await;
+    }
+    let ids = async |query: &str| {
+        let found = walk(&world, &world.admin, &format!("{messages}?limit=2{query}")).await;
+        found.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("&sort=created_at").await, all);
+    assert_eq!(ids("").await, all.iter().rev().cloned().collect::<Vec<_>>());
+    assert_eq!(ids(&format!("&sort=created_at&filter[author_id]={ada}")).await, [0, 3, 6].map(|it| all[it].clone()));
+    let at = world.get(&format!("{messages}/{}", all[4])).await.json()["created_at"].as_str().unwrap().to_owned();
+    assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={at}")).await, all[..5]);
+    assert_eq!(world.get(&format!("{other}/messages/{}", all[4])).await.status, 404, "it is another's");
+}

@@ -1,0 +1,143 @@
+//! Conversations and their messages (decision G).
+
+use candor_domain::conversation::{About, Conversation, Draft, Filter, Message, Patch, References, message};
+use candor_domain::fields::Reference;
+use candor_domain::id::{ConversationId, EmployeeKind, MessageId};
+use candor_domain::json::Object;
+use candor_domain::observation::Observation;
+use candor_domain::params::Params;
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{StorageExt, Versioned, Write, rows};
+
+use crate::change::Planned;
+use crate::reply::Reply;
+use crate::shell::or_not_found;
+use crate::{Call, Error, Shell, expand, objectives};
+
+/// `GET /conversations`: what the caller sees, filtered in the store.
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let listing = rows::conversations::list(&request.filter, call.caller.acts_for(), request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
+}
+
+/// `GET /conversations/{id}`, archived ones included.
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply, Error> {
+    expand::plain(call, &seen(shell, call, id).await?)
+}
+
+/// The conversation, if the caller sees it; any other is not there (decision B5).
+async fn seen(shell: &Shell, call: &Call, id: ConversationId) -> Result<Versioned<Conversation>, Error> {
+    let stored = shell.store.row::<Conversation>(call.caller.tenant, id).await?;
+    or_not_found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))
+}
+
+/// `POST /conversations`
+///
+/// # Errors
+/// Invalid fields, references that do not hold; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        let (mut found, about) = tokio::try_join!(
+            references(shell, call, &draft.participants),
+            about(shell, call, draft.about.as_ref().and_then(|it| it.wanted())),
+        )?;
+        found.about = about;
+        Ok(Planned::of(Conversation::create(shell.id(at), draft, &found, call.caller.acts_for(), at)?))
+    };
+    shell.create(call, "/conversations", decide).await
+}
+
+/// `PATCH /conversations/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, archived, people who are not there; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let found = references(shell, call, patch.participants.as_deref().unwrap_or_default()).await?;
+        let decision = stored.value.update(&patch, &found, at)?;
+        Ok((stored, decision.map(Planned::of)))
+    };
+    shell.update(call, decide).await
+}
+
+/// `POST /conversations/{id}/archive`
+///
+/// # Errors
+/// Not found, archived already; see [`Error`].
+pub async fn archive(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, id).await?;
+        call.admit_act(stored.version)?;
+        let decision = stored.value.archive(at)?;
+        Ok((stored, Planned::of(decision)))
+    };
+    shell.act(call, decide).await
+}
+
+/// `GET /conversations/{id}/messages`, those of an archived one included.
+///
+/// # Errors
+/// Not found, invalid parameters; see [`Error`].
+pub async fn messages(shell: &Shell, call: &Call, id: ConversationId, params: Params) -> Result<Reply, Error> {
+    seen(shell, call, id).await?;
+    let request = message::Filter::parse(id, params)?;
+    let listing = rows::conversations::messages(id, &request.filter, request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
+}
+
+/// `GET /conversations/{id}/messages/{message_id}`
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: MessageId) -> Result<Reply, Error> {
+    seen(shell, call, id).await?;
+    let stored = shell.store.row::<Message>(call.caller.tenant, message).await?;
+    expand::plain(call, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?)
+}
+
+/// `POST /conversations/{id}/messages`
+///
+/// # Errors
+/// Not found, invalid fields, another person than the caller acts for, archived, an author who takes no part; see
+/// [`Error`].
+pub async fn add(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, id).await?;
+        let draft = call.admit(stored.version, || message::Draft::parse(body.clone()))?;
+        draft.may_be_written_by(&call.caller)?;
+        let decision = stored.value.add(shell.id(at), draft, at)?;
+        let added = Write::MessageAdded(id, decision.state.created_at);
+        Ok(Planned::of(decision).writing([added]))
+    };
+    shell.create(call, &format!("/conversations/{id}/messages"), decide).await
+}
+
+/// Those of the people that a body names who are there.
+async fn references(shell: &Shell, call: &Call, named: &[Reference<EmployeeKind>]) -> Result<References, Error> {
+    let ids: Vec<_> = named.iter().filter_map(|it| it.id).collect();
+    let people = shell.store.rows::<Employee>(call.caller.tenant, &ids).await?;
+    Ok(References { people: people.into_iter().map(|it| it.value.id).collect(), about: None })
+}
+
+/// What a conversation is to be about, if it is there and the caller sees it.
+async fn about(shell: &Shell, call: &Call, wanted: Option<About>) -> Result<Option<About>, Error> {
+    let (store, tenant) = (&shell.store, call.caller.tenant);
+    let is_there = match wanted {
+        None => false,
+        Some(About::Employee(id)) => store.row::<Employee>(tenant, id).await?.is_some(),
+        Some(About::Observation(id)) => store.row::<Observation>(tenant, id).await?.is_some(),
+        Some(About::Objective(id)) => objectives::visible(shell, call, id).await?.is_some(),
+    };
+    Ok(wanted.filter(|_| is_there))
+}

@@ -1,0 +1,112 @@
+//! Messages record their time in the conversation, however many are written at once, and never in an archived one.
+
+use candor_domain::conversation::{self, Conversation, Message};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{CommitError, Row, StorageExt, Version, Write, rows};
+
+use crate::Case;
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(the_newest_message_counts_in_whatever_order_they_are_saved),
+        Case::new(a_change_of_the_rest_leaves_what_messages_recorded),
+        Case::new(an_archived_conversation_takes_no_message),
+        Case::new(thirty_messages_at_once_are_all_there),
+        Case::new(nobody_elses_conversation_is_touched),
+    ]
+}
+
+/// A conversation of two people, saved.
+async fn begun(world: &World) -> Conversation {
+    let people = vec![world.hired().await.id, world.hired().await.id];
+    let it = world.make.conversation(people);
+    world.save(vec![Write::put(&Row::new(it.clone()))]).await;
+    it
+}
+
+fn message(world: &World, of: &Conversation, at: Timestamp) -> Vec<Write> {
+    let it = Message { created_at: at, ..world.make.message(of.id, of.participant_ids[0]) };
+    vec![Write::put(&Row::new(it)), Write::MessageAdded(of.id, at)]
+}
+
+async fn kept(world: &World, it: &Conversation) -> (Conversation, Version) {
+    let kept = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap().unwrap();
+    (kept.value, kept.version)
+}
+
+async fn messages(world: &World, of: &Conversation) -> Vec<Message> {
+    let page = PageRequest { limit: 100, after: None };
+    let list = rows::conversations::messages(of.id, &Default::default(), Sort::up(SortBy::CreatedAt), &page);
+    world.store.page(world.tenant, list).await.unwrap().items
+}
+
+async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: World) {
+    let it = begun(&world).await;
+    assert_eq!(kept(&world, &it).await, (it.clone(), Version::FIRST));
+    let [early, late] = [world.make.tick(), world.make.tick()];
+    for at in [late, early] {
+        world.save(message(&world, &it, at)).await;
+    }
+    let after = Conversation { last_message_at: Some(late), ..it.clone() };
+    assert_eq!(kept(&world, &it).await, (after, Version::FIRST), "and its version stays");
+    let other = begun(&world).await;
+    let order = async |sort| {
+        let page = PageRequest { limit: 10, after: None };
+        let list = rows::conversations::list(&conversation::Filter::default(), None, sort, &page);
+        world.store.page(world.tenant, list).await.unwrap().items.into_iter().map(|it| it.id).collect::<Vec<_>>()
+    };
+    assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [other.id, it.id], "without messages: since it began");
+    world.save(message(&world, &it, world.make.tick())).await;
+    assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [it.id, other.id]);
+    assert_eq!(order(Sort::down(SortBy::CreatedAt)).await, [other.id, it.id]);
+}
+
+async fn a_change_of_the_rest_leaves_what_messages_recorded(world: World) {
+    let it = begun(&world).await;
+    let at = world.make.tick();
+    world.save(message(&world, &it, at)).await;
+    // Decided on what was read before the message.
+    let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
+    world.save(vec![Write::put(&Row::seen(renamed.clone(), Version::FIRST))]).await;
+    assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });
+}
+
+async fn an_archived_conversation_takes_no_message(world: World) {
+    let it = begun(&world).await;
+    let archived = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
+    world.save(vec![Write::put(&Row::seen(archived.clone(), Version::FIRST))]).await;
+    let refused = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
+    assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
+    assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived, vec![]));
+}
+
+async fn thirty_messages_at_once_are_all_there(world: World) {
+    let it = begun(&world).await;
+    let times: Vec<_> = (0..30).map(|_| world.make.tick()).collect();
+    let tasks = times.iter().map(|at| {
+        let (world, change) = (world.clone(), world.make.change(message(&world, &it, *at)));
+        async move { world.commit(change).await }
+    });
+    for saved in at_once(tasks).await {
+        saved.unwrap();
+    }
+    let written: Vec<_> = messages(&world, &it).await.into_iter().map(|it| it.created_at).collect();
+    assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
+}
+
+async fn nobody_elses_conversation_is_touched(world: World) {
+    let it = begun(&world).await;
+    for other in [world.elsewhere(), world.test_environment()] {
+        let refused = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
+        assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
+        let author = other.hired().await.id;
+        let refused = other.try_save(Write::put(&Row::new(world.make.message(it.id, author)))).await;
+        assert!(matches!(refused, Err(CommitError::Missing)), "{refused:?}");
+        let strangers = world.make.conversation(vec![author, it.participant_ids[0]]);
+        let refused = other.try_save(Write::put(&Row::new(strangers))).await;
+        assert!(matches!(refused, Err(CommitError::Missing)), "{refused:?}");
+    }
+    assert_eq!(kept(&world, &it).await.0, it);
+}
