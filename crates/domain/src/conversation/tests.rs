@@ -32,6 +32,8 @@ fn object(text: &str) -> Object {
 }
 
 type Found = Vec<(String, Code)>;
+/// A member, its value, and the problem that it is.
+type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
 fn named(problems: &crate::problem::Problems) -> Found {
     problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
@@ -56,7 +58,7 @@ fn body(members: &[(&str, String)]) -> Object {
 fn every_field_of_a_new_conversation_has_its_bounds() {
     let people = |count: usize| format!("[{}]", (0..count).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(","));
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
-    let table: &[(&str, String, Option<(&str, Code)>)] = &[
+    let table: &[Case<'_>] = &[
         ("title", text(200), None),
         ("title", text(201), Some(("title", Code::TooLong))),
         ("title", "\" \"".to_owned(), Some(("title", Code::TooShort))),
