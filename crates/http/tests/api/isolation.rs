@@ -112,7 +112,6 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
     };
     let observed = format!("/v1/observations/{}", own.id("observations"));
     let employed = format!("/v1/employees/{}", own.id("employees"));
-    let talk = format!("/v1/conversations/{}", own.id("conversations"));
     for (method, path, body, field, value) in [
         (
             "POST",
@@ -132,22 +131,6 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
         ("PATCH", &observed, json!({"attribute_ids": [attribute]}), "attribute_ids", attribute),
         ("POST", "/v1/employees", with(person.clone(), "manager_id", json!(employee)), "manager_id", employee),
         ("POST", "/v1/employees", with(person, "department_id", json!(department)), "department_id", department),
-        (
-            "POST",
-            "/v1/conversations",
-            json!({"title": "x", "participant_ids": [own.id("employees"), employee]}),
-            "participant_ids",
-            employee,
-        ),
-        (
-            "POST",
-            "/v1/conversations",
-            json!({"title": "x", "participant_ids": [own.id("employees"), own.id("invited")],
-                   "about": {"type": "employee", "id": employee}}),
-            "about.id",
-            employee,
-        ),
-        ("PATCH", &talk, json!({"participant_ids": [own.id("employees"), employee]}), "participant_ids", employee),
         ("PATCH", &employed, json!({"manager_id": employee}), "manager_id", employee),
         ("PATCH", &employed, json!({"department_id": department}), "department_id", department),
         ("PATCH", &employed, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),
@@ -166,11 +149,40 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
             employee,
         ),
     ] {
-        let answered = ask(&world, &key, method, path, Some(&body)).await;
-        assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
-        let details = answered.json()["error"]["details"].clone();
-        let message = "does not exist in the organization";
-        let wanted = json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
-        assert_eq!(details, wanted, "{path} {body}");
+        must_not_resolve(&world, &key, (method, path, body), field, value).await;
+    }
+}
+
+async fn must_not_resolve(
+    world: &World,
+    key: &str,
+    (method, path, body): (&str, &str, Value),
+    field: &str,
+    value: &str,
+) {
+    let answered = ask(world, key, method, path, Some(&body)).await;
+    assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
+    let details = answered.json()["error"]["details"].clone();
+    let message = "does not exist in the organization";
+    let wanted = json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
+    assert_eq!(details, wanted, "{path} {body}");
+}
+
+#[tokio::test]
+async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let key = another_organization(&world).await;
+    let own = Resources::make(&world, &key).await;
+    let (mine, other, theirs) = (own.id("employees"), own.id("invited"), resources.id("employees"));
+    let talk = format!("/v1/conversations/{}", own.id("conversations"));
+    let begin = |people: [&str; 2], about: Value| json!({"title": "x", "participant_ids": people, "about": about});
+    let about = json!({"type": "employee", "id": theirs});
+    for (method, path, body, field) in [
+        ("POST", "/v1/conversations", begin([mine, theirs], Value::Null), "participant_ids"),
+        ("POST", "/v1/conversations", begin([mine, other], about), "about.id"),
+        ("PATCH", &talk, json!({"participant_ids": [mine, theirs]}), "participant_ids"),
+    ] {
+        must_not_resolve(&world, &key, (method, path, body), field, theirs).await;
     }
 }
