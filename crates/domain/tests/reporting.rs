@@ -21,6 +21,7 @@ fn employee(number: usize) -> Employee {
         external_id: None,
         first_name: "Ada".to_owned(),
         last_name: "Example".to_owned(),
+        job_title: None,
         role: Role::Employee,
         manager_id: None,
         department_id: None,

@@ -39,6 +39,7 @@ fn employee() -> Employee {
         external_id: None,
         first_name: " Ada ".to_owned(),
         last_name: "Lovelace".to_owned(),
+        job_title: None,
         role: Role::Employee,
         manager_id: None,
         department_id: None,
@@ -67,6 +68,7 @@ fn people() {
     ];
     let full = Employee {
         external_id: Some("hr-1".to_owned()),
+        job_title: Some("Engineer".to_owned()),
         role: Role::OrgAdmin,
         manager_id: Some(id(2)),
         department_id: Some(id(3)),

@@ -79,6 +79,7 @@ impl Fixtures {
             external_id: None,
             first_name: format!("First{number}"),
             last_name: format!("Last{number}"),
+            job_title: Some(format!("Job{}", number % 3)),
             role: Role::Employee,
             manager_id: None,
             department_id: None,

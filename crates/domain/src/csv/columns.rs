@@ -24,11 +24,12 @@ pub(super) enum Column {
     Unknown,
 }
 
-const KNOWN: [Column; 8] = [
+const KNOWN: [Column; 9] = [
     Column::Email,
     Column::EXTERNAL_ID,
     Column::required("first_name"),
     Column::required("last_name"),
+    Column::optional("job_title"),
     Column::required("role"),
     Column::ManagerEmail,
     Column::DepartmentName,

@@ -265,6 +265,7 @@ fn cells(it: &Employee, names: &PersonNames) -> BTreeMap<String, serde_json::Val
         ("external_id", it.external_id.as_deref().map(text)),
         ("first_name", Some(text(&it.first_name))),
         ("last_name", Some(text(&it.last_name))),
+        ("job_title", it.job_title.as_deref().map(text)),
         ("role", Some(text(it.role.word()))),
         ("manager_email", manager.as_deref().map(text)),
         ("department_name", department.as_deref().map(text)),

@@ -1,7 +1,7 @@
 //! Recording people and changing their records (§4.3, decisions A8, D1 to D4, D8).
 
 use super::custom::{self, CustomPatch};
-use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, MANUAL, NAME_CHARS, Role, Status};
+use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MANUAL, NAME_CHARS, Role, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
@@ -29,6 +29,8 @@ const EXTERNAL_ID: Field<Text> = Field::new(
 );
 const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "The first name.");
 const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "The last name.");
+const JOB_TITLE: Field<Text> =
+    Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "What the person does; null for nothing recorded.");
 const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "What the person may do in the organization.");
 const MANAGER: Field<Refers<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
 const DEPARTMENT: Field<Refers<DepartmentKind>> = Field::new("department_id", rule::reference("the department"), "");
@@ -50,6 +52,8 @@ pub struct Draft {
     pub first_name: String,
     /// Their last name.
     pub last_name: String,
+    /// What they do.
+    pub job_title: Option<String>,
     /// What they may do.
     pub role: Role,
     /// Their manager.
@@ -73,6 +77,8 @@ pub struct Patch {
     pub first_name: Option<String>,
     /// Their last name.
     pub last_name: Option<String>,
+    /// What they do.
+    pub job_title: Option<Option<String>>,
     /// What they may do.
     pub role: Option<Role>,
     /// Their manager.
@@ -127,6 +133,7 @@ impl Draft {
         let external_id = fields.optional(&EXTERNAL_ID);
         let first_name = fields.required(&FIRST_NAME);
         let last_name = fields.required(&LAST_NAME);
+        let job_title = fields.optional(&JOB_TITLE);
         let role = fields.present_or(&ROLE, Role::Employee);
         let manager = fields.optional(&MANAGER);
         let department = fields.optional(&DEPARTMENT);
@@ -140,6 +147,7 @@ impl Draft {
             external_id,
             first_name: first_name?,
             last_name: last_name?,
+            job_title,
             role,
             manager,
             department,
@@ -168,6 +176,7 @@ impl Patch {
             external_id: fields.nullable(&EXTERNAL_ID),
             first_name: fields.present(&FIRST_NAME),
             last_name: fields.present(&LAST_NAME),
+            job_title: fields.nullable(&JOB_TITLE),
             role: fields.present(&ROLE),
             ..Self::read_rehire(fields)
         }
@@ -252,6 +261,7 @@ impl Employee {
             external_id: draft.external_id,
             first_name: draft.first_name,
             last_name: draft.last_name,
+            job_title: draft.job_title,
             role: draft.role,
             manager_id,
             department_id,
@@ -309,6 +319,7 @@ impl Employee {
         state.external_id = patch.external_id.clone().unwrap_or(state.external_id);
         state.first_name = patch.first_name.clone().unwrap_or(state.first_name);
         state.last_name = patch.last_name.clone().unwrap_or(state.last_name);
+        state.job_title = patch.job_title.clone().unwrap_or(state.job_title);
         state.role = patch.role.unwrap_or(state.role);
         state.custom_fields = self.custom_fields.merged(&patch.custom_fields);
         Ok(state)

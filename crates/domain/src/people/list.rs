@@ -69,6 +69,8 @@ pub struct Filter {
     pub custom: Vec<[u8; 16]>,
     /// With this id in another system.
     pub external_id: Option<String>,
+    /// Who do this.
+    pub job_title: Option<String>,
     /// Changed within these bounds.
     pub updated_at: Bounds<Timestamp>,
 }
@@ -83,6 +85,7 @@ impl Default for Filter {
             status: StatusFilter::Active,
             custom: vec![],
             external_id: None,
+            job_title: None,
             updated_at: Bounds::default(),
         }
     }
@@ -129,6 +132,7 @@ impl Filter {
                 "filter[external_id]",
                 "The person with this id in another system, compared as a whole.",
             )),
+            job_title: params.one(&params::any("filter[job_title]", "Those with this job title, compared as a whole.")),
             custom: params
                 .keyed("custom_fields", CUSTOM_FIELDS, custom::is_key)
                 .iter()

@@ -29,6 +29,8 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 80;
 /// The longest external id (decision D10).
 pub const EXTERNAL_ID_CHARS: usize = 128;
+/// The longest job title.
+pub const JOB_TITLE_CHARS: usize = 120;
 /// The most people that `direct_reports` inlines (§8).
 pub const MAX_DIRECT_REPORTS: u16 = 100;
 /// What `hris_source` says of people whom no HR system manages (decision D8).
@@ -79,6 +81,8 @@ pub struct Employee {
     pub first_name: String,
     /// Their last name.
     pub last_name: String,
+    /// What they do, in the organization's words.
+    pub job_title: Option<String>,
     /// What they may do.
     #[serde(serialize_with = "as_word")]
     pub role: Role,
@@ -132,6 +136,7 @@ pub(crate) mod tests {
             external_id: None,
             first_name: "Ada".to_owned(),
             last_name: "Example".to_owned(),
+            job_title: None,
             role: Role::Employee,
             manager_id: None,
             department_id: None,

@@ -55,7 +55,7 @@ fn notification() -> Value {
 fn employee() -> Value {
     json!({
         "id": EMPLOYEE, "email": "ada@example.com", "external_id": null, "first_name": "Ada", "last_name": "Example",
-        "role": "employee", "manager_id": null, "department_id": null, "status": "active",
+        "job_title": null, "role": "employee", "manager_id": null, "department_id": null, "status": "active",
         "custom_fields": {"location": "Izmir", "grade": 7}, "is_hris_managed": false, "hris_source": "manual",
         "created_at": AT, "updated_at": AT, "deactivated_at": null,
     })

@@ -96,3 +96,32 @@ async fn the_media_type_must_be_that_of_csv() {
     let encoded = ask().header("content-type", "text/csv").header("content-encoding", "gzip").send().await;
     assert_eq!(encoded.refusal(), (415, "bad_request".to_owned()));
 }
+
+#[tokio::test]
+async fn job_titles_are_recorded_found_uploaded_and_cleared() {
+    let world = World::new().await;
+    let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
+    let ada = format!("/v1/employees/{}", world.made("/v1/employees", ada).await);
+    let found = async |title: &str| {
+        let page = world.get(&format!("/v1/employees?filter[job_title]={title}")).await.json();
+        let people = page["data"].as_array().unwrap().iter();
+        people.map(|it| it["email"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let file = b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
+    let shown = upload(&world, "?dry_run=true", file).await.json();
+    let change = &shown["data"]["plan"][0]["changes"]["job_title"];
+    assert_eq!(*change, json!({"from": "Engineer", "to": "Nurse"}), "{shown}");
+    assert_eq!(found("Engineer").await, ["ada@example.com"]);
+    upload(&world, "", file).await;
+    assert_eq!(
+        (found("Engineer").await, found("Nurse").await),
+        (vec!["ben@example.com".into()], vec!["ada@example.com".into()])
+    );
+    upload(&world, "?clear_empty=true", b"email,job_title\nada@example.com,\n").await;
+    assert_eq!(world.get(&ada).await.json()["job_title"], Value::Null);
+    world.patch(&ada, json!({"job_title": "Surgeon"})).await;
+    assert_eq!(found("Surgeon").await, ["ada@example.com"]);
+    assert_eq!(found("surgeon").await, [""; 0], "compared as a whole, and with case");
+    let refused = world.patch(&ada, json!({"job_title": "x".repeat(121)})).await;
+    assert_eq!(refused.problems(), [("job_title".to_owned(), "too_long".to_owned())]);
+}

@@ -35,6 +35,7 @@ const TABLE: Table = Table {
         column("created_at", Type::Time),
         column("updated_at", Type::Time),
         column("deactivated_at", Type::Time),
+        column("job_title", Type::Text),
     ],
     derived: &[
         column("email_key", Type::Text),
@@ -51,6 +52,7 @@ const TABLE: Table = Table {
         Index::on(&["status", "updated_at", "id"]),
         Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
         Index::on(&["department_id", "status", "last_name_key", "id"]),
+        Index::on(&["job_title", "status", "last_name_key", "id"]),
         Index::on(&["connector_id", "id"]),
         Index::on(&["role", "status", "id"]),
     ],
@@ -83,6 +85,7 @@ impl Stored for Employee {
         out.time(self.created_at);
         out.time(self.updated_at);
         out.opt_time(self.deactivated_at);
+        out.opt_text(self.job_title.as_ref());
         out.text(folded(&self.email));
         out.text(folded(&self.first_name));
         out.text(folded(&self.last_name));
@@ -106,6 +109,7 @@ impl Stored for Employee {
             created_at: row.time()?,
             updated_at: row.time()?,
             deactivated_at: row.opt_time()?,
+            job_title: row.opt_text()?,
         };
         it.is_hris_managed = it.connector_id.is_some();
         Ok(it)
@@ -133,6 +137,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     it.runs(STATUS, filter.status.statuses().iter().map(|it| it.word()));
     it.is(column("email_key", Type::Text), filter.email.clone());
     it.is(column("external_id", Type::Text), filter.external_id.clone());
+    it.is(column("job_title", Type::Text), filter.job_title.clone());
     it.is(column("manager_id", Type::Id), filter.manager_id);
     it.is(DEPARTMENT_ID, filter.department_id);
     it.words(ROLE, filter.roles.iter().map(|it| it.word()));

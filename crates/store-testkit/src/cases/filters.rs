@@ -154,6 +154,7 @@ fn shows_person(filter: &people::Filter, it: &Employee) -> bool {
         && filter.department_id.is_none_or(|id| it.department_id == Some(id))
         && filter.custom.iter().all(|digest| digests.contains(digest))
         && filter.external_id.is_none_or_equal(it.external_id.as_ref())
+        && filter.job_title.is_none_or_equal(it.job_title.as_ref())
         && within(filter.updated_at, it.updated_at)
 }
 
@@ -200,6 +201,7 @@ async fn people_are_filtered(world: World) {
             status: *random.pick(&statuses),
             custom: fields.into_iter().flatten().flat_map(|it| it.digests()).collect(),
             external_id: random.chance(10).then(|| format!("hr-{}", random.below(150))),
+            job_title: random.maybe(20, &["Engineer".to_owned(), "Nurse".to_owned(), "none".to_owned()]),
             updated_at: bounds(&world, 15, instant),
         };
         let list = lists::employees(&world, filter.clone());

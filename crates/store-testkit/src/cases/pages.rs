@@ -151,6 +151,7 @@ async fn insert_person(world: &World) {
     let it = Employee {
         first_name: (*world.random.pick(&NAMES)).to_owned(),
         last_name: (*world.random.pick(&NAMES)).to_owned(),
+        job_title: None,
         status: *world.random.pick(&[Status::Active, Status::Deactivated, Status::PendingInvite]),
         created_at: instant(world),
         updated_at: instant(world),

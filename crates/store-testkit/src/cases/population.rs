@@ -120,6 +120,7 @@ fn person(world: &World, number: usize, departments: &[Department]) -> Employee 
     Employee {
         first_name: (*random.pick(&NAMES)).to_owned(),
         last_name: (*random.pick(&NAMES)).to_owned(),
+        job_title: random.maybe(60, &["Engineer".to_owned(), "engineer".to_owned(), "Nurse".to_owned()]),
         role: *random.pick(&[Role::Employee, Role::Manager, Role::OrgAdmin]),
         status: *random.pick(&statuses),
         external_id: random.chance(50).then(|| format!("hr-{number}")),

@@ -276,6 +276,7 @@ async fn reports_are_listed_in_order_and_bounded(world: World) {
         everyone.push(Employee {
             first_name: (*random.pick(&names)).to_owned(),
             last_name: (*random.pick(&names)).to_owned(),
+            job_title: None,
             status: *random.pick(&statuses),
             // The third manager has no reports.
             manager_id: Some(managers[random.below(2)]),

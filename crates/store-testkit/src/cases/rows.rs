@@ -54,6 +54,7 @@ async fn texts_and_instants_come_back_to_the_letter(world: World) {
         let employee = Employee {
             first_name: (*text).to_owned(),
             last_name: text.repeat(3),
+            job_title: Some((*text).to_owned()),
             hris_source: (*text).to_owned(),
             external_id: Some((*text).to_owned()),
             created_at: at(0),

@@ -96,6 +96,7 @@ fn each_field_of_a_draft_is_accepted_up_to_its_edge() {
         ("first_name", "é".repeat(80)),
         ("last_name", "👍".repeat(80)),
         ("external_id", "漢".repeat(128)),
+        ("job_title", "漢".repeat(120)),
         ("role", "org_admin".to_owned()),
         ("manager_id", "not an id, which is found out later".to_owned()),
         ("department_id", String::new()),
@@ -107,7 +108,7 @@ fn each_field_of_a_draft_is_accepted_up_to_its_edge() {
         assert!(drafted(field, value).is_ok(), "{field}: {value}");
     }
     // Where nothing is the default, null says the same.
-    for field in ["external_id", "manager_id", "department_id"] {
+    for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert_eq!(drafted(field, "null"), drafted("role", r#""employee""#), "{field}");
     }
     let plain = drafted("send_invite", "false").unwrap();
@@ -136,6 +137,9 @@ fn each_field_of_a_draft_is_refused_past_its_edge() {
         ("external_id", "1".to_owned(), InvalidFormat),
         ("external_id", r#""""#.to_owned(), TooShort),
         ("external_id", text("漢", 129), TooLong),
+        ("job_title", "1".to_owned(), InvalidFormat),
+        ("job_title", r#""""#.to_owned(), TooShort),
+        ("job_title", text("漢", 121), TooLong),
         ("role", "null".to_owned(), Required),
         ("role", "1".to_owned(), InvalidFormat),
         ("role", r#""Manager""#.to_owned(), InvalidEnum),
@@ -193,7 +197,7 @@ fn a_change_is_bounded_on_its_result() {
         let cleared = parse(format!(r#"{{"{field}":null}}"#));
         assert_eq!(cleared.unwrap_err(), [(field.to_owned(), Code::Required)], "{field} cannot be cleared");
     }
-    for field in ["external_id", "manager_id", "department_id"] {
+    for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert!(parse(format!(r#"{{"{field}":null}}"#)).is_ok(), "{field} can be cleared");
     }
     assert_eq!(

@@ -4,8 +4,8 @@ use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, DepartmentKind, EmployeeKind, InvitationKind, OrganizationKind};
 use candor_domain::library::department;
 use candor_domain::people::{
-    EXTERNAL_ID_CHARS, MAX_DIRECT_REPORTS, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, NAME_CHARS, Role, Status,
-    connector, invitation,
+    EXTERNAL_ID_CHARS, JOB_TITLE_CHARS, MAX_DIRECT_REPORTS, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, NAME_CHARS,
+    Role, Status, connector, invitation,
 };
 use candor_domain::text::EMAIL_CHARS;
 use serde_json::{Value, json};
@@ -39,6 +39,7 @@ pub(super) fn employee() -> Value {
         field("external_id", nullable(plain()), &external),
         field("first_name", plain(), &name("first")),
         field("last_name", plain(), &name("last")),
+        field("job_title", nullable(plain()), &format!("What the person does, at most {JOB_TITLE_CHARS} characters.")),
         field("role", open(Role::NAME), "What the person may do in the organization."),
         field("manager_id", nullable(id::<EmployeeKind>()), "The manager; null at the top of a reporting tree."),
         field("department_id", nullable(id::<DepartmentKind>()), "The department; null where there is none."),
