@@ -109,7 +109,7 @@ async fn job_titles_are_recorded_found_uploaded_and_cleared() {
     };
     let file = b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
     let shown = upload(&world, "?dry_run=true", file).await.json();
-    let change = &shown["data"]["plan"][0]["changes"]["job_title"];
+    let change = &shown["plan"][0]["changes"]["job_title"];
     assert_eq!(*change, json!({"from": "Engineer", "to": "Nurse"}), "{shown}");
     assert_eq!(found("Engineer").await, ["ada@example.com"]);
     upload(&world, "", file).await;
@@ -117,7 +117,7 @@ async fn job_titles_are_recorded_found_uploaded_and_cleared() {
         (found("Engineer").await, found("Nurse").await),
         (vec!["ben@example.com".into()], vec!["ada@example.com".into()])
     );
-    upload(&world, "?clear_empty=true", b"email,job_title\nada@example.com,\n").await;
+    upload(&world, "?empty=clear", b"email,job_title\nada@example.com,\n").await;
     assert_eq!(world.get(&ada).await.json()["job_title"], Value::Null);
     world.patch(&ada, json!({"job_title": "Surgeon"})).await;
     assert_eq!(found("Surgeon").await, ["ada@example.com"]);

@@ -9,7 +9,7 @@ use candor_store_testkit::FaultyCall;
 
 use crate::support::{World, body, json, member, params};
 
-/// Subscriptions to everything: with so many, ten events make as many deliveries as a commit may queue.
+/// Subscriptions to everything: with so many, five events make as many deliveries as a commit may queue.
 const SUBSCRIPTIONS: usize = 100;
 
 async fn subscribe(world: &World) {
@@ -35,7 +35,7 @@ async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
     };
     assert_eq!(commits("a").await, 2);
     subscribe(&world).await;
-    assert_eq!(commits("b").await, 30);
+    assert_eq!(commits("b").await, 60);
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
         }
         let before = world.store.calls(FaultyCall::Commit);
         assert_eq!(objective_autostart::due_objectives(&world.shell, || true).await.unwrap(), 50);
-        assert_eq!(world.store.calls(FaultyCall::Commit) - before, if subscribers { 5 } else { 2 });
+        assert_eq!(world.store.calls(FaultyCall::Commit) - before, if subscribers { 10 } else { 2 });
     }
 }
 
@@ -73,7 +73,7 @@ async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
         let before = world.store.calls(FaultyCall::Commit);
         let released = connectors::release(&world.shell, &world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&released.unwrap())["released"], 35);
-        assert_eq!(world.store.calls(FaultyCall::Commit) - before, 4, "ten at once");
+        assert_eq!(world.store.calls(FaultyCall::Commit) - before, 8, "five at once");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);
     }
 }
