@@ -122,6 +122,8 @@ impl EventType {
             | Self::ObjectiveStatusChanged
             | Self::ObjectiveUpdated
             | Self::ObjectiveArchived
+            | Self::AssignmentCreated
+            | Self::AssignmentCompleted
             | Self::EmployeeCreated
             | Self::EmployeeUpdated
             | Self::EmployeeDeactivated
@@ -134,9 +136,7 @@ impl EventType {
             | Self::SummaryApproved
             | Self::SummaryShared
             | Self::SummaryArchived
-            | Self::SummaryFeedbackSubmitted
-            | Self::AssignmentCreated
-            | Self::AssignmentCompleted => false,
+            | Self::SummaryFeedbackSubmitted => false,
         }
     }
 

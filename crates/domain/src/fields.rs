@@ -194,6 +194,13 @@ pub struct Reference<K: Kind> {
     pub id: Option<Id<K>>,
 }
 
+impl<K: Kind> From<Id<K>> for Reference<K> {
+    /// To a resource that is known already.
+    fn from(id: Id<K>) -> Self {
+        Self { text: id.to_string(), id: Some(id) }
+    }
+}
+
 impl<K: Kind> Reference<K> {
     /// The flaw of naming nothing.
     #[must_use]

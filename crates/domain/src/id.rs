@@ -294,6 +294,15 @@ impl Kind for ConnectorKind {
 /// Names a connection to an HR system.
 pub type ConnectorId = Id<ConnectorKind>;
 
+/// A request for feedback about a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AssignmentKind {}
+impl Kind for AssignmentKind {
+    const PREFIX: &'static str = "asg";
+}
+/// Names a request for feedback about a person.
+pub type AssignmentId = Id<AssignmentKind>;
+
 /// A conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConversationKind {}

@@ -5,6 +5,7 @@
 //! or a random source, so every rule can be tested, and embedded, without a database.
 
 pub mod access;
+pub mod assignment;
 pub mod audit;
 pub mod conversation;
 pub mod csv;

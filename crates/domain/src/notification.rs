@@ -27,6 +27,12 @@ pub enum Type {
     /// An objective was sent back, with the reason.
     #[strum(to_string = "objective.rejected")]
     ObjectiveRejected,
+    /// Somebody asks a reviewer for feedback.
+    #[strum(to_string = "assignment.requested")]
+    AssignmentRequested,
+    /// All the feedback that was asked for is there.
+    #[strum(to_string = "assignment.completed")]
+    AssignmentCompleted,
     /// Somebody wrote in a conversation.
     #[strum(to_string = "conversation.message")]
     ConversationMessage,
@@ -85,6 +91,19 @@ pub struct Notification {
     pub created_at: Timestamp,
     /// When it was read; null until then.
     pub read_at: Option<Timestamp>,
+}
+
+/// So much of a long text stands in notifications of it, of which there may be many.
+const EXCERPT_CHARS: usize = 200;
+
+/// The beginning of a text.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    let mut excerpt: String = text.chars().take(EXCERPT_CHARS).collect();
+    if excerpt.len() < text.len() {
+        excerpt.push('…');
+    }
+    excerpt
 }
 
 impl Notice {

@@ -29,6 +29,8 @@ pub enum SortBy {
     Name,
     /// When it happened.
     OccurredAt,
+    /// The day by which it is wanted.
+    DueBy,
     /// When something was last said in it.
     ActiveAt,
     /// When it was committed.
@@ -40,7 +42,7 @@ impl SortBy {
     const fn has(self, key: &Key) -> bool {
         match self {
             Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::ActiveAt => matches!(key, Key::Time(_)),
-            Self::ObservationDate | Self::PeriodEnd => matches!(key, Key::Date(_)),
+            Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),
             Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
             Self::Commit => matches!(key, Key::Rank(_)),
         }

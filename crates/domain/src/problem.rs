@@ -35,6 +35,8 @@ pub enum Code {
     LimitReached,
     /// The person does not take part in the conversation.
     NotAParticipant,
+    /// The person is not asked for feedback.
+    NotAReviewer,
 }
 
 impl Code {

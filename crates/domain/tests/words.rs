@@ -14,7 +14,7 @@ use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
-use candor_domain::{conversation, notification, objective, observation, people, webhook};
+use candor_domain::{assignment, conversation, notification, objective, observation, people, webhook};
 
 fn one_to_one<T: Word + Debug>() {
     let words: BTreeSet<_> = T::words().into_iter().collect();
@@ -44,6 +44,8 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<Tone>();
     one_to_one::<connector::Type>();
     one_to_one::<invitation::State>();
+    one_to_one::<assignment::Status>();
+    one_to_one::<assignment::SubmissionStatus>();
     one_to_one::<conversation::Type>();
     one_to_one::<notification::Type>();
     one_to_one::<objective::Expand>();
@@ -76,6 +78,7 @@ fn codes_are_those_of_the_contract_and_the_additions() {
         "invalid_state",
         "limit_reached",
         "not_a_participant",
+        "not_a_reviewer",
     ];
     assert_eq!(written, wanted);
 }

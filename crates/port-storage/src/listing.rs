@@ -90,6 +90,7 @@ pub const fn sort_column(by: SortBy) -> Column {
         SortBy::FirstName => Column::new("first_name_key", Type::Text),
         SortBy::Name => NAME_KEY,
         SortBy::OccurredAt => OCCURRED_AT,
+        SortBy::DueBy => Column::new("due_by", Type::Date),
         SortBy::ActiveAt => Column::new("active_at", Type::Time),
         SortBy::Commit => Column::new("position", Type::Int),
     }

@@ -27,12 +27,13 @@ pub(crate) struct Planned<T> {
     writes: Vec<Write>,
     reporting: Option<(Option<EmployeeId>, Lines)>,
     answer: Option<Bytes>,
+    others: Vec<ChangeSet>,
 }
 
 impl<T> Planned<T> {
     /// A decision that saves nothing but its resource.
     pub(crate) const fn of(decision: Decision<T>) -> Self {
-        Self { decision, requires: vec![], writes: vec![], reporting: None, answer: None }
+        Self { decision, requires: vec![], writes: vec![], reporting: None, answer: None, others: vec![] }
     }
 
     /// With what must hold at the moment of the commit.
@@ -45,6 +46,24 @@ impl<T> Planned<T> {
     pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
         self.writes.extend(writes);
         self
+    }
+
+    /// With another new resource, and what its own decision implies.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if it cannot be rendered.
+    pub(crate) fn adding<U: Resource + Stored>(
+        mut self,
+        shell: &Shell,
+        call: &Call,
+        other: Decision<U>,
+        at: Timestamp,
+    ) -> Result<Self, Error> {
+        let rendered = render(&other.state)?;
+        let (mut change, state) = shell.change_set(call, other, &rendered, at);
+        change.writes.push(Write::put(&Row::new(state)));
+        self.others.push(change);
+        Ok(self)
     }
 
     /// Answered by this instead of the resource alone, such as with a secret that is shown once.
@@ -124,7 +143,7 @@ impl Shell {
         seen: Option<Version>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
-        let Planned { decision, requires, writes, reporting, answer } = planned;
+        let Planned { decision, requires, writes, reporting, answer, others } = planned;
         let notices = notifications::addressed(self, call.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
         let (mut change, state) = self.change_set(call, decision, &rendered, at);
@@ -135,6 +154,11 @@ impl Shell {
             Some((manager, lines)) => Write::reporting(&row, manager, lines),
         });
         change.writes.extend(writes);
+        for it in others.into_iter().rev() {
+            change.writes.extend(it.writes);
+            change.events.splice(..0, it.events);
+            change.more_audit.insert(0, it.audit);
+        }
         change.requires = requires;
         change.notices = notices;
         Ok((Box::new(change), answer.unwrap_or(rendered), mark))

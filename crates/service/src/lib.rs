@@ -3,6 +3,7 @@
 //! A function per use case takes the [`Shell`], which owns the ceremony (retries, replays, audit, sealing), and the
 //! [`Call`], which says who asks and under which conditions. It answers a rendered [`Reply`] or an [`Error`].
 
+pub mod assignments;
 pub mod audit_log;
 pub mod auth;
 pub mod call;

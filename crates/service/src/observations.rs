@@ -97,9 +97,7 @@ async fn stored(shell: &Shell, call: &Call, id: ObservationId) -> Result<Version
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let draft = call.admit_new(|| Draft::parse(body.clone(), at.date()))?;
-        let people: Vec<_> =
-            [Some(&draft.employee), draft.author.as_ref()].into_iter().flatten().filter_map(|it| it.id).collect();
-        let known = references(shell, call, &people, &draft.attributes).await?;
+        let known = named(shell, call, std::slice::from_ref(&draft)).await?;
         let decision = Observation::create(shell.id(at), draft, &known, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
         Ok(Planned::of(decision).requiring(requires))
@@ -160,6 +158,14 @@ async fn act(
 /// Attributes that are new to an observation must still be open when it is saved.
 fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
     after.iter().filter(|it| !before.contains(it)).map(|it| Require::AttributeOpen(*it)).collect()
+}
+
+/// What is stored of the people and attributes that new observations refer to.
+pub(crate) async fn named(shell: &Shell, call: &Call, drafts: &[Draft]) -> Result<References, Error> {
+    let people = drafts.iter().flat_map(|it| std::iter::once(&it.employee).chain(&it.author));
+    let people: Vec<_> = people.filter_map(|it| it.id).collect();
+    let attributes: Vec<_> = drafts.iter().flat_map(|it| it.attributes.iter().cloned()).collect();
+    references(shell, call, &people, &attributes).await
 }
 
 /// What is stored of the people and attributes that a body refers to.

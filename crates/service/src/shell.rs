@@ -8,7 +8,7 @@ use candor_domain::access::{Authority, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
-use candor_domain::id::{AttributeKind, EmployeeKind, Id, Kind};
+use candor_domain::id::{AssignmentId, AttributeKind, EmployeeKind, Id, Kind};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
@@ -76,7 +76,8 @@ pub struct Shell {
     pub(crate) attributes: JsonCache<AttributeKind>,
     /// What was seen of the clocks that retention goes by.
     pub(crate) clocks: Clocks,
-    move_locks: MoveLocks,
+    move_locks: StripedLocks,
+    submission_locks: StripedLocks,
 }
 
 /// What is kept of rendered people; an organization of 10,000 takes half of it.
@@ -84,9 +85,15 @@ const PEOPLE_BYTES: u64 = 16 << 20;
 /// What is kept of rendered attributes.
 const ATTRIBUTE_BYTES: u64 = 2 << 20;
 
-/// Locks for moves, shared by tenants whose ids end alike.
+/// Locks that are shared by what has ids that end alike.
 #[derive(Default)]
-struct MoveLocks([Mutex<()>; 32]);
+struct StripedLocks([Mutex<()>; 32]);
+
+impl StripedLocks {
+    async fn of(&self, id: [u8; 16]) -> MutexGuard<'_, ()> {
+        self.0[usize::from(id[15]) % self.0.len()].lock().await
+    }
+}
 
 /// What a use case wants: to leave everything as it is, or to save something.
 pub enum ChangePlan {
@@ -109,7 +116,7 @@ impl Shell {
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
-        let (deliveries, move_locks, clocks) = (Deliveries::default(), MoveLocks::default(), Clocks::of(&*clock));
+        let (deliveries, clocks) = (Deliveries::default(), Clocks::of(&*clock));
         let people = JsonCache::of_at_most(PEOPLE_BYTES);
         let attributes = JsonCache::of_at_most(ATTRIBUTE_BYTES);
         Self {
@@ -125,7 +132,8 @@ impl Shell {
             people,
             attributes,
             clocks,
-            move_locks,
+            move_locks: StripedLocks::default(),
+            submission_locks: StripedLocks::default(),
         }
     }
 
@@ -134,8 +142,13 @@ impl Shell {
     /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
     /// one instance keeps many moves at once from using up their attempts on each other.
     pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
-        let stripe = tenant.to_bytes()[15] as usize % self.move_locks.0.len();
-        self.move_locks.0[stripe].lock().await
+        self.move_locks.of(tenant.to_bytes()).await
+    }
+
+    /// Waits for a turn to submit to an assignment, whose version lets one submission at a time win: the reviewers of one
+    /// may be fifty.
+    pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
+        self.submission_locks.of(assignment.to_bytes()).await
     }
 
     /// A new id, for something made now.

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::fields::{Fields, Word};
-use crate::id::{EmployeeId, Id, Kind, ObjectiveId, ObservationId};
+use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId};
 use crate::problem::Flaw;
 use crate::rule::{self, Field, OneOf, Text};
 
@@ -19,6 +19,8 @@ pub enum Type {
     Objective,
     /// A piece of feedback.
     Observation,
+    /// A request for feedback.
+    Assignment,
 }
 
 impl Word for Type {
@@ -34,6 +36,8 @@ pub enum About {
     Objective(ObjectiveId),
     /// A piece of feedback.
     Observation(ObservationId),
+    /// A request for feedback.
+    Assignment(AssignmentId),
 }
 
 impl About {
@@ -44,6 +48,7 @@ impl About {
             Self::Employee(_) => Type::Employee,
             Self::Objective(_) => Type::Objective,
             Self::Observation(_) => Type::Observation,
+            Self::Assignment(_) => Type::Assignment,
         }
     }
 
@@ -54,6 +59,7 @@ impl About {
             Self::Employee(it) => it.to_bytes(),
             Self::Objective(it) => it.to_bytes(),
             Self::Observation(it) => it.to_bytes(),
+            Self::Assignment(it) => it.to_bytes(),
         }
     }
 
@@ -64,6 +70,7 @@ impl About {
             Type::Employee => Self::Employee(Id::from_bytes(bytes)),
             Type::Objective => Self::Objective(Id::from_bytes(bytes)),
             Type::Observation => Self::Observation(Id::from_bytes(bytes)),
+            Type::Assignment => Self::Assignment(Id::from_bytes(bytes)),
         }
     }
 
@@ -78,6 +85,7 @@ impl About {
             Type::Employee => id.parse().ok().map(Self::Employee),
             Type::Objective => id.parse().ok().map(Self::Objective),
             Type::Observation => id.parse().ok().map(Self::Observation),
+            Type::Assignment => id.parse().ok().map(Self::Assignment),
         }
     }
 }
@@ -94,6 +102,7 @@ impl Serialize for About {
             Self::Employee(it) => written(self.kind(), it, serializer),
             Self::Objective(it) => written(self.kind(), it, serializer),
             Self::Observation(it) => written(self.kind(), it, serializer),
+            Self::Assignment(it) => written(self.kind(), it, serializer),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind, MessageId, MessageKind};
 use crate::json::Object;
-use crate::notification::{self, Audience, Notice};
+use crate::notification::{self, Audience, Notice, excerpt};
 use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::{Code, Flaw, Problems};
@@ -20,8 +20,6 @@ use crate::time::Timestamp;
 
 /// The longest message (decision G).
 pub const BODY_CHARS: usize = 4000;
-/// So much of a message stands in the notifications of it, of which there may be nineteen.
-const EXCERPT_CHARS: usize = 200;
 
 const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 
@@ -112,15 +110,11 @@ impl Conversation {
     }
 
     fn notice(&self, to: EmployeeId, message: &Message) -> Notice {
-        let mut body: String = message.body.chars().take(EXCERPT_CHARS).collect();
-        if body.len() < message.body.len() {
-            body.push('…');
-        }
         Notice {
             kind: notification::Type::ConversationMessage,
             to: Audience::Person(to),
             title: format!("New message: {}", self.title),
-            body,
+            body: excerpt(&message.body),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }
     }

@@ -90,6 +90,16 @@ impl Draft {
     pub fn read(fields: &mut Fields, today: Date) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let author = fields.optional(&AUTHOR);
+        Self::read_of(fields, today, employee, author)
+    }
+
+    /// The fields of a creation beside the person it is about and the one who writes it.
+    pub fn read_of(
+        fields: &mut Fields,
+        today: Date,
+        employee: Option<Reference<EmployeeKind>>,
+        author: Option<Reference<EmployeeKind>>,
+    ) -> Option<Self> {
         let kind = fields.required(&TYPE);
         let observation = fields.required(&OBSERVATION);
         let impact = fields.optional(&IMPACT);

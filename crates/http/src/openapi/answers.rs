@@ -1,6 +1,7 @@
 //! The schemas of what the service answers: each resource with every member it has.
 
 mod access;
+mod assignments;
 mod conversations;
 mod feedback;
 mod history;
@@ -43,6 +44,9 @@ pub(super) fn schemas() -> Vec<Member> {
         ("ObservationList", list("Observation")),
         ("Objective", feedback::objective()),
         ("ObjectiveList", list("Objective")),
+        ("Assignment", assignments::assignment()),
+        ("AssignmentList", list("Assignment")),
+        ("Submission", assignments::submission()),
         ("Conversation", conversations::conversation()),
         ("ConversationList", list("Conversation")),
         ("Message", conversations::message()),

@@ -8,6 +8,7 @@ const ATTRIBUTE: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
 const ORGANIZATION: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
 const OBJECTIVE: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
 const MANAGER: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
+const REVIEWER: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 const CONVERSATION: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
 const KEY: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 
@@ -26,6 +27,18 @@ fn objective() -> Value {
         "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
         "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
         "completed_at": null,
+    })
+}
+
+fn assignment() -> Value {
+    json!({
+        "id": "asg_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE, "requester_id": MANAGER,
+        "title": "Before the review", "instructions": "How did the launch go?", "due_date": "2026-03-31",
+        "reviewer_ids": [REVIEWER], "required_submissions": 1, "status": "open",
+        "submissions": [
+            {"reviewer_id": REVIEWER, "status": "pending", "observation_ids": [], "submitted_at": null},
+        ],
+        "submitted_count": 0, "created_at": AT, "updated_at": AT,
     })
 }
 
@@ -157,6 +170,13 @@ fn request(schema: &str) -> Option<Value> {
         "ObjectiveReject" => json!({"reason": "Which tickets?"}),
         "ObjectiveComplete" => json!({"outcome": "All but three."}),
         "ObjectiveMiss" => json!({"reason": "Two people left."}),
+        "AssignmentCreate" => json!({
+            "employee_id": EMPLOYEE, "requester_id": MANAGER, "title": "Before the review",
+            "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": [REVIEWER],
+        }),
+        "SubmissionCreate" => json!({
+            "reviewer_id": REVIEWER, "observations": [{"type": "strength", "observation": "Kept calm on the day."}],
+        }),
         "ConversationCreate" => json!({
             "title": "The second quarter", "about": {"type": "objective", "id": OBJECTIVE},
             "participant_ids": [EMPLOYEE, MANAGER],
@@ -192,6 +212,8 @@ fn answer(schema: &str) -> Value {
         "ObservationList" => list(observation()),
         "Objective" => objective(),
         "ObjectiveList" => list(objective()),
+        "Assignment" => assignment(),
+        "AssignmentList" => list(assignment()),
         "Conversation" => conversation(),
         "ConversationList" => list(conversation()),
         "Message" => message(),

@@ -4,6 +4,7 @@
 pub(super) fn about(operation: &str) -> &'static str {
     observations(operation)
         .or_else(|| objectives(operation))
+        .or_else(|| assignments(operation))
         .or_else(|| conversations(operation))
         .or_else(|| people(operation))
         .or_else(|| library(operation))
@@ -66,6 +67,25 @@ fn objectives(operation: &str) -> Option<&'static str> {
         "completeObjective" => "Says that an objective that is approved or in progress was reached.",
         "missObjective" => "Says that an objective in progress was not reached.",
         "archiveObjective" => "Puts an objective of any status away for good; 409 if it is archived already.",
+        _ => return None,
+    })
+}
+
+fn assignments(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listAssignments" => "Lists assignments of every status, newest first.",
+        "createAssignment" => {
+            "Asks reviewers for observations about one person, and tells them. A key that acts for a person asks as that \
+             person."
+        }
+        "getAssignment" => "Answers one assignment with what came of each reviewer.",
+        "submitFeedback" => {
+            "Records the observations of one reviewer about the person, as if they were recorded one by one, and notes the \
+             submission with them. The last one that is required completes the assignment and tells the requester. 409 \
+             if it is not open, or the reviewer has submitted already. A key that acts for a person submits as that \
+             person only."
+        }
+        "cancelAssignment" => "Calls an open assignment off; what was submitted stays. 409 if it is not open.",
         _ => return None,
     })
 }

@@ -2,8 +2,8 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{
-    AttributeKind, ConnectorKind, ConversationKind, DeliveryKind, DepartmentKind, EmployeeKind, EventKind, KeyKind,
-    Kind, MessageKind, NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
+    AssignmentKind, AttributeKind, ConnectorKind, ConversationKind, DeliveryKind, DepartmentKind, EmployeeKind,
+    EventKind, KeyKind, Kind, MessageKind, NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("observations", "Observations", "The smallest unit of feedback.", ObservationKind::PREFIX),
     ("employee-objectives", "Objectives", "Goals, from a proposal to what came of them.", ObjectiveKind::PREFIX),
     ("manager-objectives", "Objectives", "", ObjectiveKind::PREFIX),
+    ("assignments", "Assignments", "Requests for feedback about a person.", AssignmentKind::PREFIX),
     ("conversations", "Conversations", "Where a few people write to each other.", ConversationKind::PREFIX),
     ("notifications", "Notifications", "What people are told in the application.", NotificationKind::PREFIX),
     ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
@@ -111,8 +112,16 @@ fn operation(route: &Route) -> Value {
 /// Whether the answer is one resource with a version.
 pub(super) fn is_versioned(route: &Route) -> bool {
     let single = ["Observation", "Objective", "Employee", "Department", "Attribute", "Organization", "Connector"];
-    let others =
-        ["Conversation", "Message", "Notification", "ApiKey", "ApiKeyWithSecret", "Invitation", "InvitationSent"];
+    let others = [
+        "Assignment",
+        "Conversation",
+        "Message",
+        "Notification",
+        "ApiKey",
+        "ApiKeyWithSecret",
+        "Invitation",
+        "InvitationSent",
+    ];
     let webhooks = ["Webhook", "WebhookWithSecret", "WebhookUpdated", "Delivery", "Event"];
     [&single[..], &others, &webhooks].iter().any(|it| it.contains(&route.response))
 }

@@ -1,6 +1,7 @@
 //! The query parameters of each route, as the domain reads them.
 
 use candor_domain::access::api_key::ApiKey;
+use candor_domain::assignment;
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::conversation::{self, message};
 use candor_domain::csv;
@@ -27,6 +28,8 @@ pub(crate) static OBJECTIVES: Query = Query::list(|it| drop(objective::Filter::r
 pub(crate) static OBJECTIVE: Query = Query::one(|it| drop(it.expand::<objective::Expand>()));
 /// The history of one resource.
 pub(crate) static HISTORY: Query = Query::list(|it| drop(it.list::<AuditEntry, (), ()>("", (), vec![])));
+/// `GET /assignments`
+pub(crate) static ASSIGNMENTS: Query = Query::list(|it| drop(assignment::Filter::read(it)));
 /// `GET /conversations`
 pub(crate) static CONVERSATIONS: Query = Query::list(|it| drop(conversation::Filter::read(it)));
 /// `GET /conversations/{id}/messages`

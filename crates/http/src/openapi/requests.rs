@@ -1,8 +1,10 @@
 //! The schemas of what requests carry, as the domain reads them.
 
 use candor_domain::access::api_key;
+use candor_domain::assignment::{self, SubmissionDraft};
 use candor_domain::conversation::{self, message};
 use candor_domain::fields::Fields;
+use candor_domain::id::Id;
 use candor_domain::library::{attribute, department};
 use candor_domain::notification;
 use candor_domain::objective::{self, Action, Family, Verb};
@@ -122,6 +124,8 @@ pub(super) fn schemas() -> Vec<Member> {
         ("ObjectiveReject", action(Verb::Reject)),
         ("ObjectiveComplete", action(Verb::Complete)),
         ("ObjectiveMiss", action(Verb::Miss)),
+        ("AssignmentCreate", body(assignment::Draft::read)),
+        ("SubmissionCreate", body(|it| SubmissionDraft::read(it, Id::from_bytes([0; 16]), NOW.date()))),
         ("ConversationCreate", body(conversation::Draft::read)),
         ("ConversationUpdate", body(conversation::Patch::read)),
         ("MessageCreate", body(message::Draft::read)),

@@ -5,6 +5,7 @@
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, QuotaClass};
+use candor_domain::assignment::{self, Assignment, SubmissionStatus};
 use candor_domain::audit::{ActorKind, AuditEntry};
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::csv;
@@ -106,6 +107,8 @@ pub(super) fn schemas() -> Vec<Member> {
         enumeration(FIRST_STATUSES_NAME, &first, "The statuses that an objective can be created with."),
         scopes_of(Family::Employees),
         scopes_of(Family::Managers),
+        of::<assignment::Status>("Where an assignment stands."),
+        of::<SubmissionStatus>("Whether a reviewer has submitted."),
         of::<conversation::Type>("What a conversation can be about."),
         of::<notification::Type>("What a notification is about."),
         of::<Role>("What a person may do in the organization."),
@@ -136,10 +139,11 @@ pub(super) fn schemas() -> Vec<Member> {
     all
 }
 
-fn sorts() -> [Member; 13] {
+fn sorts() -> [Member; 14] {
     [
         sort::<Observation>(),
         sort::<Objective>(),
+        sort::<Assignment>(),
         sort::<Conversation>(),
         sort::<Message>(),
         sort::<Notification>(),

@@ -1,5 +1,6 @@
 //! The handlers: each names a use case.
 
+pub(crate) mod assignments;
 pub(crate) mod attributes;
 pub(crate) mod conversations;
 pub(crate) mod departments;

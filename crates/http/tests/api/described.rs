@@ -121,8 +121,14 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
         closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
     }
     // A tag that is none of these is that of another event, whose schema takes any.
-    let families =
-        ["ObservationEventType", "ObjectiveEventType", "EmployeeEventType", "MessageEventType", "TestEventType"];
+    let families = [
+        "ObservationEventType",
+        "ObjectiveEventType",
+        "EmployeeEventType",
+        "AssignmentEventType",
+        "MessageEventType",
+        "TestEventType",
+    ];
     let tags: BTreeSet<_> = families.iter().map(|it| format!("#/components/schemas/{it}")).collect();
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), tags);
     let event = &document["components"]["schemas"]["Event"];

@@ -88,6 +88,8 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
         format!("/v1/employees?filter[manager_id]={employee}"),
         format!("/v1/audit-log?filter[target_id]={employee}"),
         "/v1/attributes?filter[name]=Calm".to_owned(),
+        "/v1/assignments".to_owned(),
+        format!("/v1/assignments?filter[reviewer_id]={employee}"),
         "/v1/conversations?filter[archived]=all".to_owned(),
         format!("/v1/conversations?filter[participant_id]={employee}"),
     ] {
@@ -166,6 +168,41 @@ async fn must_not_resolve(
     let message = "does not exist in the organization";
     let wanted = json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
     assert_eq!(details, wanted, "{path} {body}");
+}
+
+#[tokio::test]
+async fn an_assignment_names_nobody_of_another_organization() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let key = another_organization(&world).await;
+    let own = Resources::make(&world, &key).await;
+    let (mine, theirs) = (own.id("employees"), resources.id("employees"));
+    let submissions = format!("/v1/assignments/{}/submissions", own.id("assignments"));
+    let observed = json!([{"type": "strength", "observation": "x", "attribute_ids": [resources.id("attributes")]}]);
+    let submission = json!({"reviewer_id": mine, "observations": observed});
+    for (path, body, field, value) in [
+        (
+            "/v1/assignments",
+            json!({"employee_id": theirs, "title": "x", "reviewer_ids": [mine]}),
+            "employee_id",
+            theirs,
+        ),
+        (
+            "/v1/assignments",
+            json!({"employee_id": mine, "title": "x", "reviewer_ids": [theirs]}),
+            "reviewer_ids",
+            theirs,
+        ),
+        (
+            "/v1/assignments",
+            json!({"employee_id": mine, "requester_id": theirs, "title": "x", "reviewer_ids": [mine]}),
+            "requester_id",
+            theirs,
+        ),
+        (&submissions, submission, "observations[0].attribute_ids", resources.id("attributes")),
+    ] {
+        must_not_resolve(&world, &key, ("POST", path, body), field, value).await;
+    }
 }
 
 #[tokio::test]

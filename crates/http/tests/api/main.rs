@@ -1,6 +1,7 @@
 //! The API as a client sees it.
 #![cfg(test)]
 
+mod assignments;
 mod authorization;
 mod bound;
 mod conditional;

@@ -50,7 +50,10 @@ impl Resources {
         let conversation = made("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
         let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
+        let asked = json!({"employee_id": employee, "title": "Before the review", "reviewer_ids": [employee, invited]});
+        let assignment = made("/v1/assignments", asked).await;
         Self(BTreeMap::from([
+            ("assignments", assignment),
             ("conversations", conversation),
             ("messages", message),
             ("observations", observation),
@@ -123,6 +126,10 @@ impl Resources {
             "ObjectiveUpdate" => json!({"description": "Weekends excepted."}),
             "ObjectiveReject" => json!({"reason": "Too vague"}),
             "ObjectiveApprove" | "ObjectiveComplete" | "ObjectiveMiss" => json!({}),
+            "AssignmentCreate" => json!({"employee_id": employee, "title": "Another", "reviewer_ids": [employee]}),
+            "SubmissionCreate" => {
+                json!({"reviewer_id": employee, "observations": [{"type": "strength", "observation": "Helps."}]})
+            }
             "ConversationCreate" => {
                 json!({"title": "Another", "participant_ids": [employee, self.id("invited")],
                        "about": {"type": "employee", "id": employee}})
@@ -166,6 +173,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "observations" => "obs_00000000000000000000000001",
         "employees" => "emp_00000000000000000000000001",
         "employee-objectives" | "manager-objectives" => "obj_00000000000000000000000001",
+        "assignments" => "asg_00000000000000000000000001",
         "conversations" => "cnv_00000000000000000000000001",
         "notifications" => "ntf_00000000000000000000000001",
         "departments" => "dep_00000000000000000000000001",

@@ -1,3 +1,4 @@
+use candor_domain::assignment::{self, Assignment};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
@@ -61,6 +62,9 @@ fn every_list_without_a_filter_is_answered_in_every_order() {
     assert_eq!(slow::<Department>(|it| rows::departments::list(&department::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Notification>(|it| rows::notifications::list(&notification::Filter::default(), it, &PAGE)), none);
+    let all = assignment::Filter::default();
+    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, None, it, &PAGE)), none);
+    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Some(someone()), it, &PAGE)), none);
     let all = conversation::Filter::default();
     assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, None, it, &PAGE)), none);
     assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Some(someone()), it, &PAGE)), none);
@@ -97,6 +101,20 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
         ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
             .map(|it| (it, by("filter[department_id]")))
     );
+}
+
+#[test]
+fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
+    let by = |filter: assignment::Filter| slow::<Assignment>(|it| rows::assignments::list(&filter, None, it, &PAGE));
+    let reviewer = assignment::Filter { reviewer_id: Some(someone()), ..Default::default() };
+    assert_eq!(by(reviewer), []);
+    let about = assignment::Filter { employee_id: Some(someone()), ..Default::default() };
+    let others = ["due_date", "-due_date", "-updated_at", "updated_at"];
+    assert_eq!(by(about), others.map(|it| (it, vec!["filter[employee_id]".to_owned()])));
+    let day = Timestamp::from_millis(0).date();
+    let due = assignment::Filter { due_date: Bounds { gte: Some(day), lte: None }, ..Default::default() };
+    let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
+    assert_eq!(by(due), others.map(|it| (it, vec!["filter[due_date]".to_owned()])));
 }
 
 #[test]

@@ -148,6 +148,13 @@ impl<'a> Reader<'a> {
     pub fn date(&mut self) -> Result<Date, StorageError> {
         self.present(|row| row.date())
     }
+    /// The next value, a day or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_date(&mut self) -> Result<Option<Date>, StorageError> {
+        self.next(|row| row.date())
+    }
     /// The next value, ids.
     ///
     /// # Errors

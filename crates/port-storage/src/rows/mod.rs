@@ -1,6 +1,7 @@
 //! Each aggregate's columns, written and read back, and its lists.
 
 pub mod api_keys;
+pub mod assignments;
 pub mod attributes;
 pub mod audit;
 pub mod connectors;

@@ -63,14 +63,16 @@ fn stored_as(kind: Type) -> &'static str {
     }
 }
 
-fn tables() -> [&'static Table; 17] {
+fn tables() -> [&'static Table; 18] {
     use candor_domain::webhook;
     use candor_domain::{
-        access, audit, conversation, event, library, notification, objective, observation, organization, people,
+        access, assignment, audit, conversation, event, library, notification, objective, observation, organization,
+        people,
     };
     [
         observation::Observation::TABLE,
         objective::Objective::TABLE,
+        assignment::Assignment::TABLE,
         conversation::Conversation::TABLE,
         conversation::Message::TABLE,
         notification::Notification::TABLE,

@@ -36,6 +36,12 @@ static OBJECTIVES: Family = Family {
     data: "Objective",
     about: "Something happened to an objective.",
 };
+static ASSIGNMENTS: Family = Family {
+    name: "AssignmentEvent",
+    types: "AssignmentEventType",
+    data: "Assignment",
+    about: "Somebody asked for feedback, or all of it is there.",
+};
 static MESSAGES: Family = Family {
     name: "MessageEvent",
     types: "MessageEventType",
@@ -69,6 +75,7 @@ const fn family(event: EventType) -> Option<&'static Family> {
         | E::EmployeeDeactivated
         | E::EmployeeReactivated
         | E::EmployeeRehired => Some(&EMPLOYEES),
+        E::AssignmentCreated | E::AssignmentCompleted => Some(&ASSIGNMENTS),
         E::ConversationMessageCreated => Some(&MESSAGES),
         E::TestPing => Some(&TESTS),
         E::SummaryCreated
@@ -77,9 +84,7 @@ const fn family(event: EventType) -> Option<&'static Family> {
         | E::SummaryApproved
         | E::SummaryShared
         | E::SummaryArchived
-        | E::SummaryFeedbackSubmitted
-        | E::AssignmentCreated
-        | E::AssignmentCompleted => None,
+        | E::SummaryFeedbackSubmitted => None,
     }
 }
 

@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 
 use crate::openapi::queries;
 use crate::routes::objectives::{self, OfEmployees, OfManagers};
-use crate::routes::{conversations, notifications, observations};
+use crate::routes::{assignments, conversations, notifications, observations};
 use crate::table::Access::Permission as Needs;
 use crate::table::Route;
 
@@ -168,6 +168,25 @@ pub(super) const ROUTES: &[Route] = &[
     )
     .named("archiveManagerObjective", "Archive a manager's or org objective")
     .answers("Objective"),
+    // Assignments (decision G)
+    Route::get("/assignments", Needs(Permission::AssignmentsRead), assignments::list)
+        .named("listAssignments", "List assignments")
+        .with(&queries::ASSIGNMENTS)
+        .answers("AssignmentList"),
+    Route::post("/assignments", Needs(Permission::AssignmentsWrite), assignments::create)
+        .named("createAssignment", "Ask reviewers for feedback about a person")
+        .takes("AssignmentCreate")
+        .creates("Assignment"),
+    Route::get("/assignments/{id}", Needs(Permission::AssignmentsRead), assignments::get)
+        .named("getAssignment", "Get an assignment with its submissions")
+        .answers("Assignment"),
+    Route::post("/assignments/{id}/submissions", Needs(Permission::AssignmentsWrite), assignments::submit)
+        .named("submitFeedback", "Submit the feedback of one reviewer")
+        .takes("SubmissionCreate")
+        .answers("Assignment"),
+    Route::post("/assignments/{id}/cancel", Needs(Permission::AssignmentsWrite), assignments::cancel)
+        .named("cancelAssignment", "Cancel an open assignment")
+        .answers("Assignment"),
     // Conversations (decision G)
     Route::get("/conversations", Needs(Permission::ConversationsRead), conversations::list)
         .named("listConversations", "List conversations")

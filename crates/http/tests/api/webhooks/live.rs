@@ -41,6 +41,10 @@ async fn everything_happens(world: &World) -> BTreeSet<String> {
     let body = json!({"title": "Goal", "participant_ids": [employee, text(&other, "id")]});
     let it = format!("/v1/conversations/{}", text(&done("POST", "/v1/conversations", body).await, "id"));
     done("POST", &format!("{it}/messages"), json!({"author_id": employee, "body": "Shall we?"})).await;
+    let body = json!({"employee_id": employee, "title": "Goal", "reviewer_ids": [employee]});
+    let it = format!("/v1/assignments/{}", text(&done("POST", "/v1/assignments", body).await, "id"));
+    let one = json!({"type": "strength", "observation": "Listens."});
+    done("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
     let events = world.get("/v1/events?limit=100").await.json();
     events["data"].as_array().unwrap().iter().map(|it| text(it, "event")).collect()
 }

@@ -1,0 +1,189 @@
+//! Asking for feedback (decision G).
+
+use std::collections::BTreeMap;
+
+use super::{Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, Status, Submission, TITLE_CHARS};
+use crate::access::{Caller, Denied};
+use crate::audit::Target;
+use crate::decision::{Decision, Resource};
+use crate::event::EventType;
+use crate::fields::{Fields, Reference};
+use crate::id::{AssignmentId, EmployeeId, EmployeeKind};
+use crate::json::Object;
+use crate::notification::{self, Audience, Notice, excerpt};
+use crate::people;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, List, Refers, Text, Whole};
+use crate::time::{Date, Timestamp};
+
+/// What the service sets, and no request may.
+const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
+
+const EMPLOYEE: Field<Refers<EmployeeKind>> =
+    Field::new("employee_id", rule::reference("the person whom the feedback is about"), "");
+const REQUESTER: Field<Refers<EmployeeKind>> =
+    Field::new("requester_id", rule::reference("the person who asks for it"), "");
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "What people call it.");
+const INSTRUCTIONS: Field<Text> = Field::new(
+    "instructions",
+    rule::text(0..=INSTRUCTIONS_CHARS),
+    "What reviewers are to look at, in plain text; null for nothing.",
+);
+const DUE_DATE: Field<Checked<Date>> = Field::new(
+    "due_date",
+    rule::date(),
+    "The day by which it is wanted; null for none. Nothing happens by itself when it has passed.",
+);
+const REVIEWERS: Field<List<Refers<EmployeeKind>>> = Field::new(
+    "reviewer_ids",
+    rule::list(MAX_REVIEWERS, rule::reference("a reviewer")).at_least(1),
+    "Who is asked: 1 to {max} people, nobody twice; 422 for one who is not there.",
+);
+const REQUIRED: Field<Whole> = Field::new(
+    "required_submissions",
+    rule::whole(1..=MAX_REVIEWERS as i64),
+    "So many submissions complete it; that of every reviewer unless given, and not more than there are reviewers.",
+);
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    employee: Reference<EmployeeKind>,
+    requester: Option<Reference<EmployeeKind>>,
+    title: String,
+    instructions: Option<String>,
+    due_date: Option<Date>,
+    reviewers: Vec<Reference<EmployeeKind>>,
+    required_submissions: usize,
+}
+
+/// What is stored of the people that a body names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// The status of each person that was found.
+    pub people: BTreeMap<EmployeeId, people::Status>,
+}
+
+/// So many submissions are wanted of these reviewers.
+fn required(wanted: Option<i64>, reviewers: usize) -> Result<usize, Flaw> {
+    let required = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
+    if required <= reviewers {
+        return Ok(required);
+    }
+    Err(Flaw::new(Code::OutOfRange, format!("must not be more than there are reviewers, {reviewers}")))
+}
+
+impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let employee = fields.required(&EMPLOYEE);
+        let requester = fields.optional(&REQUESTER);
+        let title = fields.required(&TITLE);
+        let instructions = fields.optional(&INSTRUCTIONS);
+        let due_date = fields.optional(&DUE_DATE);
+        let reviewers = fields.required(&REVIEWERS);
+        let count = reviewers.as_ref().map(Vec::len);
+        let required_submissions =
+            fields.present(&REQUIRED.and(|it| required(Some(it), count.unwrap_or(MAX_REVIEWERS))));
+        Some(Self {
+            employee: employee?,
+            requester,
+            title: title?,
+            instructions,
+            due_date,
+            reviewers: reviewers?,
+            required_submissions: required_submissions.or(count)?,
+        })
+    }
+
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
+    }
+
+    /// The same, as the caller may ask for it: who acts for a person asks as that person (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::ActsForPerson`] for somebody else's request.
+    pub fn asked_by(mut self, caller: &Caller) -> Result<Self, Denied> {
+        match &self.requester {
+            Some(it) => caller.may_speak_as(it)?,
+            None => self.requester = caller.acts_for().map(Reference::from),
+        }
+        Ok(self)
+    }
+
+    /// Everybody whom it names.
+    #[must_use]
+    pub fn people(&self) -> Vec<EmployeeId> {
+        let one = std::iter::once(&self.employee);
+        one.chain(&self.requester).chain(&self.reviewers).filter_map(|it| it.id).collect()
+    }
+}
+
+impl Assignment {
+    /// Asks for feedback, and tells the reviewers.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for people who are not there, and for feedback about somebody who has not joined, who can
+    /// have no observations (decision D2).
+    pub fn create(
+        id: AssignmentId,
+        draft: Draft,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, Refusal> {
+        let mut problems = Problems::none();
+        let anyone = |it: &Reference<EmployeeKind>| {
+            it.id.filter(|id| found.people.contains_key(id)).ok_or_else(|| it.not_found())
+        };
+        let joined = |id: EmployeeId| match found.people.get(&id) {
+            Some(people::Status::PendingInvite) => {
+                Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"))
+            }
+            _ => Ok(id),
+        };
+        let employee_id = problems.take("employee_id", anyone(&draft.employee).and_then(joined));
+        let requester_id = draft.requester.map(|it| problems.take("requester_id", anyone(&it)));
+        let reviewer_ids: Vec<_> =
+            draft.reviewers.iter().filter_map(|it| problems.take("reviewer_ids", anyone(it))).collect();
+        let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
+            return Err(Refusal::Unprocessable(problems));
+        };
+        let state = Self {
+            id,
+            employee_id,
+            requester_id: requester_id.flatten(),
+            title: draft.title,
+            instructions: draft.instructions,
+            due_date: draft.due_date,
+            submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+            reviewer_ids,
+            required_submissions: draft.required_submissions,
+            status: Status::Open,
+            submitted_count: 0,
+            created_at: at,
+            updated_at: at,
+        };
+        let notices = state.reviewer_ids.iter().map(|it| state.requested(*it)).collect();
+        let fires = vec![EventType::AssignmentCreated];
+        Ok(Decision { notices, ..Decision::created(state, "assignment.create", fires) })
+    }
+
+    fn requested(&self, reviewer: EmployeeId) -> Notice {
+        let body = self.instructions.as_deref().map(excerpt).unwrap_or_default();
+        self.notice(notification::Type::AssignmentRequested, reviewer, "Feedback wanted", body)
+    }
+
+    pub(super) fn notice(&self, kind: notification::Type, to: EmployeeId, what: &str, body: String) -> Notice {
+        let target = Target { kind: Self::NAME.to_owned(), id: self.id.to_string() };
+        Notice { kind, to: Audience::Person(to), title: format!("{what}: {}", self.title), body, target }
+    }
+}

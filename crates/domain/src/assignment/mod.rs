@@ -1,0 +1,118 @@
+//! Assignments: somebody asks reviewers for observations about one person (decision G).
+
+mod create;
+mod list;
+mod submission;
+
+pub use create::{Draft, References};
+pub use list::Filter;
+pub use submission::{Submission, SubmissionDraft, SubmissionStatus};
+
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::decision::{Decision, Resource};
+use crate::fields::{Word, as_word};
+use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
+use crate::refusal::Refusal;
+use crate::time::{Date, Timestamp};
+
+/// The longest title (decision G).
+pub const TITLE_CHARS: usize = 200;
+/// The longest instructions (decision G).
+pub const INSTRUCTIONS_CHARS: usize = 4000;
+/// The most reviewers (decision G).
+pub const MAX_REVIEWERS: usize = 50;
+/// The most observations of one submission (decision G).
+pub const MAX_OBSERVATIONS: usize = 10;
+
+/// Where an assignment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Status {
+    /// It waits for submissions.
+    Open,
+    /// It has as many as were asked for.
+    Completed,
+    /// It was called off.
+    Canceled,
+}
+
+impl Word for Status {
+    const NAME: &'static str = "AssignmentStatus";
+}
+
+/// A request for feedback about one person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Assignment {
+    /// Its id.
+    pub id: AssignmentId,
+    /// Whom the feedback is about.
+    pub employee_id: EmployeeId,
+    /// Who asks for it, if that was said.
+    pub requester_id: Option<EmployeeId>,
+    /// What people call it.
+    pub title: String,
+    /// What reviewers are to look at.
+    pub instructions: Option<String>,
+    /// The day by which it is wanted; nothing happens by itself when it has passed.
+    pub due_date: Option<Date>,
+    /// Who is asked.
+    pub reviewer_ids: Vec<EmployeeId>,
+    /// So many submissions complete it.
+    pub required_submissions: usize,
+    /// Where it stands.
+    #[serde(serialize_with = "as_word")]
+    pub status: Status,
+    /// What came of each reviewer, in the order of `reviewer_ids`.
+    pub submissions: Vec<Submission>,
+    /// How many of them have submitted.
+    pub submitted_count: usize,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Resource for Assignment {
+    type Kind = AssignmentKind;
+    const NAME: &'static str = "assignment";
+
+    fn id(&self) -> AssignmentId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+}
+
+impl Assignment {
+    /// Whether a caller sees it, who acts for this person or for nobody in particular (decision B5).
+    #[must_use]
+    pub fn is_seen_by(&self, acts_for: Option<EmployeeId>) -> bool {
+        acts_for.is_none_or(|it| self.requester_id == Some(it) || self.reviewer_ids.contains(&it))
+    }
+
+    /// Calls it off; what was submitted stays.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it is not open.
+    pub fn cancel(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        self.must_be_open("cancel")?;
+        let updated_at = at.strictly_after(self.updated_at);
+        let state = Self { status: Status::Canceled, updated_at, ..self.clone() };
+        Ok(Decision::changed(self, state, "assignment.cancel", vec![]))
+    }
+
+    fn must_be_open(&self, attempted: &str) -> Result<(), Refusal> {
+        if self.status == Status::Open {
+            Ok(())
+        } else {
+            Err(Refusal::transition("status", self.status.word(), attempted))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,168 @@
+//! What reviewers submit: observations, which may complete the assignment (decision G).
+
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use super::{Assignment, MAX_OBSERVATIONS, Status};
+use crate::access::{Caller, Denied};
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::{Fields, Reference, Word, as_word};
+use crate::id::{EmployeeId, EmployeeKind, ObservationId};
+use crate::json::Object;
+use crate::notification;
+use crate::observation::{self, Observation};
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::rule::{self, Field, Refers};
+use crate::time::{Date, Timestamp};
+
+const REVIEWER: Field<Refers<EmployeeKind>> = Field::new("reviewer_id", rule::reference("the reviewer"), "");
+/// What an observation of a submission has from the assignment and its reviewer.
+const GIVEN: &[&str] = &["employee_id", "author_id"];
+
+/// Whether a reviewer has submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum SubmissionStatus {
+    /// Not yet.
+    Pending,
+    /// Once and for all.
+    Submitted,
+}
+
+impl Word for SubmissionStatus {
+    const NAME: &'static str = "SubmissionStatus";
+}
+
+/// What came of one reviewer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Submission {
+    /// The reviewer.
+    pub reviewer_id: EmployeeId,
+    /// Whether they have submitted.
+    #[serde(serialize_with = "as_word")]
+    pub status: SubmissionStatus,
+    /// The observations that they submitted.
+    pub observation_ids: Vec<ObservationId>,
+    /// When; null until then.
+    pub submitted_at: Option<Timestamp>,
+}
+
+impl Submission {
+    /// Of a reviewer who has not submitted.
+    #[must_use]
+    pub const fn pending(reviewer_id: EmployeeId) -> Self {
+        Self { reviewer_id, status: SubmissionStatus::Pending, observation_ids: vec![], submitted_at: None }
+    }
+}
+
+/// The body of a submission, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubmissionDraft {
+    reviewer: Reference<EmployeeKind>,
+    /// What the reviewer has to say.
+    pub observations: Vec<observation::Draft>,
+}
+
+impl SubmissionDraft {
+    /// The fields of a submission of feedback about this person.
+    pub fn read(fields: &mut Fields, about: EmployeeId, today: Date) -> Option<Self> {
+        let reviewer = fields.required(&REVIEWER);
+        let author = reviewer.clone();
+        let each = move |fields: &mut Fields| {
+            fields.refuse(GIVEN);
+            observation::Draft::read_of(fields, today, Some(about.into()), author.clone())
+        };
+        let observations = Field::new(
+            "observations",
+            rule::several(1..=MAX_OBSERVATIONS, each),
+            "What the reviewer has to say: 1 to {max} observations about the person of the assignment.",
+        );
+        let observations = fields.required(&observations);
+        let observations = observations.and_then(|it| fields.nested("observations", it));
+        Some(Self { reviewer: reviewer?, observations: observations? })
+    }
+
+    /// Reads the body of a submission to `assignment`.
+    ///
+    /// # Errors
+    /// Every field that is wrong, those of observations as `observations[0].type`.
+    pub fn parse(body: Object, assignment: &Assignment, today: Date) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        let draft = Self::read(&mut fields, assignment.employee_id, today);
+        fields.finish(draft)
+    }
+
+    /// Whether the caller may submit this: who acts for a person submits as that person only (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::ActsForPerson`].
+    pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), Denied> {
+        caller.may_speak_as(&self.reviewer)
+    }
+}
+
+impl Assignment {
+    /// Takes one reviewer's submission: its observations, with these ids, and what becomes of the assignment. The last one
+    /// that is required completes it, and the requester is told.
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] if it is not open, or the reviewer has submitted already; [`Refusal::Unprocessable`] for
+    /// somebody who is not asked, and for what the observations refer to.
+    pub fn submit(
+        &self,
+        draft: SubmissionDraft,
+        ids: impl Fn() -> ObservationId,
+        found: &observation::References,
+        at: Timestamp,
+    ) -> Result<(Decision<Self>, Vec<Decision<Observation>>), Refusal> {
+        self.must_be_open("submit")?;
+        let place = self.submissions.iter().position(|it| draft.reviewer.id == Some(it.reviewer_id));
+        let Some(submission) = place.and_then(|at| self.submissions.get(at)) else {
+            let flaw = Flaw::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
+            return Err(Refusal::unprocessable("reviewer_id", flaw));
+        };
+        if submission.status == SubmissionStatus::Submitted {
+            return Err(Refusal::transition("submissions", submission.status.word(), "submit"));
+        }
+        let observations = observed(draft.observations, ids, found, at)?;
+        let updated_at = at.strictly_after(self.updated_at);
+        let observation_ids = observations.iter().map(|it| it.state.id).collect();
+        let status = SubmissionStatus::Submitted;
+        let done = Submission { status, observation_ids, submitted_at: Some(updated_at), ..submission.clone() };
+        let mut state = Self { submitted_count: self.submitted_count + 1, updated_at, ..self.clone() };
+        for it in &mut state.submissions {
+            if it.reviewer_id == done.reviewer_id {
+                it.clone_from(&done);
+            }
+        }
+        let is_complete = state.submitted_count >= state.required_submissions;
+        if is_complete {
+            state.status = Status::Completed;
+        }
+        let fires = is_complete.then_some(EventType::AssignmentCompleted).into_iter().collect();
+        let told = state.requester_id.filter(|_| is_complete);
+        let kind = notification::Type::AssignmentCompleted;
+        let notices = told.map(|it| state.notice(kind, it, "Feedback complete", String::new())).into_iter().collect();
+        Ok((Decision { notices, ..Decision::changed(self, state, "assignment.submit", fires) }, observations))
+    }
+}
+
+/// The observations of a submission; what is wrong with any of them is said of all.
+fn observed(
+    drafts: Vec<observation::Draft>,
+    ids: impl Fn() -> ObservationId,
+    found: &observation::References,
+    at: Timestamp,
+) -> Result<Vec<Decision<Observation>>, Refusal> {
+    let (mut made, mut problems) = (vec![], Problems::none());
+    for (number, draft) in drafts.into_iter().enumerate() {
+        match Observation::create(ids(), draft, found, at) {
+            Ok(it) => made.push(it),
+            Err(Refusal::Unprocessable(it)) => problems.extend(it.below(&format!("observations[{number}]."))),
+            Err(other) => return Err(other),
+        }
+    }
+    problems.or(made).map_err(Refusal::Unprocessable)
+}

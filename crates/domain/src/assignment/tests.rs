@@ -1,0 +1,324 @@
+use super::*;
+use crate::access::{AccessLevel, BoundPerson, Caller, Denied, Environment, Permissions, Quotas, Tenant};
+use crate::event::EventType;
+use crate::id::{KeyId, ObservationId, OrganizationId};
+use crate::json::{Object, Value};
+use crate::notification::Audience;
+use crate::observation;
+use crate::people;
+use crate::problem::{Code, Problems};
+use ulid::Ulid;
+
+pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+fn person(number: u128) -> EmployeeId {
+    EmployeeId::from_ulid(Ulid(number))
+}
+
+/// Asks three reviewers and wants the feedback of two.
+pub(crate) fn assignment() -> Assignment {
+    let reviewer_ids: Vec<_> = [3, 4, 5].map(person).to_vec();
+    Assignment {
+        id: AssignmentId::from_ulid(Ulid(1)),
+        employee_id: person(2),
+        requester_id: Some(person(9)),
+        title: "Before the review".to_owned(),
+        instructions: None,
+        due_date: None,
+        submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+        reviewer_ids,
+        required_submissions: 2,
+        status: Status::Open,
+        submitted_count: 0,
+        created_at: NOON,
+        updated_at: NOON,
+    }
+}
+
+fn object(text: &str) -> Object {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+    members
+}
+
+type Found = Vec<(String, Code)>;
+/// A member, its value, and the problem that it is.
+type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
+
+fn named(problems: &Problems) -> Found {
+    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+}
+
+fn named_in(refused: Refusal) -> Found {
+    let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+    named(&problems)
+}
+
+/// A good body with these members instead of its own, or besides them.
+fn with(good: &str, members: &[(&str, String)]) -> Object {
+    let mut body = object(good);
+    for (name, value) in members {
+        body.retain(|(it, _)| it != name);
+        body.push(((*name).to_owned(), serde_json::from_str(value).unwrap()));
+    }
+    body
+}
+
+fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<Problems>) {
+    for (name, value, wanted) in table {
+        let found = parse(with(good, &[(name, value.clone())])).map(|it| named(&it)).unwrap_or_default();
+        let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+        assert_eq!(found, wanted, "{name}: {value:.60}");
+    }
+}
+
+const GOOD: &str = r#"{"employee_id":"emp_2","title":"x","reviewer_ids":["a","b","c"]}"#;
+
+#[test]
+fn every_field_of_a_new_assignment_has_its_bounds() {
+    let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
+    let people = |count: usize| format!("[{}]", (0..count).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(","));
+    let required = |it: &str| it.to_owned();
+    let table = [
+        ("employee_id", "null".to_owned(), Some(("employee_id", Code::Required))),
+        ("employee_id", "7".to_owned(), Some(("employee_id", Code::InvalidFormat))),
+        ("requester_id", "null".to_owned(), None),
+        ("requester_id", "[]".to_owned(), Some(("requester_id", Code::InvalidFormat))),
+        ("title", text(200), None),
+        ("title", text(201), Some(("title", Code::TooLong))),
+        ("title", "\"\"".to_owned(), Some(("title", Code::TooShort))),
+        ("instructions", text(4000), None),
+        ("instructions", text(4001), Some(("instructions", Code::TooLong))),
+        ("due_date", "\"2026-02-29\"".to_owned(), Some(("due_date", Code::InvalidFormat))),
+        ("due_date", "\"2020-02-29\"".to_owned(), None),
+        ("reviewer_ids", people(50), None),
+        ("reviewer_ids", people(51), Some(("reviewer_ids", Code::TooLong))),
+        ("reviewer_ids", people(0), Some(("reviewer_ids", Code::TooShort))),
+        ("reviewer_ids", "[\"a\",\"a\"]".to_owned(), Some(("reviewer_ids", Code::InvalidFormat))),
+        ("reviewer_ids", "null".to_owned(), Some(("reviewer_ids", Code::Required))),
+        ("required_submissions", required("1"), None),
+        ("required_submissions", required("3"), None),
+        ("required_submissions", required("4"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", required("0"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", required("51"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", required("1.5"), Some(("required_submissions", Code::InvalidFormat))),
+        ("required_submissions", required("null"), Some(("required_submissions", Code::Required))),
+        ("status", "\"open\"".to_owned(), Some(("status", Code::ReadOnly))),
+        ("submitted_count", "0".to_owned(), Some(("submitted_count", Code::ReadOnly))),
+        ("reviewers", "[]".to_owned(), Some(("reviewers", Code::UnknownField))),
+    ];
+    check(GOOD, &table, |body| Draft::parse(body).err());
+}
+
+const SUBMITTED: &str = r#"{"reviewer_id":"emp_3","observations":[{"type":"strength","observation":"Listens."}]}"#;
+
+#[test]
+fn every_field_of_a_submission_has_its_bounds_and_says_in_which_observation() {
+    let one = |members: &str| format!(r#"[{{"type":"strength","observation":"x"}},{{{members}}}]"#);
+    let many = |count: usize| format!("[{}]", vec![r#"{"type":"strength","observation":"x"}"#; count].join(","));
+    let table = [
+        ("reviewer_id", "null".to_owned(), Some(("reviewer_id", Code::Required))),
+        ("observations", many(10), None),
+        ("observations", many(11), Some(("observations", Code::TooLong))),
+        ("observations", many(0), Some(("observations", Code::TooShort))),
+        ("observations", "null".to_owned(), Some(("observations", Code::Required))),
+        ("observations", "{}".to_owned(), Some(("observations", Code::InvalidFormat))),
+        ("observations", "[7]".to_owned(), Some(("observations[0]", Code::InvalidFormat))),
+        ("observations", one(r#""type":"strength""#), Some(("observations[1].observation", Code::Required))),
+        (
+            "observations",
+            one(r#""type":"praise","observation":"x""#),
+            Some(("observations[1].type", Code::InvalidEnum)),
+        ),
+        (
+            "observations",
+            one(r#""type":"strength","observation":"x","observation_date":"2026-03-02""#),
+            Some(("observations[1].observation_date", Code::OutOfRange)),
+        ),
+        (
+            "observations",
+            one(r#""type":"strength","observation":"x","author_id":"emp_3""#),
+            Some(("observations[1].author_id", Code::ReadOnly)),
+        ),
+        (
+            "observations",
+            one(r#""type":"strength","observation":"x","employee_id":"emp_2""#),
+            Some(("observations[1].employee_id", Code::ReadOnly)),
+        ),
+        (
+            "observations",
+            one(r#""type":"strength","observation":"x","a":1"#),
+            Some(("observations[1].a", Code::UnknownField)),
+        ),
+        ("status", "\"submitted\"".to_owned(), Some(("status", Code::UnknownField))),
+    ];
+    check(SUBMITTED, &table, |body| SubmissionDraft::parse(body, &assignment(), NOON.date()).err());
+}
+
+#[test]
+fn whom_an_assignment_names_must_be_there_and_whom_it_is_about_must_have_joined() {
+    let create = |known: &[(u128, people::Status)]| {
+        let body = format!(
+            r#"{{"employee_id":"{}","requester_id":"{}","title":"x","reviewer_ids":["{}","{}"]}}"#,
+            person(2),
+            person(9),
+            person(3),
+            person(4)
+        );
+        let found = References { people: known.iter().map(|(id, status)| (person(*id), *status)).collect() };
+        let draft = Draft::parse(object(&body)).unwrap();
+        assert_eq!(draft.people(), [2, 9, 3, 4].map(person));
+        Assignment::create(AssignmentId::from_ulid(Ulid(1)), draft, &found, NOON)
+    };
+    use people::Status::{Active, Deactivated, PendingInvite};
+    let decision = create(&[(2, Deactivated), (9, Active), (3, PendingInvite), (4, Active)]).unwrap();
+    assert_eq!((decision.events, decision.state.required_submissions), (vec![EventType::AssignmentCreated], 2));
+    let told: Vec<_> = decision.notices.iter().map(|it| it.to).collect();
+    assert_eq!(told, [3, 4].map(|it| Audience::Person(person(it))));
+    let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
+    let all = [missing("employee_id"), missing("requester_id"), missing("reviewer_ids"), missing("reviewer_ids")];
+    assert_eq!(named_in(create(&[]).unwrap_err()), all);
+    let invited = create(&[(2, PendingInvite), (9, Active), (3, Active), (4, Active)]).unwrap_err();
+    assert_eq!(named_in(invited), [("employee_id".to_owned(), Code::InvalidState)]);
+}
+
+fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
+    let one = r#"{"type":"strength","observation":"Listens."}"#;
+    let observations = vec![one; observations].join(",");
+    let body = format!(r#"{{"reviewer_id":"{}","observations":[{observations}]}}"#, person(reviewer));
+    SubmissionDraft::parse(object(&body), &assignment(), NOON.date()).unwrap()
+}
+
+fn submitted(
+    to: &Assignment,
+    draft: SubmissionDraft,
+) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), Refusal> {
+    let people = [2, 3, 4, 5, 9].map(|it| (person(it), people::Status::Active)).into();
+    let found = observation::References { people, ..Default::default() };
+    let next = std::cell::Cell::new(100);
+    let ids = || ObservationId::from_ulid(Ulid(next.replace(next.get() + 1)));
+    to.submit(draft, ids, &found, NOON)
+}
+
+#[test]
+fn a_submission_is_observations_by_the_reviewer_about_the_person() {
+    let (decision, observations) = submitted(&assignment(), submission_of(4, 2)).unwrap();
+    for it in &observations {
+        assert_eq!((it.state.employee_id, it.state.author_id), (person(2), Some(person(4))));
+        assert_eq!(
+            (it.events.as_slice(), it.audit.action),
+            (&[EventType::ObservationCreated][..], "observation.create")
+        );
+    }
+    let state = &decision.state;
+    assert_eq!((state.status, state.submitted_count, decision.events.as_slice()), (Status::Open, 1, &[][..]));
+    assert_eq!(state.submissions[1].observation_ids, [100, 101].map(|it| ObservationId::from_ulid(Ulid(it))));
+    let statuses = state.submissions.iter().map(|it| it.status);
+    use SubmissionStatus::{Pending, Submitted};
+    assert_eq!(statuses.collect::<Vec<_>>(), [Pending, Submitted, Pending]);
+    assert_eq!(decision.notices, []);
+}
+
+#[test]
+fn the_last_submission_that_is_required_completes_it_and_the_requester_is_told() {
+    let first = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    let last = submitted(&first, submission_of(3, 1)).unwrap().0;
+    assert_eq!((last.state.status, last.events), (Status::Completed, vec![EventType::AssignmentCompleted]));
+    assert_eq!(last.notices.iter().map(|it| it.to).collect::<Vec<_>>(), [Audience::Person(person(9))]);
+    let nobody = Assignment { requester_id: None, ..first };
+    assert_eq!(submitted(&nobody, submission_of(3, 1)).unwrap().0.notices, []);
+}
+
+#[test]
+fn every_status_meets_every_action_and_every_reviewer() {
+    let open = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    let completed = submitted(&open, submission_of(3, 1)).unwrap().0.state;
+    let canceled = open.cancel(NOON).unwrap();
+    assert_eq!((canceled.events.as_slice(), canceled.audit.action), (&[][..], "assignment.cancel"));
+    let canceled = canceled.state;
+    // Whether the first is allowed: a submission of one who has not, one who has, a stranger; a cancel.
+    let table = [
+        (&open, [Ok(()), Err(409), Err(422), Ok(())]),
+        (&completed, [Err(409), Err(409), Err(409), Err(409)]),
+        (&canceled, [Err(409), Err(409), Err(409), Err(409)]),
+    ];
+    let status = |refused| match refused {
+        Refusal::Conflict(_) => 409,
+        Refusal::Unprocessable(problems) => {
+            assert_eq!(named(&problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
+            422
+        }
+        other => panic!("{other:?}"),
+    };
+    for (from, wanted) in table {
+        let submit = |reviewer| submitted(from, submission_of(reviewer, 1)).map(drop).map_err(status);
+        let found = [submit(5), submit(4), submit(7), from.cancel(NOON).map(drop).map_err(status)];
+        assert_eq!(found, wanted, "{:?}", from.status);
+    }
+}
+
+#[test]
+fn what_an_observation_refers_to_is_refused_with_its_place() {
+    let body = r#"{"reviewer_id":"emp_00000000000000000000000003","observations":[
+        {"type":"strength","observation":"x"},
+        {"type":"strength","observation":"x","attribute_ids":["a","b"]}]}"#;
+    let draft = SubmissionDraft::parse(object(body), &assignment(), NOON.date()).unwrap();
+    let missing = ("observations[1].attribute_ids".to_owned(), Code::NotFoundInOrganization);
+    assert_eq!(named_in(submitted(&assignment(), draft).unwrap_err()), [missing.clone(), missing]);
+}
+
+fn caller(acts_for: Option<u128>) -> Caller {
+    Caller {
+        tenant: Tenant { organization: OrganizationId::from_ulid(Ulid(1)), environment: Environment::Live },
+        key: KeyId::from_ulid(Ulid(1)),
+        name: "Key".to_owned(),
+        scopes: Permissions::ALL,
+        level: AccessLevel::Standard,
+        person: acts_for.map(|it| BoundPerson { id: person(it), is_org_admin: false }),
+        expires_at: None,
+        quotas: Quotas::DEFAULT,
+    }
+}
+
+#[test]
+fn who_acts_for_a_person_asks_and_submits_as_that_person() {
+    let draft = |requester: &str| Draft::parse(with(GOOD, &[("requester_id", requester.to_owned())])).unwrap();
+    let own = format!("\"{}\"", person(9));
+    let table = [
+        (None, "null", Ok(None)),
+        (None, own.as_str(), Ok(Some(person(9)))),
+        (Some(9), "null", Ok(Some(person(9)))),
+        (Some(9), own.as_str(), Ok(Some(person(9)))),
+        (Some(8), own.as_str(), Err(Denied::ActsForPerson)),
+    ];
+    for (acts_for, requester, wanted) in table {
+        let asked = draft(requester).asked_by(&caller(acts_for));
+        assert_eq!(asked.map(|it| it.people().first().copied()), wanted, "{acts_for:?} {requester}");
+    }
+    let submission = submission_of(4, 1);
+    assert_eq!(submission.may_be_submitted_by(&caller(Some(4))), Ok(()));
+    assert_eq!(submission.may_be_submitted_by(&caller(None)), Ok(()));
+    assert_eq!(submission.may_be_submitted_by(&caller(Some(3))), Err(Denied::ActsForPerson));
+    let seen = [None, Some(9), Some(4), Some(2), Some(7)].map(|it| assignment().is_seen_by(it.map(person)));
+    assert_eq!(seen, [true, true, true, false, false], "not by the person it is about");
+}
+
+#[test]
+fn what_has_no_due_date_stands_last_and_within_no_bounds() {
+    use crate::params::Bounds;
+    let day = |text: &str| text.parse::<Date>().unwrap();
+    assert_eq!(assignment().due_by(), day("9999-12-31"));
+    let within = |gte, lte| Assignment::due_within(Bounds { gte, lte });
+    assert_eq!(within(None, None), Bounds::default());
+    let some = Some(day("2026-03-02"));
+    assert_eq!(within(some, None), Bounds { gte: some, lte: Some(day("9999-12-30")) });
+    assert_eq!(within(None, some), Bounds { gte: None, lte: some });
+}
+
+#[test]
+fn the_json_form_is_that_of_the_contract() {
+    let state = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    assert_eq!(
+        serde_json::to_string(&state).unwrap(),
+        r#"{"id":"asg_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","requester_id":"emp_00000000000000000000000009","title":"Before the review","instructions":null,"due_date":null,"reviewer_ids":["emp_00000000000000000000000003","emp_00000000000000000000000004","emp_00000000000000000000000005"],"required_submissions":2,"status":"open","submissions":[{"reviewer_id":"emp_00000000000000000000000003","status":"pending","observation_ids":[],"submitted_at":null},{"reviewer_id":"emp_00000000000000000000000004","status":"submitted","observation_ids":["obs_00000000000000000000000034"],"submitted_at":"2026-03-01T12:00:00.001Z"},{"reviewer_id":"emp_00000000000000000000000005","status":"pending","observation_ids":[],"submitted_at":null}],"submitted_count":1,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.001Z"}"#
+    );
+}

@@ -1,0 +1,324 @@
+//! Assignments and submissions: one change each, who sees them, and thirty at once (decisions B5, G).
+
+use candor_domain::access::AccessLevel;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::objectives::{Feed, key_for, person, walk};
+use crate::snapshots::shown;
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+const ABSENT: &str = "/v1/assignments/asg_00000000000000000000000001";
+
+/// Somebody who asks, somebody it is about, and reviewers.
+struct Cast {
+    requester: String,
+    employee: String,
+    reviewers: Vec<String>,
+}
+
+impl Cast {
+    async fn gather(world: &World, reviewers: usize) -> Self {
+        let requester = person(world, "requester", "manager", None).await;
+        let employee = person(world, "employee", "employee", Some(&requester)).await;
+        let mut cast = Self { requester, employee, reviewers: vec![] };
+        for number in 0..reviewers {
+            cast.reviewers.push(person(world, &format!("reviewer{number}"), "employee", None).await);
+        }
+        cast
+    }
+
+    /// Asks for feedback and answers the path of the assignment.
+    async fn ask(&self, world: &World, more: Value) -> String {
+        let mut body = json!({
+            "employee_id": self.employee, "requester_id": self.requester, "title": "Before the review",
+            "reviewer_ids": self.reviewers,
+        });
+        more.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
+        format!("/v1/assignments/{}", world.made("/v1/assignments", body).await)
+    }
+}
+
+fn submission(reviewer: &str, observations: usize) -> Value {
+    let one = |number: usize| json!({"type": "strength", "observation": format!("No. {number}")});
+    json!({"reviewer_id": reviewer, "observations": (0..observations).map(one).collect::<Vec<_>>()})
+}
+
+async fn submit(world: &World, path: &str, body: &Value) -> Answered {
+    world.post(&format!("{path}/submissions"), body.clone()).await
+}
+
+async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<Value>) -> Answered {
+    let request = world.bare(method, path).key(key);
+    match body {
+        Some(body) => request.json(&body).send().await,
+        None => request.send().await,
+    }
+}
+
+#[tokio::test]
+async fn the_life_of_an_assignment() {
+    let world = World::new().await;
+    let cast = Cast::gather(&world, 2).await;
+    let body = json!({
+        "employee_id": cast.employee, "requester_id": cast.requester, "title": "Before the review",
+        "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": cast.reviewers,
+    });
+    let created = world.post("/v1/assignments", body).await;
+    insta::assert_snapshot!("assignment_created", shown(&created));
+    let path = format!("/v1/assignments/{}", created.json()["id"].as_str().unwrap());
+    world.clock.advance_seconds(1);
+    let body = json!({
+        "reviewer_id": cast.reviewers[1],
+        "observations": [
+            {"type": "strength", "observation": "Kept calm on the day."},
+            {"type": "opportunity", "observation": "Asked for help late.", "impact": "A long night.", "observation_date": "2026-02-28"},
+        ],
+    });
+    insta::assert_snapshot!("submission", shown(&submit(&world, &path, &body).await));
+    insta::assert_snapshot!("submission_twice", shown(&submit(&world, &path, &body).await));
+    insta::assert_snapshot!("submission_of_a_stranger", shown(&submit(&world, &path, &submission("emp_1", 1)).await));
+    let bad = json!({"reviewer_id": cast.reviewers[0], "observations": [{"type": "praise", "author_id": "x"}]});
+    insta::assert_snapshot!("submission_invalid", shown(&submit(&world, &path, &bad).await));
+    world.clock.advance_seconds(1);
+    insta::assert_snapshot!(
+        "assignment_completed",
+        shown(&submit(&world, &path, &submission(&cast.reviewers[0], 1)).await)
+    );
+    insta::assert_snapshot!("assignment_canceled_late", shown(&world.post(&format!("{path}/cancel"), json!({})).await));
+    insta::assert_snapshot!("assignment_told", shown(&world.get("/v1/notifications").await));
+    insta::assert_snapshot!("assignment_audited", shown(&world.get("/v1/audit-log?limit=5").await));
+    let events = world.get("/v1/events?limit=100").await.json();
+    let events: Vec<_> = events["data"].as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap()).collect();
+    let observed = "observation.created";
+    assert_eq!(events[4..], ["assignment.created", observed, observed, observed, "assignment.completed"]);
+    let observations = walk(&world, &world.admin, "/v1/observations?limit=9&sort=created_at").await;
+    let authors: Vec<_> = observations.iter().map(|it| it["author_id"].as_str().unwrap()).collect();
+    assert_eq!(authors, [&cast.reviewers[1], &cast.reviewers[1], &cast.reviewers[0]]);
+    assert!(observations.iter().all(|it| it["employee_id"] == json!(cast.employee)));
+    let location = created.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
+    assert_eq!(world.get(&location).await.json()["status"], "completed");
+}
+
+#[tokio::test]
+async fn every_status_meets_every_request() {
+    let world = World::new().await;
+    let cast = Cast::gather(&world, 3).await;
+    let status = async |state: &str, request: &str| {
+        let path = cast.ask(&world, json!({"required_submissions": 2})).await;
+        let done = async |body| assert_eq!(submit(&world, &path, &body).await.status, 200);
+        done(submission(&cast.reviewers[0], 1)).await;
+        match state {
+            "completed" => done(submission(&cast.reviewers[1], 1)).await,
+            "canceled" => assert_eq!(world.post(&format!("{path}/cancel"), json!({})).await.status, 200),
+            _ => {}
+        }
+        assert_eq!(world.get(&path).await.json()["status"], state);
+        let before = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
+        let answered = match request {
+            "cancel" => world.post(&format!("{path}/cancel"), json!({})).await,
+            "new" => submit(&world, &path, &submission(&cast.reviewers[2], 1)).await,
+            "again" => submit(&world, &path, &submission(&cast.reviewers[0], 1)).await,
+            "stranger" => submit(&world, &path, &submission(&cast.employee, 1)).await,
+            _ => {
+                let mut body = submission(&cast.reviewers[2], 2);
+                body["observations"][1]["attribute_ids"] = json!(["attr_1"]);
+                submit(&world, &path, &body).await
+            }
+        };
+        let after = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
+        assert_eq!(answered.status == 200, before != after, "{state} {request}: a refusal leaves nothing");
+        answered.status
+    };
+    let requests = ["cancel", "new", "again", "stranger", "unknown attribute"];
+    for (state, wanted) in [("open", [200, 200, 409, 422, 422]), ("completed", [409; 5]), ("canceled", [409; 5])] {
+        for (request, wanted) in requests.into_iter().zip(wanted) {
+            assert_eq!(status(state, request).await, wanted, "{state} × {request}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn thirty_submissions_at_once_complete_it_exactly_once() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world, 30).await;
+        let mut feed = Feed::from_now(world).await;
+        let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
+        let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 2)).collect();
+        let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
+        for answered in &answers {
+            assert_eq!(answered.status, 200, "{}: {}", it.name, answered.text());
+        }
+        let completed = answers.iter().filter(|it| it.json()["status"] == "completed").count();
+        let now = world.get(&path).await.json();
+        assert_eq!(
+            (completed, &now["status"], &now["submitted_count"]),
+            (1, &json!("completed"), &json!(30)),
+            "{}",
+            it.name
+        );
+        let mut events = feed.all("").await;
+        events.retain(|it| it["event"] != "summary.created");
+        let count = |name: &str| events.iter().filter(|it| it["event"] == name).count();
+        assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", it.name);
+        let last = events.last().unwrap();
+        assert_eq!((&last["event"], &last["data"]), (&json!("assignment.completed"), &now), "{}", it.name);
+        let told =
+            walk(world, &world.admin, &format!("/v1/notifications?limit=9&filter[recipient_id]={}", cast.requester))
+                .await;
+        assert_eq!(told.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["assignment.completed"], "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world, 30).await;
+        let path = cast.ask(world, json!({"required_submissions": 2})).await;
+        let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 1)).collect();
+        let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
+        let with = |status: u16| answers.iter().filter(|it| it.status == status).count();
+        assert_eq!((with(200), with(409)), (2, 28), "{}", it.name);
+        let made =
+            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
+        assert_eq!(made.len(), 2, "{}: those who come too late leave no observation", it.name);
+    }
+}
+
+#[tokio::test]
+async fn of_thirty_submissions_of_one_reviewer_one_counts() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world, 2).await;
+        let path = cast.ask(world, json!({})).await;
+        let body = submission(&cast.reviewers[0], 1);
+        let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
+        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", it.name);
+        let made =
+            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
+        assert_eq!(made.len(), 1, "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world, 2).await;
+        let admin = person(world, "admin", "org_admin", None).await;
+        let stranger = person(world, "stranger", "manager", None).await;
+        let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
+        let callers = [
+            ("the requester", key(&cast.requester).await, true),
+            ("a reviewer", key(&cast.reviewers[1]).await, true),
+            ("whom it is about", key(&cast.employee).await, false),
+            ("a stranger", key(&stranger).await, false),
+            ("an org admin", key(&admin).await, true),
+            ("the organization", world.admin.clone(), true),
+        ];
+        for (name, key, sees) in callers {
+            let case = format!("{}: {name}", it.name);
+            let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
+            let id = path.rsplit('/').next().unwrap().to_owned();
+            let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
+            let answered = send(world, &key, "GET", &path, None).await;
+            assert_eq!(answered.status, if sees { 200 } else { 404 }, "{case}");
+            assert!(sees || answered.without_request_id() == nothing, "{case}: as if it were absent");
+            for filter in [
+                "".to_owned(),
+                "&sort=due_date".to_owned(),
+                "&filter[status]=open".to_owned(),
+                format!("&filter[employee_id]={}", cast.employee),
+                format!("&filter[reviewer_id]={}", cast.reviewers[0]),
+                format!("&filter[requester_id]={}&sort=-updated_at", cast.requester),
+            ] {
+                let listed = walk(world, &key, &format!("/v1/assignments?limit=3{filter}")).await;
+                assert_eq!(listed.iter().any(|it| it["id"] == json!(id)), sees, "{case}: {filter}");
+            }
+            let own = if name == "a reviewer" { &cast.reviewers[1] } else { &cast.reviewers[0] };
+            let speaks = matches!(name, "a reviewer" | "an org admin" | "the organization");
+            let wanted = if !sees {
+                404
+            } else if speaks {
+                200
+            } else {
+                403
+            };
+            let body = Some(submission(own, 1));
+            let answered = send(world, &key, "POST", &format!("{path}/submissions"), body).await;
+            assert_eq!(answered.status, wanted, "{case}: {}", answered.text());
+            let canceled = send(world, &key, "POST", &format!("{path}/cancel"), None).await;
+            assert_eq!(canceled.status, if sees { 200 } else { 404 }, "{case}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_acts_for_a_person_asks_as_that_person() {
+    let world = World::new().await;
+    let cast = Cast::gather(&world, 1).await;
+    let key = key_for(&world, &cast.requester, AccessLevel::Standard).await;
+    let ask = async |requester: Value| {
+        let body = json!({
+            "employee_id": cast.employee, "requester_id": requester, "title": "x", "reviewer_ids": cast.reviewers,
+        });
+        send(&world, &key, "POST", "/v1/assignments", Some(body)).await
+    };
+    for requester in [json!(cast.requester), Value::Null] {
+        let made = ask(requester).await;
+        assert_eq!((made.status, &made.json()["requester_id"]), (201, &json!(cast.requester)));
+    }
+    assert_eq!(ask(json!(cast.employee)).await.refusal(), (403, "permission_denied".to_owned()));
+}
+
+#[tokio::test]
+async fn assignments_are_listed_in_every_order_and_by_every_filter() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world, 3).await;
+        let other = person(world, "other", "employee", None).await;
+        let mut all = vec![];
+        for (number, due) in
+            [Some("2026-05-01"), None, Some("2026-04-01"), Some("2026-05-01"), None].into_iter().enumerate()
+        {
+            let requester = if number % 2 == 0 { &cast.requester } else { &cast.reviewers[0] };
+            let employee = if number < 3 { &cast.employee } else { &other };
+            let more = json!({"due_date": due, "requester_id": requester, "employee_id": employee,
+                              "reviewer_ids": &cast.reviewers[number % 2..=1 + number % 2]});
+            all.push(cast.ask(world, more).await.rsplit('/').next().unwrap().to_owned());
+        }
+        world.post(&format!("/v1/assignments/{}/cancel", all[0]), json!({})).await;
+        submit(world, &format!("/v1/assignments/{}", all[2]), &submission(&cast.reviewers[0], 1)).await;
+        submit(world, &format!("/v1/assignments/{}", all[2]), &submission(&cast.reviewers[1], 1)).await;
+        let listed = async |query: &str| {
+            let found = walk(world, &world.admin, &format!("/v1/assignments?limit=2{query}")).await;
+            let place = |it: &Value| all.iter().position(|id| *it == json!(id)).unwrap();
+            found.iter().map(|it| place(&it["id"])).collect::<Vec<_>>()
+        };
+        let table = [
+            ("".to_owned(), vec![4, 3, 2, 1, 0]),
+            ("&sort=created_at".to_owned(), vec![0, 1, 2, 3, 4]),
+            ("&sort=due_date".to_owned(), vec![2, 0, 3, 1, 4]),
+            ("&sort=-due_date".to_owned(), vec![4, 1, 3, 0, 2]),
+            ("&sort=updated_at".to_owned(), vec![1, 3, 4, 0, 2]),
+            ("&filter[status]=open".to_owned(), vec![4, 3, 1]),
+            ("&filter[status]=completed&filter[status]=canceled".to_owned(), vec![2, 0]),
+            (format!("&filter[employee_id]={other}"), vec![4, 3]),
+            (format!("&filter[requester_id]={}", cast.requester), vec![4, 2, 0]),
+            (format!("&filter[requester_id]={}&sort=due_date", cast.requester), vec![2, 0, 4]),
+            (format!("&filter[reviewer_id]={}", cast.reviewers[0]), vec![4, 2, 0]),
+            (format!("&filter[reviewer_id]={}", cast.reviewers[1]), vec![4, 3, 2, 1, 0]),
+            (format!("&filter[reviewer_id]={}&filter[status]=open", cast.reviewers[2]), vec![3, 1]),
+            ("&filter[due_date][gte]=2026-04-02&sort=due_date".to_owned(), vec![0, 3]),
+            ("&filter[due_date][lte]=2026-04-30".to_owned(), vec![2]),
+            ("&filter[reviewer_id]=nonsense".to_owned(), vec![]),
+        ];
+        for (query, wanted) in table {
+            assert_eq!(listed(&query).await, wanted, "{}: {query}", it.name);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Assignments and their submissions (decision G).
+
+use std::collections::BTreeSet;
+
+use candor_domain::assignment::{Assignment, Draft, Filter, References, SubmissionDraft};
+use candor_domain::id::AssignmentId;
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{Require, StorageExt, Versioned, rows};
+
+use crate::change::Planned;
+use crate::reply::Reply;
+use crate::shell::or_not_found;
+use crate::{Call, Error, Shell, expand, observations};
+
+/// `GET /assignments`: what the caller sees, filtered in the store.
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let listing = rows::assignments::list(&request.filter, call.caller.acts_for(), request.sort, &request.page);
+    expand::plain_page(shell, call, &request, listing).await
+}
+
+/// `GET /assignments/{id}`
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
+    expand::plain(call, &seen(shell, call, id).await?)
+}
+
+/// The assignment, if the caller sees it (decision B5).
+pub(crate) async fn visible(
+    shell: &Shell,
+    call: &Call,
+    id: AssignmentId,
+) -> Result<Option<Versioned<Assignment>>, Error> {
+    let stored = shell.store.row::<Assignment>(call.caller.tenant, id).await?;
+    Ok(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))
+}
+
+async fn seen(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Versioned<Assignment>, Error> {
+    or_not_found(visible(shell, call, id).await?)
+}
+
+/// `POST /assignments`
+///
+/// # Errors
+/// Invalid fields, another requester than the caller acts for, people who are not there; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?.asked_by(&call.caller)?;
+        let people = shell.store.rows::<Employee>(call.caller.tenant, &draft.people()).await?;
+        let found = References { people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect() };
+        Ok(Planned::of(Assignment::create(shell.id(at), draft, &found, at)?))
+    };
+    shell.create(call, "/assignments", decide).await
+}
+
+/// `POST /assignments/{id}/cancel`
+///
+/// # Errors
+/// Not found, not open; see [`Error`].
+pub async fn cancel(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, id).await?;
+        call.admit_act(stored.version)?;
+        let decision = stored.value.cancel(at)?;
+        Ok((stored, Planned::of(decision)))
+    };
+    shell.act(call, decide).await
+}
+
+/// `POST /assignments/{id}/submissions`: the observations, their events and what becomes of the assignment are one change.
+///
+/// # Errors
+/// Not found, invalid fields, another reviewer than the caller acts for, not open, a reviewer who is not asked or has
+/// submitted already, references that do not hold; see [`Error`].
+pub async fn submit(shell: &Shell, call: &Call, id: AssignmentId, body: Object) -> Result<Reply, Error> {
+    let _turn = shell.submission_lock(id).await;
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, id).await?;
+        let draft = call.admit(stored.version, || SubmissionDraft::parse(body.clone(), &stored.value, at.date()))?;
+        draft.may_be_submitted_by(&call.caller)?;
+        let found = observations::named(shell, call, &draft.observations).await?;
+        let (decision, observed) = stored.value.submit(draft, || shell.id(at), &found, at)?;
+        let attributes: BTreeSet<_> = observed.iter().flat_map(|it| it.state.attribute_ids.iter().copied()).collect();
+        let mut planned = Planned::of(decision).requiring(attributes.into_iter().map(Require::AttributeOpen));
+        for it in observed {
+            planned = planned.adding(shell, call, it, at)?;
+        }
+        Ok((stored, planned))
+    };
+    shell.act(call, decide).await
+}

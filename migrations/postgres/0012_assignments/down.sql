@@ -1,0 +1,2 @@
+DROP TABLE assignment_people;
+DROP TABLE assignments;

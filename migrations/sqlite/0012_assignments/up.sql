@@ -1,0 +1,38 @@
+-- `due_by` is the due date, or the last day there is, so that what has none stands at the end. `submissions` has those
+-- who have submitted.
+CREATE TABLE assignments (
+    tenant_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    employee_id BLOB NOT NULL,
+    requester_id BLOB,
+    title TEXT NOT NULL,
+    instructions TEXT,
+    due_date INTEGER,
+    reviewer_ids BLOB NOT NULL,
+    required_submissions INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    submissions TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    due_by INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT assignments_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
+    CONSTRAINT assignments_requester FOREIGN KEY (tenant_id, requester_id) REFERENCES employees (tenant_id, id)
+) STRICT;
+CREATE INDEX assignments_by_created_at ON assignments (tenant_id, status, created_at, id);
+CREATE INDEX assignments_by_due_by ON assignments (tenant_id, status, due_by, id);
+CREATE INDEX assignments_by_updated_at ON assignments (tenant_id, status, updated_at, id);
+CREATE INDEX assignments_by_employee ON assignments (tenant_id, employee_id, status, created_at, id);
+CREATE INDEX assignments_by_requester ON assignments (tenant_id, requester_id, status, created_at, id);
+
+-- Who has to do with an assignment, and so sees it. A person who asked for it has the highest bit of the id set, which is
+-- clear in an id, and so has no foreign key.
+CREATE TABLE assignment_people (
+    tenant_id BLOB NOT NULL,
+    person BLOB NOT NULL,
+    assignment_id BLOB NOT NULL,
+    PRIMARY KEY (tenant_id, person, assignment_id),
+    CONSTRAINT assignment_people_assignment FOREIGN KEY (tenant_id, assignment_id) REFERENCES assignments (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX assignment_people_by_assignment ON assignment_people (tenant_id, assignment_id, person);
