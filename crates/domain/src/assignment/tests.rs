@@ -241,13 +241,13 @@ fn every_status_meets_every_action_and_every_reviewer() {
         (&completed, [Err(409), Err(409), Err(409), Err(409)]),
         (&canceled, [Err(409), Err(409), Err(409), Err(409)]),
     ];
-    let status = |refused| match refused {
+    let status = |refused: Refusal| match &refused {
         Refusal::Conflict(_) => 409,
         Refusal::Unprocessable(problems) => {
-            assert_eq!(named(&problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
+            assert_eq!(named(problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
             422
         }
-        other => panic!("{other:?}"),
+        Refusal::Invalid(_) | Refusal::NotFound | Refusal::Denied(_) => panic!("{refused:?}"),
     };
     for (from, wanted) in table {
         let submit = |reviewer| submitted(from, submission_of(reviewer, 1)).map(drop).map_err(status);
