@@ -118,6 +118,13 @@ impl EventType {
             | Self::ObservationArchived
             | Self::ObservationRestored
             | Self::ConversationMessageCreated
+            | Self::SummaryCreated
+            | Self::SummaryUpdated
+            | Self::SummarySubmitted
+            | Self::SummaryApproved
+            | Self::SummaryShared
+            | Self::SummaryArchived
+            | Self::SummaryFeedbackSubmitted
             | Self::ObjectiveCreated
             | Self::ObjectiveStatusChanged
             | Self::ObjectiveUpdated
@@ -130,13 +137,6 @@ impl EventType {
             | Self::EmployeeReactivated
             | Self::EmployeeRehired
             | Self::TestPing => true,
-            Self::SummaryCreated
-            | Self::SummaryUpdated
-            | Self::SummarySubmitted
-            | Self::SummaryApproved
-            | Self::SummaryShared
-            | Self::SummaryArchived
-            | Self::SummaryFeedbackSubmitted => false,
         }
     }
 

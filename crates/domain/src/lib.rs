@@ -28,6 +28,7 @@ pub mod refusal;
 pub mod rule;
 pub mod secret;
 pub mod signature;
+pub mod summary;
 pub mod text;
 pub mod time;
 pub mod webhook;

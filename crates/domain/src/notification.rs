@@ -36,6 +36,18 @@ pub enum Type {
     /// Somebody wrote in a conversation.
     #[strum(to_string = "conversation.message")]
     ConversationMessage,
+    /// A summary waits for a review.
+    #[strum(to_string = "summary.pending_review")]
+    SummaryPendingReview,
+    /// A summary was sent back, with the reason.
+    #[strum(to_string = "summary.returned")]
+    SummaryReturned,
+    /// A summary was shared with the person it is about.
+    #[strum(to_string = "summary.shared")]
+    SummaryShared,
+    /// The person it is about gave feedback on a summary.
+    #[strum(to_string = "summary.feedback_submitted")]
+    SummaryFeedbackSubmitted,
     /// A webhook subscription was disabled because its deliveries kept failing.
     #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,

@@ -56,7 +56,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => None,
+        Condition::Within(..) | Condition::Reach(..) | Condition::Without(..) | Condition::Tagged(..) => None,
     }))
 }
 
@@ -121,6 +121,7 @@ fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),
         Condition::Tagged(members, _) => Some(parameter(table, members.member)),
         Condition::Reach(..)
+        | Condition::Without(..)
         | Condition::Is(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)

@@ -74,6 +74,8 @@ pub enum Condition {
     Within(Column, EmployeeId),
     /// The column names this person, or a direct or indirect report of theirs.
     Reach(Column, EmployeeId),
+    /// The column names nobody who reports to this person, directly or indirectly.
+    Without(Column, EmployeeId),
     /// The row has any of these tags.
     Tagged(MemberTable, Vec<[u8; 16]>),
 }

@@ -69,7 +69,12 @@ pub struct ListPlan {
 pub const fn is_elsewhere(condition: &Condition) -> bool {
     match condition {
         Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => true,
-        Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => false,
+        // What is left out says nothing about where the others are.
+        Condition::Is(..)
+        | Condition::OneOf(..)
+        | Condition::AtLeast(..)
+        | Condition::AtMost(..)
+        | Condition::Without(..) => false,
     }
 }
 
@@ -116,7 +121,11 @@ impl Fact {
             Condition::Tagged(..) => {
                 share(limits.tagged, Way::Gather(at)).or_else(|| share(limits.hashed, Way::Hashed))
             }
-            Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => None,
+            Condition::Is(..)
+            | Condition::OneOf(..)
+            | Condition::AtLeast(..)
+            | Condition::AtMost(..)
+            | Condition::Without(..) => None,
         }
     }
 }
@@ -176,7 +185,8 @@ fn has_firsts(listing: &Listing, at: usize) -> bool {
             | Condition::Is(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
-            | Condition::AtMost(..),
+            | Condition::AtMost(..)
+            | Condition::Without(..),
         )
         | None => false,
     }

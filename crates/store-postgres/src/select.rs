@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Kind;
-use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Table, Type};
+use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Related, Stored, Table, Type};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{self, Found, ID, RowKind, Rows};
 use candor_port_storage::store::{Read, StorageError};
@@ -22,8 +22,21 @@ impl From<StorageError> for Failure {
 /// The columns that [`versioned`] reads, each with a prefix such as `t.`.
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let version = table.versioned.then_some("version");
-    let names = table.read().map(|it| it.name).chain(version);
-    names.map(|it| format!("{prefix}{it}")).collect::<Vec<_>>().join(", ")
+    let plain = |name: &str| format!("{prefix}{name}");
+    let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
+    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row)));
+    names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a side table ties to a row, by the row's prefix. Each is looked up by its key: OFFSET 0 keeps the planner from
+/// joining, whose cost it cannot know.
+fn related(it: &Related, row: &str) -> String {
+    let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
+    format!(
+        "ARRAY(SELECT l.{ids} FROM {name} AS l WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id \
+         AND EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} \
+         AND o.archived = {archived} OFFSET 0) ORDER BY l.{ids})"
+    )
 }
 
 /// Reads the [`columns`] of a resource.

@@ -136,6 +136,9 @@ impl Schema {
                 table.columns.extend(Table::read(item).columns);
                 table.columns.sort();
             }
+            ["ALTER", "TABLE", name, "DROP", "COLUMN", column] => {
+                self.tables.get_mut(name).unwrap().columns.retain(|it| it.name != column);
+            }
             ["ALTER", "TABLE", _, "SET", ..] => {}
             _ => panic!("this comparison does not understand: {statement}"),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::Kind;
-use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Stored, Table};
+use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Related, Stored, Table};
 use candor_port_storage::read::{Found, ID, RowKind, versioned};
 use candor_port_storage::{AnyRow, CommitError, StorageError, Version, Versioned, Wanted};
 
@@ -29,9 +29,8 @@ impl Statements {
     pub(crate) fn of(table: &Table) -> Self {
         let name = table.name;
         let version = table.versioned.then_some("version");
-        let columns: Vec<_> = table.read().map(|it| it.name).chain(version).collect();
         let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
-        let columns = columns.join(", ");
+        let columns = columns(table, "");
         let values = vec!["?"; written.len()].join(", ");
         let changes: Vec<_> = written.iter().skip(1).map(|it| format!("{it} = ?")).collect();
         Self {
@@ -47,6 +46,30 @@ impl Statements {
     pub(crate) fn insert(&self) -> Arc<str> {
         Arc::clone(&self.insert)
     }
+}
+
+/// What is read of a row, the version last, each with a prefix such as `t.`.
+pub(crate) fn columns(table: &Table, prefix: &str) -> String {
+    let plain = |name: &str| format!("{prefix}{name}");
+    let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
+    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row)));
+    names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
+}
+
+/// How many values these are.
+pub(crate) fn read_of(table: &Table) -> usize {
+    table.read().count() + table.related.len() + usize::from(table.versioned)
+}
+
+/// What a side table ties to a row, by the row's prefix.
+fn related(it: &Related, row: &str) -> String {
+    let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
+    let archived = i32::from(archived);
+    format!(
+        "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '' ORDER BY l.{ids})) FROM {name} l \
+         WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id AND EXISTS (SELECT 1 FROM {table} o \
+         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived})), x'')"
+    )
 }
 
 fn names(columns: &'static [Column]) -> impl Iterator<Item = &'static str> {

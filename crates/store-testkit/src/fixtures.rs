@@ -16,6 +16,7 @@ use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
+use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
@@ -158,6 +159,32 @@ impl Fixtures {
     pub fn message(&self, conversation_id: ConversationId, author_id: EmployeeId) -> Message {
         let (id, number) = (self.id(), self.number());
         Message { id, conversation_id, author_id, body: format!("Message {number}"), created_at: self.clock.now() }
+    }
+
+    /// A draft about a person, whom nobody in particular wrote about.
+    pub fn summary(&self, employee_id: EmployeeId) -> Summary {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Summary {
+            id,
+            employee_id,
+            author_id: None,
+            title: format!("Summary {number}"),
+            body: String::new(),
+            period_start: None,
+            period_end: None,
+            status: summary::Status::Draft,
+            included_objective_ids: vec![],
+            included_observation_ids: vec![],
+            employee_feedback: None,
+            submitted_at: None,
+            approved_at: None,
+            shared_at: None,
+            archived_at: None,
+            created_at: at,
+            updated_at: at,
+            archived_observation_ids: vec![],
+        }
     }
 
     /// A notification to a person, not read.

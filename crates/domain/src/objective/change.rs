@@ -82,7 +82,8 @@ pub struct OwnerFound {
     pub in_reach: bool,
 }
 
-fn backwards(start: Date, end: Date) -> Option<Flaw> {
+/// The flaw of a period that ends before it starts.
+pub(crate) fn backwards(start: Date, end: Date) -> Option<Flaw> {
     (end < start).then(|| Flaw::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
 }
 

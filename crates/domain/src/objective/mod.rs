@@ -5,6 +5,7 @@ mod lifecycle;
 mod list;
 mod sight;
 
+pub(crate) use change::backwards;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, OwnerFound, Patch};
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};

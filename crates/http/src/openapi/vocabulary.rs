@@ -73,11 +73,12 @@ fn event_types() -> Member {
         let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
         some.map(|it| it.word()).collect::<Vec<_>>()
     };
+    let mut about = "The types of events. More are added over time; pass over those you do not know.".to_owned();
     let later = named(false).join("`, `");
-    let (name, mut schema) = of::<EventType>(&format!(
-        "The types of events. More are added over time; pass over those you do not know. Nothing fires `{later}` yet; \
-         subscribing to them is possible beforehand."
-    ));
+    if !later.is_empty() {
+        about.push_str(&format!(" Nothing fires `{later}` yet; subscribing to them is possible beforehand."));
+    }
+    let (name, mut schema) = of::<EventType>(&about);
     schema["x-live"] = json!(named(true));
     (name, schema)
 }

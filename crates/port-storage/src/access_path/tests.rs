@@ -9,6 +9,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds, Params};
 use candor_domain::people::{self, Employee};
+use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
@@ -170,6 +171,45 @@ fn the_audit_log_is_answered_by_target_actor_or_action() {
     assert_eq!(named(both), ["filter[action]"]);
     let many: Vec<_> = (0..9).map(|it| it.to_string()).collect();
     assert_eq!(named(audit::Filter { actions: many, ..none }), ["filter[action]"]);
+}
+
+#[test]
+fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
+    let none: [(&str, Vec<String>); 0] = [];
+    let (all, person) = (summary::Filter::default(), Some(someone()));
+    let filters = [
+        all.clone(),
+        summary::Filter { employee_id: person, ..all.clone() },
+        summary::Filter { author_id: person, ..all.clone() },
+        summary::Filter { manager_id: person, ..all.clone() },
+        summary::Filter { statuses: vec![summary::Status::Shared, summary::Status::Archived], ..all.clone() },
+        summary::Filter { employee_id: person, statuses: vec![summary::Status::Shared], ..all.clone() },
+        summary::Filter { included_objective_id: Some(Id::from_bytes([7; 16])), ..all.clone() },
+        summary::Filter { included_observation_id: Some(Id::from_bytes([8; 16])), ..all.clone() },
+    ];
+    for filter in filters {
+        for acts_for in [None, person] {
+            let slow = slow::<Summary>(|it| rows::summaries::list(&filter, acts_for, it, &PAGE));
+            // Of one person's summaries another sees those that they wrote: these are few, and each is looked at.
+            let is_looked_at = acts_for.is_some() && (filter.employee_id.is_some() || filter.author_id.is_some());
+            assert!(is_looked_at || slow == none, "{filter:?} {acts_for:?}: {slow:?}");
+        }
+    }
+    let both = summary::Filter { employee_id: person, author_id: person, ..all };
+    assert_eq!(slow::<Summary>(|it| rows::summaries::list(&both, None, it, &PAGE)).len(), Summary::sorts().count());
+}
+
+#[test]
+fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_in() {
+    let [me, other] = [1, 2].map(|it| EmployeeId::from_bytes([it; 16]));
+    let all = summary::Filter::default();
+    let parts = |filter: summary::Filter| {
+        rows::summaries::list(&filter, Some(me), Sort::down(SortBy::CreatedAt), &PAGE).parts().len()
+    };
+    assert_eq!(parts(all.clone()), 3);
+    assert_eq!(parts(summary::Filter { statuses: vec![summary::Status::Draft], ..all.clone() }), 2);
+    assert_eq!(parts(summary::Filter { employee_id: Some(other), ..all.clone() }), 2);
+    assert_eq!(parts(summary::Filter { author_id: Some(other), ..all }), 2);
 }
 
 #[test]

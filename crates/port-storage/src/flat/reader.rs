@@ -35,7 +35,8 @@ impl<'a> Reader<'a> {
     /// The error that names the column read last.
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> StorageError {
-        let column = self.table.read().nth(self.at.wrapping_sub(1)).map_or("version", |it| it.name);
+        let mut names = self.table.read().map(|it| it.name).chain(self.table.related.iter().map(|it| it.name));
+        let column = names.nth(self.at.wrapping_sub(1)).unwrap_or("version");
         StorageError::Corrupt { table: self.table.name, column, reason: reason.into() }
     }
 

@@ -17,6 +17,8 @@ pub struct Table {
     /// What is read behind the columns and never written with the value: facts that narrow calls write, and that do
     /// not count the version up.
     pub recorded: &'static [Column],
+    /// What is read behind these from other tables, and stands in no column of this one.
+    pub related: &'static [Related],
     /// Whether rows change; then the last column is `version`.
     pub versioned: bool,
     /// A side table by which rows are found.
@@ -82,6 +84,7 @@ impl Table {
             columns: &[],
             derived: &[],
             recorded: &[],
+            related: &[],
             versioned: true,
             members: None,
             indexes: &[],
@@ -103,7 +106,7 @@ impl Table {
         has(self.columns, column) || has(self.derived, column) || has(self.recorded, column)
     }
 
-    /// The columns that are read, in their order.
+    /// The columns of the table that are read, in their order.
     pub fn read(&self) -> impl Iterator<Item = &'static Column> {
         self.columns.iter().chain(self.recorded)
     }
@@ -138,4 +141,22 @@ pub struct MemberTable {
     pub owner: &'static str,
     /// The column with the tag.
     pub member: &'static str,
+}
+
+/// Ids of rows of another table that a side table ties to a row, in their order. They are looked up by an index whenever
+/// the row is read, so they are never out of date, and whoever ties rows together need not write both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Related {
+    /// What it is called where a stored value is corrupt.
+    pub name: &'static str,
+    /// The side table.
+    pub members: MemberTable,
+    /// The column of the side table with the row's id.
+    pub by: &'static str,
+    /// The column of the side table with the ids that are read.
+    pub ids: &'static str,
+    /// The table that these are the ids of.
+    pub table: &'static str,
+    /// Whether those of archived rows are wanted, or those of the others.
+    pub archived: bool,
 }

@@ -15,6 +15,7 @@ pub mod notifications;
 pub mod objectives;
 pub mod observations;
 pub mod organizations;
+pub mod summaries;
 pub mod webhooks;
 
 pub use deliveries::{JOB_TABLE, read_job};

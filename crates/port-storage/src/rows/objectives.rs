@@ -6,7 +6,8 @@ use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 
 use super::column;
-use crate::flat::{Cell, Cells, Column, Index, Reader, Stored, Table, Type};
+use super::summaries::INCLUDES;
+use crate::flat::{Cell, Cells, Column, Index, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::store::StorageError;
 
@@ -20,7 +21,6 @@ const TABLE: Table = Table {
         column("status", Type::Text),
         column("period_start", Type::Date),
         column("period_end", Type::Date),
-        column("linked_summary_ids", Type::Ids),
         column("created_at", Type::Time),
         column("updated_at", Type::Time),
         column("submitted_at", Type::Time),
@@ -30,6 +30,14 @@ const TABLE: Table = Table {
         column("held_back", Type::Flag),
     ],
     derived: &[column("shelf", Type::Text), column("scope_status", Type::Text), column("due_on", Type::Date)],
+    related: &[Related {
+        name: "linked_summary_ids",
+        members: INCLUDES,
+        by: INCLUDES.member,
+        ids: INCLUDES.owner,
+        table: "summaries",
+        archived: false,
+    }],
     indexes: &[
         Index::on(&["shelf", "period_end", "id"]),
         Index::on(&["scope_status", "period_end", "id"]),
@@ -73,7 +81,6 @@ impl Stored for Objective {
         out.word(self.status);
         out.put(Cell::Date(self.period_start));
         out.put(Cell::Date(self.period_end));
-        out.ids(&self.linked_summary_ids);
         out.time(self.created_at);
         out.time(self.updated_at);
         out.opt_time(self.submitted_at);
@@ -87,7 +94,7 @@ impl Stored for Objective {
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
-        Ok(Self {
+        let mut it = Self {
             id: row.id()?,
             scope: row.word()?,
             owner_id: row.id()?,
@@ -96,7 +103,7 @@ impl Stored for Objective {
             status: row.word()?,
             period_start: row.date()?,
             period_end: row.date()?,
-            linked_summary_ids: row.ids()?,
+            linked_summary_ids: vec![],
             created_at: row.time()?,
             updated_at: row.time()?,
             submitted_at: row.opt_time()?,
@@ -104,7 +111,9 @@ impl Stored for Objective {
             completed_at: row.opt_time()?,
             reviewed: row.opt_parse(|text| serde_json::from_str(text).ok())?,
             held_back: row.flag()?,
-        })
+        };
+        it.linked_summary_ids = row.ids()?;
+        Ok(it)
     }
 }
 

@@ -8,7 +8,6 @@ mod delivery;
 mod fan_out;
 mod idempotency;
 mod master_key;
-mod objectives;
 mod people;
 mod retention;
 mod support;

@@ -164,6 +164,7 @@ fn reaching(condition: &Condition) -> Option<[u8; 16]> {
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
         | Condition::Within(..)
+        | Condition::Without(..)
         | Condition::Tagged(..) => None,
     }
 }
@@ -182,6 +183,7 @@ fn is_unanswerable(condition: &Condition) -> bool {
         | Condition::AtMost(..)
         | Condition::Within(..)
         | Condition::Reach(..)
+        | Condition::Without(..)
         | Condition::Tagged(..) => false,
     }
 }

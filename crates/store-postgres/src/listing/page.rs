@@ -199,6 +199,14 @@ impl PageSql {
                 Condition::OneOf(column, cells) => {
                     format!("r.{} = ANY({})", column.name, self.sql.many(column.kind, cells.iter().cloned()))
                 }
+                Condition::Without(column, manager) => {
+                    let (tenant, manager) = (&self.tenant, self.sql.id(manager.to_bytes()));
+                    format!(
+                        "NOT EXISTS (SELECT 1 FROM reporting_lines AS l WHERE l.tenant_id = {tenant} \
+                         AND l.ancestor_id = {manager} AND l.descendant_id = r.{} OFFSET 0)",
+                        column.name
+                    )
+                }
                 Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => continue,
             });
         }
@@ -235,7 +243,11 @@ impl PageSql {
                         format!("{} AS l WHERE l.tenant_id = {tenant} AND l.{member} = ANY({tags})", members.name);
                     (rows, members.owner, "id", None)
                 }
-                Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
+                Condition::Is(..)
+                | Condition::OneOf(..)
+                | Condition::AtLeast(..)
+                | Condition::AtMost(..)
+                | Condition::Without(..) => continue,
             };
             let by_index = format!("EXISTS (SELECT 1 FROM {rows} AND l.{owner} = r.{of} OFFSET 0)");
             let hashed = format!("(r.{of} IN (SELECT l.{owner} FROM {rows})) IS TRUE");

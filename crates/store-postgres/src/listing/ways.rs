@@ -156,7 +156,11 @@ impl PostgresStore {
                     let count = self.tagged(tenant, *members, tags).await?;
                     usize::try_from(count).ok().filter(|it| *it <= LIMITS.hashed)
                 }
-                Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
+                Condition::Is(..)
+                | Condition::OneOf(..)
+                | Condition::AtLeast(..)
+                | Condition::AtMost(..)
+                | Condition::Without(..) => continue,
             };
             facts.push(Fact { condition, count, is_sparse: false });
             // What is few needs no look at the others.

@@ -14,6 +14,7 @@ use candor_port_storage::read::Found;
 
 use self::ways::{Below, Lead};
 use crate::sql::{Db, Sql};
+use crate::table::{columns, read_of};
 use crate::text::Draft;
 
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
@@ -22,9 +23,10 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     if let [only] = listings {
         return rows(db, tenant, only, |row| only.kind.read(row));
     }
-    let mut all = vec![];
+    // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
+    let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
-        all.extend(rows(db, tenant, it, |row| {
+        all.extend(rows_now(moment.0, tenant, it, |row| {
             let found = it.kind.read(row)?;
             Ok(((key(row, it)?, found.id), found))
         })?);
@@ -54,19 +56,27 @@ pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     if !listing.conditions.iter().any(is_elsewhere) {
         return led(db, tenant, listing, Lead::Order, read);
     }
     // What was found out about the people must still hold for the rows.
     let moment = db.moment()?;
-    let lead = ways::choose(moment.0, tenant, listing)?;
-    let rows = led(moment.0, tenant, listing, lead, &mut read);
+    rows_now(moment.0, tenant, listing, read)
+}
+
+/// The same, within a transaction.
+fn rows_now<T>(
+    db: &mut Db,
+    tenant: Tenant,
+    listing: &Listing,
+    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+) -> Result<Vec<T>, StorageError> {
+    let lead = ways::choose(db, tenant, listing)?;
+    let rows = led(db, tenant, listing, lead, &mut read);
     match lead {
-        Lead::Crowd(below) if !moment.0.question().settle() => {
-            led(moment.0, tenant, listing, Lead::Newest(below), read)
-        }
+        Lead::Crowd(below) if !db.question().settle() => led(db, tenant, listing, Lead::Newest(below), read),
         Lead::Order | Lead::Crowd(_) | Lead::People(_) | Lead::Newest(_) | Lead::Tagged(_) => rows,
     }
 }
@@ -79,13 +89,13 @@ pub(crate) fn led<T>(
     lead: Lead<'_>,
     read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let sql = statement(db, tenant, listing, lead);
+    let sql = statement(tenant, listing, lead);
     db.rows(sql, read)
 }
 
 /// The statement that reads them.
-pub(crate) fn statement(db: &mut Db, tenant: Tenant, listing: &Listing, lead: Lead<'_>) -> Sql {
-    let columns = db.statements(listing.table()).columns.replace(", ", ", t.");
+pub(crate) fn statement(tenant: Tenant, listing: &Listing, lead: Lead<'_>) -> Sql {
+    let columns = columns(listing.table(), "t.");
     List { tenant, listing, columns, lead }.statement().finish()
 }
 
@@ -115,14 +125,14 @@ impl List<'_> {
             draft.add(if index == 0 { "SELECT * FROM (" } else { ") UNION ALL SELECT * FROM (" });
             self.run(draft, Some((column, value)));
         }
-        let by = self.columns.split(", ").count() + 1;
+        let by = read_of(self.listing.table()) + 1;
         let way = self.way();
         draft.add(&format!(") ORDER BY {by} {way}, 1 {way}")).with(" LIMIT ", self.most());
     }
 
     fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
         let (table, sort) = (self.listing.table(), self.listing.sort);
-        draft.add(&format!("SELECT t.{}, t.{} FROM ", self.columns, sort.name));
+        draft.add(&format!("SELECT {}, t.{} FROM ", self.columns, sort.name));
         match self.lead {
             Lead::Order | Lead::Crowd(_) => {
                 draft.add(table.name).add(" t");
@@ -189,6 +199,7 @@ impl List<'_> {
                     let below = Below::of(condition, column.name, *manager);
                     ways::is_below(draft, self.tenant, below, self.lead.is_crowd(condition))
                 }
+                Condition::Without(column, manager) => ways::is_not_below(draft, self.tenant, column.name, *manager),
                 Condition::Tagged(side, tags) => ways::is_tagged(draft, self.tenant, *side, tags),
             };
         }

@@ -75,7 +75,11 @@ pub(crate) fn choose<'l>(db: &mut Db, tenant: Tenant, listing: &'l Listing) -> R
                 found
             }
             Condition::Tagged(side, tags) => (Some(tagged(db, tenant, *side, tags, LIMITS.tagged + 1)?), false),
-            Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => continue,
+            Condition::Is(..)
+            | Condition::OneOf(..)
+            | Condition::AtLeast(..)
+            | Condition::AtMost(..)
+            | Condition::Without(..) => continue,
         };
         facts.push(Fact { condition: at, count, is_sparse });
     }
@@ -116,6 +120,17 @@ pub(crate) fn is_below<'d>(draft: &'d mut Draft, tenant: Tenant, below: Below<'_
     draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column}))"))
 }
 
+/// The column names nobody below a manager.
+pub(crate) fn is_not_below<'d>(
+    draft: &'d mut Draft,
+    tenant: Tenant,
+    column: &str,
+    manager: EmployeeId,
+) -> &'d mut Draft {
+    draft.with(" AND NOT EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
+    draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
+}
+
 /// The row has one of the tags.
 pub(crate) fn is_tagged<'d>(
     draft: &'d mut Draft,
@@ -150,9 +165,14 @@ impl<'l> Lead<'l> {
                 }
             }
             Some(condition @ Condition::Tagged(side, tags)) => Self::Tagged(Tags { condition, side: *side, tags }),
-            Some(Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..)) | None => {
-                Self::Order
-            }
+            Some(
+                Condition::Is(..)
+                | Condition::OneOf(..)
+                | Condition::AtLeast(..)
+                | Condition::AtMost(..)
+                | Condition::Without(..),
+            )
+            | None => Self::Order,
         }
     }
 }

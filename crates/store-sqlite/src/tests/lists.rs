@@ -72,7 +72,11 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
                 }
             }
             Condition::Tagged(side, tags) => ways.push(Lead::Tagged(Tags { condition, side: *side, tags })),
-            Condition::Is(..) | Condition::OneOf(..) | Condition::AtLeast(..) | Condition::AtMost(..) => {}
+            Condition::Is(..)
+            | Condition::OneOf(..)
+            | Condition::AtLeast(..)
+            | Condition::AtMost(..)
+            | Condition::Without(..) => {}
         }
     }
     ways
@@ -173,7 +177,7 @@ fn a_walk_past_too_many_rows_of_others_is_given_up() {
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
-    let sql = crate::listing::statement(db, tenant, listing, way).explained();
+    let sql = crate::listing::statement(tenant, listing, way).explained();
     let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())

@@ -51,6 +51,8 @@ impl Schema {
         } else if let Some(rest) = statement.strip_prefix("ALTER TABLE ") {
             if let Some((table, column)) = rest.split_once(" ADD COLUMN ") {
                 self.part(table, column);
+            } else if let Some((table, column)) = rest.split_once(" DROP COLUMN ") {
+                self.columns.remove(&(table.to_owned(), column.to_owned()));
             }
         } else if let Some((before, rest)) = statement.split_once("INDEX ") {
             let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);

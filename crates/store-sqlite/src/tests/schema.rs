@@ -63,11 +63,11 @@ fn stored_as(kind: Type) -> &'static str {
     }
 }
 
-fn tables() -> [&'static Table; 18] {
+fn tables() -> [&'static Table; 19] {
     use candor_domain::webhook;
     use candor_domain::{
         access, assignment, audit, conversation, event, library, notification, objective, observation, organization,
-        people,
+        people, summary,
     };
     [
         observation::Observation::TABLE,
@@ -75,6 +75,7 @@ fn tables() -> [&'static Table; 18] {
         assignment::Assignment::TABLE,
         conversation::Conversation::TABLE,
         conversation::Message::TABLE,
+        summary::Summary::TABLE,
         notification::Notification::TABLE,
         people::Employee::TABLE,
         people::Invitation::TABLE,

@@ -25,6 +25,7 @@ mod requires;
 mod rows;
 mod slow;
 mod sooner;
+mod summaries;
 mod teams;
 mod tenants;
 mod twins;
@@ -66,6 +67,7 @@ pub(crate) fn all() -> Vec<Case> {
         log::cases(),
         redelivery::cases(),
         sooner::cases(),
+        summaries::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

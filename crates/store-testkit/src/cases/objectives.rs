@@ -152,7 +152,6 @@ async fn an_objective_comes_back_to_the_letter(world: World) {
         status: Status::Completed,
         period_start: Date::from_epoch_days(-719_162),
         period_end: Date::from_epoch_days(2_932_896),
-        linked_summary_ids: vec![make.id(), make.id()],
         submitted_at: at(1),
         approved_at: at(2),
         completed_at: at(253_402_300_799_999),

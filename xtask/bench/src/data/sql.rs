@@ -192,15 +192,11 @@ impl Rows<'_> {
         let far = dialect.date(&format!("{FIRST_DAY} * 4"));
         let ends = format!("{FIRST_DAY} + (k * 7919) % {DAYS}");
         let approved = |yes: &str, no: &str| format!("CASE WHEN k % {APPROVED} = 0 THEN {yes} ELSE {no} END");
-        let none = match dialect {
-            Dialect::Postgres => "'{}'",
-            Dialect::Sqlite => "X''",
-        };
         format!(
             "INSERT INTO objectives (tenant_id, id, scope, owner_id, title, description, status, period_start, period_end, \
-             linked_summary_ids, created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
+             created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
              SELECT {}, {}, 'employee', {}, 'Objective ' || k, substr('{WORDS}', 1 + k % 90, 300), {}, {}, {}, \
-             {none}, {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
+             {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
             numbers(size.objectives()),
             dialect.bytes(*tenant),
             dialect.id(OBJECTIVES, "k"),

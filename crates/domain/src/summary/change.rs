@@ -1,0 +1,490 @@
+//! Creating and updating summaries (decisions G).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary, TITLE_CHARS};
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::{Fields, Reference, Word};
+use crate::id::{
+    EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
+};
+use crate::json::Object;
+use crate::objective::backwards;
+use crate::problem::{Code, Flaw, Problems};
+use crate::refusal::Refusal;
+use crate::rule::{self, Checked, Field, List, Refers, Text};
+use crate::time::{Date, Timestamp};
+
+/// What the service sets, and no request may.
+const READ_ONLY: &[&str] = &[
+    "id",
+    "status",
+    "employee_feedback",
+    "submitted_at",
+    "approved_at",
+    "shared_at",
+    "archived_at",
+    "created_at",
+    "updated_at",
+];
+/// What is set once, when the summary is created.
+const IMMUTABLE: &[&str] = &["employee_id", "author_id"];
+
+const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
+const AUTHOR: Field<Refers<EmployeeKind>> = Field::new("author_id", rule::reference("the person who writes it"), "");
+const TITLE: Field<Text> =
+    Field::new("title", rule::text(1..=TITLE_CHARS), "What it is called, in text that is not blank.");
+const BODY: Field<Text> = Field::new(
+    "body",
+    rule::text(0..=BODY_CHARS),
+    "What it says, in plain text; it has to say something before it is submitted.",
+);
+const PERIOD_START: Field<Checked<Date>> = Field::new(
+    "period_start",
+    rule::date(),
+    "The first day that it is about; together with `period_end` or not at all.",
+);
+const PERIOD_END: Field<Checked<Date>> =
+    Field::new("period_end", rule::date(), "The last day that it is about; not before `period_start`.");
+const OBJECTIVES: Field<List<Refers<ObjectiveKind>>> = Field::new(
+    "included_objective_ids",
+    rule::list(MAX_OBJECTIVES, rule::reference("an objective")),
+    "The objectives that it rests on, at most {max}, none of them twice; 422 for one that is not there.",
+);
+const OBSERVATIONS: Field<List<Refers<ObservationKind>>> = Field::new(
+    "included_observation_ids",
+    rule::list(MAX_OBSERVATIONS, rule::reference("an observation")),
+    "The observations that it rests on, at most {max}, none of them twice; 422 for one that is not there, is about \
+     somebody else, or is archived when it is added.",
+);
+
+/// The body of a creation, valid in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Whom it is about.
+    pub employee: Reference<EmployeeKind>,
+    /// Who writes it.
+    pub author: Option<Reference<EmployeeKind>>,
+    /// The objectives that it rests on.
+    pub objectives: Vec<Reference<ObjectiveKind>>,
+    /// The observations that it rests on.
+    pub observations: Vec<Reference<ObservationKind>>,
+    title: String,
+    body: String,
+    period: Option<(Date, Date)>,
+}
+
+/// The body of an update, valid in itself. `None` keeps what is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// The objectives that it rests on.
+    pub objectives: Option<Vec<Reference<ObjectiveKind>>>,
+    /// The observations that it rests on.
+    pub observations: Option<Vec<Reference<ObservationKind>>>,
+    title: Option<String>,
+    body: Option<String>,
+    period_start: Option<Option<Date>>,
+    period_end: Option<Option<Date>>,
+}
+
+/// What is stored of the things that a body refers to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// The people that were found.
+    pub people: BTreeSet<EmployeeId>,
+    /// The objectives that were found and that the caller sees.
+    pub objectives: BTreeSet<ObjectiveId>,
+    /// The observations that were found.
+    pub observations: BTreeMap<ObservationId, ObservationFound>,
+}
+
+/// An observation that a body names, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservationFound {
+    /// Whom it is about.
+    pub employee_id: EmployeeId,
+    /// Whether it is archived.
+    pub is_archived: bool,
+}
+
+/// Both days or neither, in their order.
+fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
+    match (start, end) {
+        (Some(start), Some(end)) => {
+            if let Some(flaw) = backwards(start, end) {
+                fields.problem("period_end", flaw);
+            }
+            Some((start, end))
+        }
+        (None, None) => None,
+        (Some(_), None) | (None, Some(_)) => {
+            let missing = if start.is_none() { "period_start" } else { "period_end" };
+            fields.problem(missing, Flaw::new(Code::Required, "is given together with the other end of the period"));
+            None
+        }
+    }
+}
+
+impl Draft {
+    /// The fields of a creation.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let employee = fields.required(&EMPLOYEE);
+        let author = fields.optional(&AUTHOR);
+        let title = fields.required(&TITLE);
+        let body = fields.present(&BODY);
+        let days = (fields.optional(&PERIOD_START), fields.optional(&PERIOD_END));
+        let objectives = fields.present(&OBJECTIVES);
+        let observations = fields.present(&OBSERVATIONS);
+        Some(Self {
+            period: period(days.0, days.1, fields),
+            employee: employee?,
+            author,
+            title: title?,
+            body: body.unwrap_or_default(),
+            objectives: objectives.unwrap_or_default(),
+            observations: observations.unwrap_or_default(),
+        })
+    }
+
+    /// Reads the body of a creation.
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn parse(body: Object) -> Result<Self, Problems> {
+        let mut fields = Fields::new(body);
+        fields.refuse(READ_ONLY);
+        let draft = Self::read(&mut fields);
+        fields.finish(draft)
+    }
+}
+
+impl Patch {
+    /// The fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
+        Self {
+            title: fields.present(&TITLE),
+            body: fields.present(&BODY),
+            period_start: fields.nullable(&PERIOD_START),
+            period_end: fields.nullable(&PERIOD_END),
+            objectives: fields.present(&OBJECTIVES),
+            observations: fields.present(&OBSERVATIONS),
+        }
+    }
+
+    /// Reads the body of an update of `stored`. Of one that is fixed nothing is read: [`Summary::update`] refuses it,
+    /// whatever it says (decision A8).
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed; a period with one end, or that would end before it starts.
+    pub fn parse(body: Object, stored: &Summary) -> Result<Self, Problems> {
+        if !stored.is_open() {
+            return Ok(Self::default());
+        }
+        let mut fields = Fields::new(body);
+        fields.unchanged(READ_ONLY, stored);
+        fields.unchanged(IMMUTABLE, stored);
+        let patch = Self::read(&mut fields);
+        let start = patch.period_start.unwrap_or(stored.period_start);
+        let end = patch.period_end.unwrap_or(stored.period_end);
+        period(start, end, &mut fields);
+        fields.finish(Some(patch))
+    }
+}
+
+impl Summary {
+    /// Creates a draft.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`] for people, objectives and observations that cannot be referred to.
+    pub fn create(id: SummaryId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+        let mut problems = Problems::none();
+        let known =
+            |it: &Reference<EmployeeKind>| it.id.filter(|id| found.people.contains(id)).ok_or_else(|| it.not_found());
+        let employee_id = problems.take("employee_id", known(&draft.employee));
+        let author_id = draft.author.as_ref().map(|it| problems.take("author_id", known(it)));
+        let objectives = objectives(&draft.objectives, &[], found, &mut problems);
+        let about = draft.employee.id;
+        let observations = observations(&draft.observations, &[], about, found, &mut problems);
+        let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
+            return Err(Refusal::Unprocessable(problems));
+        };
+        let state = Self {
+            id,
+            employee_id,
+            author_id: author_id.flatten(),
+            title: draft.title,
+            body: draft.body,
+            period_start: draft.period.map(|it| it.0),
+            period_end: draft.period.map(|it| it.1),
+            status: Status::Draft,
+            included_objective_ids: objectives,
+            included_observation_ids: observations,
+            employee_feedback: None,
+            submitted_at: None,
+            approved_at: None,
+            shared_at: None,
+            archived_at: None,
+            created_at: at,
+            updated_at: at,
+            archived_observation_ids: vec![],
+        };
+        Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
+    }
+
+    /// Updates a summary that is not fixed yet; `None` if that changes nothing (decision A8).
+    ///
+    /// # Errors
+    /// [`Refusal::Conflict`] for one that is fixed, equal values too; [`Refusal::Unprocessable`] for objectives and
+    /// observations that cannot be added.
+    pub fn update(&self, patch: Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        if !self.is_open() {
+            return Err(Refusal::transition("status", self.status.word(), "update"));
+        }
+        let mut problems = Problems::none();
+        let mut state = self.clone();
+        if let Some(wanted) = &patch.objectives {
+            state.included_objective_ids = objectives(wanted, &self.included_objective_ids, found, &mut problems);
+        }
+        if let Some(wanted) = &patch.observations {
+            let before = &self.included_observation_ids;
+            let about = Some(self.employee_id);
+            state.included_observation_ids = observations(wanted, before, about, found, &mut problems);
+        }
+        problems.or(()).map_err(Refusal::Unprocessable)?;
+        state.title = patch.title.unwrap_or(state.title);
+        state.body = patch.body.unwrap_or(state.body);
+        state.period_start = patch.period_start.unwrap_or(state.period_start);
+        state.period_end = patch.period_end.unwrap_or(state.period_end);
+        if state == *self {
+            return Ok(None);
+        }
+        if state.included_observation_ids != self.included_observation_ids {
+            // Whoever says which observations there are says so of those that are not shown, too.
+            state.archived_observation_ids = vec![];
+        }
+        let says =
+            |it: &Self| (it.body.clone(), it.included_objective_ids.clone(), it.included_observation_ids.clone());
+        let events = if says(&state) == says(self) { vec![] } else { vec![EventType::SummaryUpdated] };
+        state.updated_at = at.strictly_after(self.updated_at);
+        Ok(Some(Decision::changed(self, state, "summary.update", events)))
+    }
+}
+
+/// The objectives that a body names. Each that is not there is a problem of its own (decision A4).
+fn objectives(
+    wanted: &[Reference<ObjectiveKind>],
+    before: &[ObjectiveId],
+    found: &References,
+    problems: &mut Problems,
+) -> Vec<ObjectiveId> {
+    let check = |id: ObjectiveId| found.objectives.contains(&id).then_some(Ok(()));
+    included("included_objective_ids", wanted, before, check, problems)
+}
+
+/// The observations that a body names, about the same person; an archived one only where it was before.
+fn observations(
+    wanted: &[Reference<ObservationKind>],
+    before: &[ObservationId],
+    about: Option<EmployeeId>,
+    found: &References,
+    problems: &mut Problems,
+) -> Vec<ObservationId> {
+    let state = |what: String| Err(Flaw::new(Code::InvalidState, what));
+    let check = |id: ObservationId| {
+        found.observations.get(&id).map(|it| match it {
+            it if Some(it.employee_id) != about => state(format!("{id} is about somebody else")),
+            it if it.is_archived => state(format!("{id} is archived")),
+            _ => Ok(()),
+        })
+    };
+    included("included_observation_ids", wanted, before, check, problems)
+}
+
+/// What a list of references names; what was there before is not asked about again.
+fn included<K: Kind>(
+    field: &str,
+    wanted: &[Reference<K>],
+    before: &[Id<K>],
+    check: impl Fn(Id<K>) -> Option<Result<(), Flaw>>,
+    problems: &mut Problems,
+) -> Vec<Id<K>> {
+    let before: BTreeSet<_> = before.iter().copied().collect();
+    let one = |it: &Reference<K>| {
+        let id = it.id.ok_or_else(|| it.not_found())?;
+        if !before.contains(&id) {
+            check(id).ok_or_else(|| it.not_found())??;
+        }
+        Ok(id)
+    };
+    wanted.iter().filter_map(|it| problems.take(field, one(it))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOON, summary};
+    use super::*;
+    use crate::json::Value;
+    use ulid::Ulid;
+
+    const PERSON: &str = "emp_00000000000000000000000002";
+
+    fn object(text: &str) -> Object {
+        let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+        members
+    }
+
+    fn parse(more: &str) -> Result<Draft, Vec<(String, Code)>> {
+        let body = format!(r#"{{"employee_id":"{PERSON}","title":"First half"{more}}}"#);
+        Draft::parse(object(&body)).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    fn reference<K: Kind>(number: u128) -> Reference<K> {
+        let id = Id::from_ulid(Ulid(number));
+        Reference { text: id.to_string(), id: Some(id) }
+    }
+
+    #[test]
+    fn each_bad_field_of_a_creation_is_named() {
+        let long = |n: usize| "é".repeat(n);
+        let ids = |n: usize| (0..n).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",");
+        let table = [
+            (String::new(), None),
+            (format!(r#","body":"{}""#, long(BODY_CHARS)), None),
+            (format!(r#","body":"{}""#, long(BODY_CHARS + 1)), Some(("body", Code::TooLong))),
+            (r#","body":null"#.to_owned(), Some(("body", Code::Required))),
+            (r#","body":7"#.to_owned(), Some(("body", Code::InvalidFormat))),
+            (r#","author_id":7"#.to_owned(), Some(("author_id", Code::InvalidFormat))),
+            (r#","period_start":"2026-01-01","period_end":"2026-01-01""#.to_owned(), None),
+            (
+                r#","period_start":"2026-01-02","period_end":"2026-01-01""#.to_owned(),
+                Some(("period_end", Code::OutOfRange)),
+            ),
+            (r#","period_start":"2026-01-01""#.to_owned(), Some(("period_end", Code::Required))),
+            (r#","period_end":"2026-01-01","period_start":null"#.to_owned(), Some(("period_start", Code::Required))),
+            (r#","period_start":null,"period_end":null"#.to_owned(), None),
+            (format!(r#","included_objective_ids":[{}]"#, ids(MAX_OBJECTIVES)), None),
+            (format!(r#","included_objective_ids":[{}]"#, ids(101)), Some(("included_objective_ids", Code::TooLong))),
+            (r#","included_objective_ids":null"#.to_owned(), Some(("included_objective_ids", Code::Required))),
+            (format!(r#","included_observation_ids":[{}]"#, ids(MAX_OBSERVATIONS)), None),
+            (
+                format!(r#","included_observation_ids":[{}]"#, ids(201)),
+                Some(("included_observation_ids", Code::TooLong)),
+            ),
+            (
+                r#","included_observation_ids":["a","a"]"#.to_owned(),
+                Some(("included_observation_ids", Code::InvalidFormat)),
+            ),
+            (r#","status":"draft""#.to_owned(), Some(("status", Code::ReadOnly))),
+            (r#","employee_feedback":null"#.to_owned(), Some(("employee_feedback", Code::ReadOnly))),
+            (r#","period":1"#.to_owned(), Some(("period", Code::UnknownField))),
+        ];
+        for (more, code) in table {
+            let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
+            assert_eq!(parse(&more).err(), wanted, "{more:.60}");
+        }
+        for (title, code) in [(long(TITLE_CHARS + 1), Code::TooLong), (" ".to_owned(), Code::TooShort)] {
+            let refused =
+                Draft::parse(object(&format!(r#"{{"employee_id":"{PERSON}","title":"{title}"}}"#))).unwrap_err();
+            assert_eq!(refused.as_slice()[0].code, code);
+        }
+    }
+
+    #[test]
+    fn everything_that_cannot_be_referred_to_is_named() {
+        let draft = Draft {
+            author: Some(reference(3)),
+            objectives: vec![reference(10), reference(11)],
+            observations: vec![reference(20), reference(21), reference(22), reference(23)],
+            ..parse("").unwrap()
+        };
+        let about =
+            |person: u128, is_archived| ObservationFound { employee_id: Id::from_ulid(Ulid(person)), is_archived };
+        let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
+        let mut found = References {
+            people: [2].map(|it| Id::from_ulid(Ulid(it))).into(),
+            objectives: [Id::from_ulid(Ulid(10))].into(),
+            observations: [
+                (observation(20), about(2, false)),
+                (observation(21), about(9, false)),
+                (observation(22), about(2, true)),
+            ]
+            .into(),
+        };
+        let id = SummaryId::from_ulid(Ulid(1));
+        let Err(Refusal::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
+        let named: Vec<_> = refused.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+        let wanted = [
+            ("author_id", Code::NotFoundInOrganization),
+            ("included_objective_ids", Code::NotFoundInOrganization),
+            ("included_observation_ids", Code::InvalidState),
+            ("included_observation_ids", Code::InvalidState),
+            ("included_observation_ids", Code::NotFoundInOrganization),
+        ];
+        assert_eq!(named, wanted);
+        found.people.insert(Id::from_ulid(Ulid(3)));
+        found.objectives.insert(Id::from_ulid(Ulid(11)));
+        found.observations = (20..24).map(|it| (observation(it), about(2, false))).collect();
+        let created = Summary::create(id, draft, &found, NOON).unwrap();
+        assert_eq!((created.state.status, created.events), (Status::Draft, vec![EventType::SummaryCreated]));
+        assert_eq!(created.state.included_observation_ids, [20, 21, 22, 23].map(observation), "in their order");
+    }
+
+    #[test]
+    fn what_is_included_stays_and_only_what_is_added_is_judged() {
+        let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
+        let it = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
+        let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
+        assert_eq!(it.update(with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
+        let both = with(vec![added, kept]);
+        assert!(matches!(it.update(both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
+        let hidden = Id::from_ulid(Ulid(30));
+        let hiding = Summary { archived_observation_ids: vec![hidden], ..it };
+        let emptied = hiding.update(with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
+        assert_eq!(emptied.given_observation_ids(), [], "what is not shown goes with what is");
+    }
+
+    #[test]
+    fn only_what_it_says_and_rests_on_is_announced() {
+        let patch = |text: &str| Patch::parse(object(text), &summary(Status::PendingReview)).unwrap();
+        let table = [
+            (r#"{"title":"Second half"}"#, Some(0)),
+            (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(0)),
+            (r#"{"body":"Calm."}"#, Some(1)),
+            (
+                r#"{"body":"Calm under pressure.","status":"pending_review","author_id":"emp_00000000000000000000000003"}"#,
+                None,
+            ),
+        ];
+        for (text, events) in table {
+            let decided = summary(Status::PendingReview).update(patch(text), &References::default(), NOON).unwrap();
+            assert_eq!(decided.map(|it| it.events.len()), events, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_period_is_checked_as_it_would_be() {
+        let days = |text: &str| Some(text.parse().unwrap());
+        let stored =
+            Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
+        let codes = |text: &str| {
+            let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(Problems::none);
+            refused.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
+        assert_eq!(codes(r#"{"period_start":"2026-07-01"}"#), [("period_end".to_owned(), Code::OutOfRange)]);
+        assert_eq!(codes(r#"{"period_start":null}"#), [("period_start".to_owned(), Code::Required)]);
+        assert_eq!(codes(r#"{"period_start":null,"period_end":null}"#), []);
+    }
+
+    #[test]
+    fn what_is_fixed_refuses_any_update_equal_values_too() {
+        for status in [Status::Approved, Status::Shared, Status::Archived] {
+            let it = summary(status);
+            let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &it).unwrap();
+            let refused = it.update(patch, &References::default(), NOON).unwrap_err();
+            assert_eq!(refused, Refusal::transition("status", status.word(), "update"));
+        }
+        assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! Lists of summaries (decisions G).
+
+use strum::{IntoStaticStr, VariantArray};
+
+use super::{Status, Summary};
+use crate::fields::Word;
+use crate::id::{EmployeeId, ObjectiveId, ObservationId};
+use crate::page::{Key, Listed, Order, SortBy};
+use crate::params::{self, Bounds, ListRequest, Params};
+use crate::problem::Problems;
+use crate::time::Timestamp;
+
+/// Which summaries are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// About this person.
+    pub employee_id: Option<EmployeeId>,
+    /// By this person.
+    pub author_id: Option<EmployeeId>,
+    /// About a direct or indirect report of this person, at any depth.
+    pub manager_id: Option<EmployeeId>,
+    /// With any of these statuses, none of them twice; none = all that are not archived.
+    pub statuses: Vec<Status>,
+    /// That include this objective.
+    pub included_objective_id: Option<ObjectiveId>,
+    /// That include this observation.
+    pub included_observation_id: Option<ObservationId>,
+    /// Changed within these bounds (decision D10).
+    pub updated_at: Bounds<Timestamp>,
+}
+
+/// What can be inlined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Expand {
+    /// The person it is about.
+    Employee,
+    /// Who wrote it.
+    Author,
+    /// The objectives that it rests on.
+    IncludedObjectives,
+    /// The observations that it rests on.
+    IncludedObservations,
+}
+
+impl Word for Expand {
+    const NAME: &'static str = "SummaryExpand";
+}
+
+impl Filter {
+    /// The parameters of `GET /summaries`. Archived ones are listed only if asked for by status.
+    pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
+        let mut filter = Self {
+            employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
+            author_id: params.one(&params::id("filter[author_id]", "Those that this person wrote.")),
+            manager_id: params.one(&params::id(
+                "filter[manager_id]",
+                "Those about people who report to this person at any depth, directly or through others; not about the \
+                 person.",
+            )),
+            statuses: vec![],
+            included_objective_id: params
+                .one(&params::id("filter[included_objective_id]", "Those that include this objective.")),
+            included_observation_id: params
+                .one(&params::id("filter[included_observation_id]", "Those that include this observation.")),
+            updated_at: Bounds::default(),
+        };
+        let named: Vec<Status> =
+            params.many(&params::word("filter[status]", "Those with this status; all but archived ones unless given."));
+        filter.statuses = Status::ALL.iter().copied().filter(|it| named.contains(it)).collect();
+        filter.updated_at = params.bounds(&params::UPDATED_AT);
+        let expand = params.expand();
+        params.list::<Summary, _, _>("summaries", filter, expand)
+    }
+
+    /// Reads the parameters of `GET /summaries`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+        let request = Self::read(&mut params);
+        params.finish(request)
+    }
+}
+
+impl Listed for Summary {
+    const ORDERS_NAME: &'static str = "SummarySort";
+    const ORDERS: &'static [Order<Self>] = &[
+        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
+        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Sort;
+    use crate::problem::Code;
+
+    type Query<'a> = &'a [(&'a str, &'a str)];
+
+    fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
+        let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Filter::parse(Params::new(pairs))
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    #[test]
+    fn every_filter_is_read() {
+        let (employee, author) = ("emp_00000000000000000000000001", "emp_00000000000000000000000002");
+        let (objective, observation) = ("obj_00000000000000000000000003", "obs_00000000000000000000000004");
+        let request = parse(&[
+            ("filter[employee_id]", employee),
+            ("filter[author_id]", author),
+            ("filter[manager_id]", author),
+            ("filter[status]", "shared"),
+            ("filter[status]", "draft"),
+            ("filter[status]", "shared"),
+            ("filter[included_objective_id]", objective),
+            ("filter[included_observation_id]", observation),
+            ("filter[updated_at][gte]", "2026-01-01T00:00:00Z"),
+            ("expand", "included_objectives,included_observations,author,employee"),
+            ("sort", "updated_at"),
+        ])
+        .unwrap();
+        let wanted = Filter {
+            employee_id: employee.parse().ok(),
+            author_id: author.parse().ok(),
+            manager_id: author.parse().ok(),
+            statuses: vec![Status::Draft, Status::Shared],
+            included_objective_id: objective.parse().ok(),
+            included_observation_id: observation.parse().ok(),
+            updated_at: Bounds { gte: "2026-01-01T00:00:00Z".parse().ok(), lte: None },
+        };
+        assert_eq!(request.filter, wanted);
+        assert_eq!(request.expand.len(), 4);
+        assert_eq!(request.sort, Sort::up(SortBy::UpdatedAt));
+        let none = parse(&[]).unwrap();
+        assert_eq!((none.filter, none.sort), (Filter::default(), Sort::down(SortBy::CreatedAt)));
+    }
+
+    #[test]
+    fn each_bad_parameter_is_named() {
+        let table: &[(Query<'_>, &str, Code)] = &[
+            (&[("filter[status]", "proposed")], "filter[status]", Code::InvalidEnum),
+            (&[("filter[employee_id]", "a"), ("filter[employee_id]", "a")], "filter[employee_id]", Code::InvalidFormat),
+            (&[("filter[archived]", "all")], "filter[archived]", Code::UnknownField),
+            (&[("filter[updated_at][gte]", "2026-01-01")], "filter[updated_at][gte]", Code::InvalidFormat),
+            (&[("sort", "title")], "sort", Code::InvalidEnum),
+            (&[("expand", "manager")], "expand", Code::InvalidEnum),
+        ];
+        for (query, field, code) in table {
+            assert_eq!(parse(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
+        }
+    }
+}

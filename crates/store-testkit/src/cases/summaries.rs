@@ -1,0 +1,280 @@
+//! Summaries within sight, and what the store looks up between them, objectives and observations (decisions B5, G).
+
+use candor_domain::fields::Word;
+use candor_domain::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId};
+use candor_domain::objective::{Objective, Sight, Status as ObjectiveStatus};
+use candor_domain::observation::Observation;
+use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::params::Bounds;
+use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+
+use super::lists;
+use super::population::{Population, instant};
+use crate::Case;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(summaries_are_filtered_within_sight),
+        Case::new(every_order_of_summaries_is_walked),
+        Case::new(a_summary_comes_back_to_the_letter),
+        Case::new(an_objective_names_the_summaries_that_include_it_and_are_not_archived),
+        Case::new(an_archived_observation_is_missing_from_what_can_still_be_written),
+        Case::new(no_tenant_sees_anothers_summaries),
+    ]
+}
+
+/// Summaries of every kind, and the objectives and observations that they rest on.
+struct Written {
+    people: Population,
+    objectives: Vec<ObjectiveId>,
+    observations: Vec<ObservationId>,
+    summaries: Vec<Summary>,
+}
+
+impl Written {
+    async fn new(world: &World, count: usize) -> Self {
+        let people = Population::new(world, 40, 0).await;
+        let objectives: Vec<ObjectiveId> = (0..5).map(|_| world.make.id()).collect();
+        let observations: Vec<ObservationId> = (0..5).map(|_| world.make.id()).collect();
+        let ids: Vec<_> = people.people.iter().map(|it| it.id).collect();
+        let some = |about: usize| (0..5).filter(move |_| world.random.chance(about));
+        let summaries: Vec<_> = (0..count)
+            .map(|_| {
+                let status = *world.random.pick(Status::ALL);
+                let employee_id = *world.random.pick(&ids);
+                // Some write about themselves, and of what is archived some was shared.
+                let author_id = if world.random.chance(15) { Some(employee_id) } else { world.random.maybe(70, &ids) };
+                let was_shared = status == Status::Shared || (status == Status::Archived && world.random.chance(50));
+                Summary {
+                    status,
+                    author_id,
+                    shared_at: was_shared.then(|| instant(world)),
+                    included_objective_ids: some(30).map(|it| objectives[it]).collect(),
+                    included_observation_ids: some(10).map(|it| observations[it]).collect(),
+                    created_at: instant(world),
+                    updated_at: instant(world),
+                    ..world.make.summary(employee_id)
+                }
+            })
+            .collect();
+        for batch in summaries.chunks(50) {
+            world.save(batch.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+        }
+        Self { people, objectives, observations, summaries }
+    }
+
+    fn shows(&self, filter: &Filter, acts_for: Option<EmployeeId>, it: &Summary) -> bool {
+        let below = |manager: EmployeeId| self.people.is_below(it.employee_id, manager);
+        let open = filter.statuses.is_empty() && it.status != Status::Archived;
+        (open || filter.statuses.contains(&it.status))
+            && filter.employee_id.is_none_or(|id| it.employee_id == id)
+            && filter.author_id.is_none_or(|id| it.author_id == Some(id))
+            && filter.manager_id.is_none_or(below)
+            && filter.included_objective_id.is_none_or(|id| it.included_objective_ids.contains(&id))
+            && filter.included_observation_id.is_none_or(|id| it.included_observation_ids.contains(&id))
+            && filter.updated_at.gte.is_none_or(|at| it.updated_at >= at)
+            && filter.updated_at.lte.is_none_or(|at| it.updated_at <= at)
+            && it.is_seen_by(acts_for, acts_for.is_some_and(below))
+    }
+}
+
+async fn summaries_are_filtered_within_sight(world: World) {
+    let all = Written::new(&world, 300).await;
+    let random = &world.random;
+    let people: Vec<_> = all.people.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    for number in 0..120 {
+        let statuses = if random.chance(50) { vec![] } else { Status::ALL.to_vec() };
+        let since = random.chance(15).then(|| instant(&world));
+        let filter = Filter {
+            employee_id: random.maybe(20, &people),
+            author_id: random.maybe(20, &people),
+            manager_id: random.maybe(20, &people),
+            statuses: statuses.into_iter().filter(|_| random.chance(60)).collect(),
+            included_objective_id: random.maybe(15, &all.objectives),
+            included_observation_id: random.maybe(15, &all.observations),
+            updated_at: Bounds { gte: since, lte: None },
+        };
+        // The first of them stand at the top of wide subtrees, the last ones have nobody below.
+        let acts_for = random.maybe(60, &people);
+        let list = lists::summaries(&world, filter.clone(), acts_for);
+        let sorts: Vec<_> = Summary::sorts().collect();
+        let sort = sorts[number % sorts.len()].1;
+        let limit = *random.pick(&[3, 20, 100]);
+        let wanted = |it: &Summary| all.shows(&filter, acts_for, it);
+        list.must_show(sort, limit, &all.summaries, wanted, &format!("{filter:?} {acts_for:?}")).await;
+    }
+}
+
+async fn every_order_of_summaries_is_walked(world: World) {
+    let all = Written::new(&world, 80).await;
+    let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    for acts_for in [None, Some(all.people.people[0].id), Some(all.people.people[2].id)] {
+        let list = lists::summaries(&world, everything.clone(), acts_for);
+        for (_, sort) in Summary::sorts() {
+            for limit in [2, 7] {
+                let wanted = |it: &Summary| all.shows(&everything, acts_for, it);
+                list.must_show(sort, limit, &all.summaries, wanted, &format!("{acts_for:?}")).await;
+            }
+        }
+    }
+}
+
+async fn a_summary_comes_back_to_the_letter(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let (person, author) = (world.hired().await, world.hired().await);
+    let at = |millis| Some(Timestamp::from_millis(millis));
+    let feedback = EmployeeFeedback {
+        comment: Some("\tThanks\n".to_owned()),
+        acknowledged: true,
+        submitted_at: Timestamp::from_millis(4),
+    };
+    let full = Summary {
+        author_id: Some(author.id),
+        title: "👍".repeat(200),
+        body: "漢".repeat(20_000),
+        period_start: Some(Date::from_epoch_days(-719_162)),
+        period_end: Some(Date::from_epoch_days(2_932_896)),
+        status: Status::Archived,
+        included_objective_ids: (0..100).map(|_| make.id()).rev().collect(),
+        included_observation_ids: (0..200).map(|_| make.id()).rev().collect(),
+        employee_feedback: Some(feedback.clone()),
+        submitted_at: at(1),
+        approved_at: at(2),
+        shared_at: at(3),
+        archived_at: at(253_402_300_799_999),
+        ..make.summary(person.id)
+    };
+    let silent = EmployeeFeedback { comment: None, acknowledged: false, ..feedback };
+    let shared = Summary { status: Status::Shared, employee_feedback: Some(silent), ..make.summary(person.id) };
+    for (number, it) in [make.summary(person.id), full, shared].into_iter().enumerate() {
+        world.save(vec![Write::put(&Row::new(it.clone()))]).await;
+        let kept = store.row::<Summary>(*tenant, it.id).await.unwrap();
+        assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
+        world.save(vec![Write::put(&Row::seen(it.clone(), Version::FIRST))]).await;
+        assert_eq!(store.row::<Summary>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
+        let stale = world.try_save(Write::put(&Row::seen(it, Version::FIRST))).await;
+        assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
+    }
+    for it in [make.summary(make.id()), Summary { author_id: Some(make.id()), ..make.summary(person.id) }] {
+        let nobodys = world.try_save(Write::put(&Row::new(it))).await;
+        assert!(matches!(nobodys, Err(CommitError::Missing)), "{nobodys:?}");
+    }
+}
+
+/// What an objective is linked to, which every read of it says alike.
+async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
+    let World { store, tenant, .. } = world;
+    let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();
+    assert_eq!(one.version, Version::FIRST, "nobody writes the objective");
+    let many = store.rows::<Objective>(*tenant, &[id]).await.unwrap();
+    assert_eq!(many, [one.clone()]);
+    let page = PageRequest { limit: 100, after: None };
+    for statuses in [vec![ObjectiveStatus::Proposed], <ObjectiveStatus as Word>::ALL.to_vec()] {
+        let filter = candor_domain::objective::Filter {
+            scopes: vec![one.value.scope],
+            owner_id: None,
+            statuses,
+            period_start: Bounds::default(),
+            period_end: Bounds::default(),
+            updated_at: Bounds::default(),
+        };
+        for sight in [Sight::All, Sight::Of(one.value.owner_id)] {
+            let list = rows::objectives::list(&filter, sight, Sort::down(SortBy::CreatedAt), &page);
+            let found = store.page(*tenant, list).await.unwrap().items.into_iter().find(|it| it.id == id);
+            assert_eq!(found.as_ref(), Some(&one.value));
+        }
+    }
+    one.value.linked_summary_ids
+}
+
+async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(world: World) {
+    let World { make, .. } = &world;
+    let person = world.hired().await;
+    let [goal, other] = [make.objective(person.id), make.objective(person.id)];
+    world.save([&goal, &other].map(|it| Write::put(&Row::new(it.clone()))).into()).await;
+    assert_eq!(linked(&world, goal.id).await, []);
+    let including = |ids: &[ObjectiveId]| Summary { included_objective_ids: ids.to_vec(), ..make.summary(person.id) };
+    let (first, second) = (including(&[goal.id]), including(&[other.id, goal.id]));
+    for it in [&second, &first] {
+        world.save(vec![Write::put(&Row::new(it.clone()))]).await;
+    }
+    assert_eq!(linked(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
+    assert_eq!(linked(&world, other.id).await, [second.id]);
+    let archived = Summary { status: Status::Archived, ..first };
+    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    let without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
+    world.save(vec![Write::put(&Row::seen(without, Version::FIRST))]).await;
+    assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
+    let elsewhere = world.elsewhere();
+    let stranger = elsewhere.hired().await;
+    let foreign = Summary { included_objective_ids: vec![other.id], ..make.summary(stranger.id) };
+    elsewhere.save(vec![Write::put(&Row::new(foreign))]).await;
+    assert_eq!(linked(&world, other.id).await, [second.id], "another tenant's summaries are not its own");
+    let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
+    let about = including(&[due.id]);
+    world.save(vec![Write::put(&Row::new(due.clone())), Write::put(&Row::new(about.clone()))]).await;
+    let found = world.store.due_objectives(due.period_start, 9).await.unwrap();
+    assert_eq!(found[0].1.value.linked_summary_ids, [about.id]);
+}
+
+async fn an_archived_observation_is_missing_from_what_can_still_be_written(world: World) {
+    let World { make, store, tenant, .. } = &world;
+    let person = world.hired().await;
+    let [kept, gone] = [make.observation(person.id), make.observation(person.id)];
+    world.save([&kept, &gone].map(|it| Write::put(&Row::new(it.clone()))).into()).await;
+    let all: Vec<_> = Status::ALL
+        .iter()
+        .map(|status| Summary {
+            status: *status,
+            included_objective_ids: vec![make.id()],
+            included_observation_ids: vec![gone.id, kept.id],
+            ..make.summary(person.id)
+        })
+        .collect();
+    world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    let archived = Observation { archived_at: Some(make.tick()), ..gone.clone() };
+    let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let everybodys = lists::summaries(&world, everything.clone(), None);
+    let below = lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, None);
+    for (write, hidden) in
+        [(Row::seen(archived.clone(), Version::FIRST), vec![gone.id]), (Row::seen(gone.clone(), Version(2)), vec![])]
+    {
+        world.save(vec![Write::put(&write)]).await;
+        let wanted: Vec<_> = all.iter().map(|it| it.clone().showing(hidden.clone())).collect();
+        for it in &wanted {
+            let found = store.row::<Summary>(*tenant, it.id).await.unwrap();
+            assert_eq!(found, Some(Versioned { value: it.clone(), version: Version::FIRST }), "{:?}", it.status);
+        }
+        let sort = Sort::up(SortBy::CreatedAt);
+        for list in [&everybodys, &below] {
+            assert_eq!(list.walk(sort, 2).await, crate::sorted(wanted.clone(), sort, list.id));
+        }
+    }
+}
+
+async fn no_tenant_sees_anothers_summaries(world: World) {
+    let person = world.hired().await;
+    let summary = Summary { included_objective_ids: vec![world.make.id()], ..world.make.summary(person.id) };
+    world.save(vec![Write::put(&Row::new(summary.clone()))]).await;
+    for other in [world.elsewhere(), world.test_environment()] {
+        assert_eq!(other.store.row::<Summary>(other.tenant, summary.id).await.unwrap(), None);
+        let including =
+            Filter { included_objective_id: summary.included_objective_ids.first().copied(), ..Filter::default() };
+        for filter in [Filter::default(), including] {
+            for acts_for in [None, Some(person.id)] {
+                let list = lists::summaries(&other, filter.clone(), acts_for);
+                assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
+            }
+        }
+        for write in [
+            Write::put(&Row::seen(summary.clone(), Version::FIRST)),
+            Write::put(&Row::new(other.make.summary(person.id))),
+        ] {
+            let result = other.try_save(write).await;
+            assert!(matches!(result, Err(CommitError::Stale | CommitError::Missing)), "{result:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+ALTER TABLE objectives ADD COLUMN linked_summary_ids uuid[] NOT NULL DEFAULT '{}';
+DROP TABLE summary_includes;
+DROP TABLE summaries;

@@ -1,0 +1,52 @@
+-- `stage` is the status, told apart by whether the person sees the summary for no other reason than that it was shared.
+CREATE TABLE summaries (
+    tenant_id BLOB NOT NULL,
+    id BLOB NOT NULL,
+    employee_id BLOB NOT NULL,
+    author_id BLOB,
+    title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    period_start INTEGER,
+    period_end INTEGER,
+    status TEXT NOT NULL,
+    included_objective_ids BLOB NOT NULL,
+    included_observation_ids BLOB NOT NULL,
+    feedback_comment TEXT,
+    feedback_acknowledged INTEGER NOT NULL,
+    feedback_at INTEGER,
+    submitted_at INTEGER,
+    approved_at INTEGER,
+    shared_at INTEGER,
+    archived_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    archived INTEGER NOT NULL,
+    stage TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT summaries_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
+    CONSTRAINT summaries_author FOREIGN KEY (tenant_id, author_id) REFERENCES employees (tenant_id, id)
+) STRICT;
+-- Everything that is not archived is one run; the person stands behind the order, for the lists of a team.
+CREATE INDEX summaries_by_created_at ON summaries (tenant_id, archived, created_at, id, employee_id);
+CREATE INDEX summaries_by_updated_at ON summaries (tenant_id, archived, updated_at, id, employee_id);
+-- `filter[status]`: a run for each stage. So are the lists of one person, and what somebody was shown.
+CREATE INDEX summaries_by_stage_and_created_at ON summaries (tenant_id, stage, created_at, id);
+CREATE INDEX summaries_by_stage_and_updated_at ON summaries (tenant_id, stage, updated_at, id);
+CREATE INDEX summaries_by_employee_and_created_at ON summaries (tenant_id, employee_id, stage, created_at, id);
+CREATE INDEX summaries_by_employee_and_updated_at ON summaries (tenant_id, employee_id, stage, updated_at, id);
+CREATE INDEX summaries_by_author_and_created_at ON summaries (tenant_id, author_id, stage, created_at, id);
+CREATE INDEX summaries_by_author_and_updated_at ON summaries (tenant_id, author_id, stage, updated_at, id);
+
+-- Which summaries rest on an objective or an observation, which are never deleted. It answers what an objective is linked
+-- to, so nothing is written with the objective.
+CREATE TABLE summary_includes (
+    tenant_id BLOB NOT NULL,
+    included_id BLOB NOT NULL,
+    summary_id BLOB NOT NULL,
+    PRIMARY KEY (tenant_id, included_id, summary_id),
+    CONSTRAINT summary_includes_summary FOREIGN KEY (tenant_id, summary_id) REFERENCES summaries (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX summary_includes_by_summary ON summary_includes (tenant_id, summary_id, included_id);
+
+ALTER TABLE objectives DROP COLUMN linked_summary_ids;
