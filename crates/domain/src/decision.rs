@@ -27,6 +27,16 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     }
 }
 
+/// The [`Resource::mark`] of ids that are shown and that no version counts: 0 where there are none.
+#[must_use]
+pub fn mark_of<K: Kind>(ids: &[Id<K>]) -> u64 {
+    // FNV-1a.
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+    if ids.is_empty() { 0 } else { ids.iter().flat_map(|it| it.to_bytes()).fold(BASIS, hash).max(1) }
+}
+
 /// What is to be saved, and what the world is to be told.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing happens until a decision is committed"]

@@ -12,6 +12,7 @@ use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status};
+use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use serde::Serialize;
 use ulid::Ulid;
@@ -181,6 +182,47 @@ fn conversations() {
     for it in [plain, full] {
         let patch = conversation::Patch::parse(shown(&it), &it).unwrap();
         assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    }
+}
+
+#[test]
+fn summaries() {
+    let plain = Summary {
+        id: id(1),
+        employee_id: id(2),
+        author_id: None,
+        title: "First half".to_owned(),
+        body: String::new(),
+        period_start: None,
+        period_end: None,
+        status: summary::Status::Draft,
+        included_objective_ids: vec![],
+        included_observation_ids: vec![],
+        employee_feedback: None,
+        submitted_at: None,
+        approved_at: None,
+        shared_at: None,
+        archived_at: None,
+        created_at: AT,
+        updated_at: AT,
+        archived_observation_ids: vec![],
+    };
+    let full = Summary {
+        author_id: Some(id(3)),
+        body: "漢".repeat(20_000),
+        period_start: Some(AT.date()),
+        period_end: Some(AT.date()),
+        status: summary::Status::PendingReview,
+        included_objective_ids: (1..=100).rev().map(id).collect(),
+        included_observation_ids: (1..=200).rev().map(id).collect(),
+        submitted_at: Some(AT),
+        // One that is archived by now is not shown, and not lost.
+        archived_observation_ids: vec![id(201)],
+        ..plain.clone()
+    };
+    for it in [plain, full] {
+        let patch = summary::Patch::parse(shown(&it), &it).unwrap();
+        assert_eq!(it.update(patch, &summary::References::default(), LATER), Ok(None), "{it:?}");
     }
 }
 

@@ -14,7 +14,7 @@ use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
-use candor_domain::{assignment, conversation, notification, objective, observation, people, webhook};
+use candor_domain::{assignment, conversation, notification, objective, observation, people, summary, webhook};
 
 fn one_to_one<T: Word + Debug>() {
     let words: BTreeSet<_> = T::words().into_iter().collect();
@@ -54,6 +54,9 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<observation::Expand>();
     one_to_one::<observation::Type>();
     one_to_one::<people::Expand>();
+    one_to_one::<summary::Expand>();
+    one_to_one::<summary::Status>();
+    one_to_one::<summary::ActionKind>();
     one_to_one::<webhook::FailureReason>();
     one_to_one::<webhook::Only>();
     one_to_one::<webhook::DeliveryOrigin>();

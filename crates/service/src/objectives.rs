@@ -1,7 +1,5 @@
 //! Objectives (§4.2, decisions C).
 
-use std::collections::BTreeMap;
-
 use candor_domain::access::Permission;
 use candor_domain::audit;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
@@ -10,6 +8,7 @@ use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective,
 use candor_domain::organization::Review;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
+use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{StorageExt, Versioned, rows};
 
@@ -18,12 +17,23 @@ use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
 use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, audit_log, organization};
+use crate::{Call, Error, Shell, audit_log, organization, reports, summaries};
 
 /// What the objectives of a page refer to, as far as it is to be inlined.
 pub(crate) struct Found {
     owners: Inlined<Employee>,
-    summaries: Option<BTreeMap<SummaryId, serde_json::Value>>,
+    summaries: Inlined<Summary>,
+}
+
+/// The most summaries that are inlined in one objective, the newest; it names all.
+const MAX_SUMMARIES: usize = 100;
+/// For how many objectives at a time the summaries that cite them are read, each of which may have 80 KB.
+const WITH_SUMMARIES_AT_A_TIME: usize = 5;
+
+/// The summaries that are inlined in an objective.
+fn newest(objective: &Objective) -> &[SummaryId] {
+    let all = &objective.linked_summary_ids;
+    &all[all.len().saturating_sub(MAX_SUMMARIES)..]
 }
 
 impl Expandable for Objective {
@@ -37,22 +47,41 @@ impl Expandable for Objective {
         }
     }
 
+    fn at_a_time(paths: &[Expand]) -> usize {
+        if paths.contains(&Expand::LinkedSummaries) { WITH_SUMMARIES_AT_A_TIME } else { usize::MAX }
+    }
+
     async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
-        // Nothing keeps summaries yet, so none of the linked ones is found.
-        let summaries = paths.contains(&Expand::LinkedSummaries).then(BTreeMap::new);
+        let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|it| it.owner_id);
-        let owners = expand::found(shell, call, paths.contains(&Expand::Owner), owners).await?;
+        let (owners, summaries) = tokio::try_join!(
+            expand::found(shell, call, paths.contains(&Expand::Owner), owners),
+            summaries::found(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
+        )?;
         Ok(Found { owners, summaries })
     }
 
-    /// A summary that is linked and not there is left out.
+    /// A summary that the caller does not see is left out.
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
-        let linked = |all: &BTreeMap<_, _>| {
-            self.linked_summary_ids.iter().filter_map(|id| all.get(id).cloned()).collect::<Vec<_>>()
-        };
-        shown.member("linked_summaries", found.summaries.as_ref().map(linked))
+        let linked = found.summaries.as_ref();
+        let linked = linked.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
+        shown.member("linked_summaries", linked)
     }
+}
+
+/// Those of these objectives that are there and that the caller sees, if they are asked for.
+pub(crate) async fn found(
+    shell: &Shell,
+    call: &Call,
+    asked: bool,
+    ids: impl IntoIterator<Item = ObjectiveId>,
+) -> Result<Inlined<Objective>, Error> {
+    let Some(mut found) = expand::found::<Objective>(shell, call, asked, ids).await? else { return Ok(None) };
+    let below = reports::among(shell, call, found.values().map(|it| it.owner_id)).await?;
+    let sight = Sight::of(&call.caller);
+    found.retain(|_, it| sight.sees(it, below.contains(&it.owner_id)));
+    Ok(Some(found))
 }
 
 /// `GET /{resource}`: what the caller sees, filtered in the store.

@@ -14,7 +14,7 @@ pub use sight::Sight;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::decision::Resource;
+use crate::decision::{Resource, mark_of};
 use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::time::{Date, Timestamp};
@@ -128,6 +128,10 @@ impl Resource for Objective {
 
     fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    fn mark(&self) -> u64 {
+        mark_of(&self.linked_summary_ids)
     }
 }
 

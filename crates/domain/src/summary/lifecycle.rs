@@ -21,6 +21,9 @@ const COMMENT: Field<Text> = Field::new("comment", rule::text(0..=REMARK_CHARS),
 const ACKNOWLEDGED: Field<Flag> =
     Field::new("acknowledged", rule::flag(), "Whether the employee has taken note of it.");
 
+/// What says that feedback was given; what it says is nobody's business in a refusal.
+const GIVEN_AT: &str = "employee_feedback.submitted_at";
+
 /// What somebody does with a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
@@ -49,7 +52,7 @@ pub enum Action {
 /// An action without its words: each has an endpoint of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Verb {
+pub enum ActionKind {
     /// [`Action::Submit`]
     Submit,
     /// [`Action::Approve`]
@@ -64,47 +67,47 @@ pub enum Verb {
     Archive,
 }
 
-impl Word for Verb {}
+impl Word for ActionKind {}
 
 /// The table of transitions, under the organization's review setting (decision C10). `None` = 409.
-fn after_action(from: Status, what: Verb, review: Review) -> Option<Status> {
+fn after_action(from: Status, what: ActionKind, review: Review) -> Option<Status> {
     use Status::{Approved, Archived, Draft, PendingReview, Shared};
     let (is_allowed, to) = match what {
-        Verb::Submit => (from == Draft && review != Review::Disabled, PendingReview),
-        Verb::Approve => (from == PendingReview || (from == Draft && review != Review::Required), Approved),
-        Verb::Return => (matches!(from, PendingReview | Approved) && review != Review::Disabled, Draft),
-        Verb::Share => (from == Approved, Shared),
-        Verb::Feedback => (from == Shared, Shared),
-        Verb::Archive => (from != Archived, Archived),
+        ActionKind::Submit => (from == Draft && review != Review::Disabled, PendingReview),
+        ActionKind::Approve => (from == PendingReview || (from == Draft && review != Review::Required), Approved),
+        ActionKind::Return => (matches!(from, PendingReview | Approved) && review != Review::Disabled, Draft),
+        ActionKind::Share => (from == Approved, Shared),
+        ActionKind::Feedback => (from == Shared, Shared),
+        ActionKind::Archive => (from != Archived, Archived),
     };
     is_allowed.then_some(to)
 }
 
 /// The event of each action, and what the audit log calls it.
-const fn told(what: Verb) -> (EventType, &'static str) {
+const fn told(what: ActionKind) -> (EventType, &'static str) {
     match what {
-        Verb::Submit => (EventType::SummarySubmitted, "summary.submit"),
-        Verb::Approve => (EventType::SummaryApproved, "summary.approve"),
-        Verb::Return => (EventType::SummaryUpdated, "summary.return"),
-        Verb::Share => (EventType::SummaryShared, "summary.share"),
-        Verb::Feedback => (EventType::SummaryFeedbackSubmitted, "summary.feedback"),
-        Verb::Archive => (EventType::SummaryArchived, "summary.archive"),
+        ActionKind::Submit => (EventType::SummarySubmitted, "summary.submit"),
+        ActionKind::Approve => (EventType::SummaryApproved, "summary.approve"),
+        ActionKind::Return => (EventType::SummaryUpdated, "summary.return"),
+        ActionKind::Share => (EventType::SummaryShared, "summary.share"),
+        ActionKind::Feedback => (EventType::SummaryFeedbackSubmitted, "summary.feedback"),
+        ActionKind::Archive => (EventType::SummaryArchived, "summary.archive"),
     }
 }
 
 impl Action {
     /// The fields of an action's endpoint.
-    pub fn read(fields: &mut Fields, what: Verb) -> Option<Self> {
+    pub fn read(fields: &mut Fields, what: ActionKind) -> Option<Self> {
         match what {
-            Verb::Submit => Some(Self::Submit),
-            Verb::Approve => Some(Self::Approve),
-            Verb::Return => fields.required(&REASON).map(|reason| Self::Return { reason }),
-            Verb::Share => Some(Self::Share),
-            Verb::Feedback => Some(Self::Feedback {
+            ActionKind::Submit => Some(Self::Submit),
+            ActionKind::Approve => Some(Self::Approve),
+            ActionKind::Return => fields.required(&REASON).map(|reason| Self::Return { reason }),
+            ActionKind::Share => Some(Self::Share),
+            ActionKind::Feedback => Some(Self::Feedback {
                 comment: fields.optional(&COMMENT),
                 acknowledged: fields.present_or(&ACKNOWLEDGED, false),
             }),
-            Verb::Archive => Some(Self::Archive),
+            ActionKind::Archive => Some(Self::Archive),
         }
     }
 
@@ -112,7 +115,7 @@ impl Action {
     ///
     /// # Errors
     /// Every field that is wrong.
-    pub fn parse(what: Verb, body: Object) -> Result<Self, Problems> {
+    pub fn parse(what: ActionKind, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let action = Self::read(&mut fields, what);
         fields.finish(action)
@@ -120,14 +123,14 @@ impl Action {
 
     /// The action without its words.
     #[must_use]
-    pub const fn what(&self) -> Verb {
+    pub const fn what(&self) -> ActionKind {
         match self {
-            Self::Submit => Verb::Submit,
-            Self::Approve => Verb::Approve,
-            Self::Return { .. } => Verb::Return,
-            Self::Share => Verb::Share,
-            Self::Feedback { .. } => Verb::Feedback,
-            Self::Archive => Verb::Archive,
+            Self::Submit => ActionKind::Submit,
+            Self::Approve => ActionKind::Approve,
+            Self::Return { .. } => ActionKind::Return,
+            Self::Share => ActionKind::Share,
+            Self::Feedback { .. } => ActionKind::Feedback,
+            Self::Archive => ActionKind::Archive,
         }
     }
 }
@@ -177,7 +180,7 @@ impl Summary {
             Action::Share => state.shared_at = at,
             Action::Feedback { comment, acknowledged } => {
                 if let Some(given) = &self.employee_feedback {
-                    return Err(Refusal::transition("employee_feedback", given, what.word()));
+                    return Err(Refusal::transition(GIVEN_AT, given.submitted_at, what.word()));
                 }
                 let (comment, acknowledged) = (comment.clone(), *acknowledged);
                 let submitted_at = state.updated_at;
@@ -292,7 +295,7 @@ mod tests {
         let feedback = given.employee_feedback.clone().unwrap();
         assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, given.updated_at));
         let again = given.apply(actions()[4].clone(), Review::Optional, NOON).unwrap_err();
-        assert_eq!(again, Refusal::transition("employee_feedback", feedback, "feedback"));
+        assert_eq!(again, Refusal::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
     }
 
     #[test]

@@ -7,13 +7,13 @@ mod list;
 mod sight;
 
 pub use change::{Draft, ObservationFound, Patch, References};
-pub use lifecycle::{Action, Verb};
+pub use lifecycle::{Action, ActionKind};
 pub use list::{Expand, Filter};
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::decision::Resource;
+use crate::decision::{Resource, mark_of};
 use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::time::{Date, Timestamp};
@@ -113,6 +113,10 @@ impl Resource for Summary {
 
     fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    fn mark(&self) -> u64 {
+        if self.is_open() { mark_of(&self.archived_observation_ids) } else { 0 }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Who sees which summaries, and what they may do with them (decision B5).
 
-use super::{Summary, Verb};
+use super::{ActionKind, Summary};
 use crate::access::{Caller, Denied};
 use crate::id::EmployeeId;
+use crate::problem::{Code, Flaw};
+use crate::refusal::Refusal;
 
 impl Summary {
     /// Whether a caller sees it who acts for this person, or for nobody in particular: its author, the person it is
@@ -13,6 +15,16 @@ impl Summary {
         acts_for.is_none_or(|person| {
             is_below || self.author_id == Some(person) || (self.employee_id == person && self.shared_at.is_some())
         })
+    }
+
+    /// Requires of a new one that the caller will see it: a key that acts for a person writes as that person, or about
+    /// people who report to that person.
+    ///
+    /// # Errors
+    /// [`Refusal::Unprocessable`].
+    pub fn must_be_seen(&self, is_seen: bool) -> Result<(), Refusal> {
+        let flaw = || Flaw::new(Code::InvalidState, "is not the key's person, to whom the employee does not report");
+        if is_seen { Ok(()) } else { Err(Refusal::unprocessable("author_id", flaw())) }
     }
 
     /// Whether the person it is about sees it for no other reason than that it was shared.
@@ -26,11 +38,14 @@ impl Summary {
     ///
     /// # Errors
     /// [`Denied::ActsForPerson`].
-    pub fn may_be_acted_on(&self, caller: &Caller, what: Option<Verb>) -> Result<(), Denied> {
+    pub fn may_be_acted_on(&self, caller: &Caller, what: Option<ActionKind>) -> Result<(), Denied> {
         let Some(person) = caller.acts_for() else { return Ok(()) };
         let is_about_them = person == self.employee_id;
-        let may =
-            if what == Some(Verb::Feedback) { is_about_them } else { !is_about_them || self.author_id == Some(person) };
+        let may = if what == Some(ActionKind::Feedback) {
+            is_about_them
+        } else {
+            !is_about_them || self.author_id == Some(person)
+        };
         if may { Ok(()) } else { Err(Denied::ActsForPerson) }
     }
 }

@@ -10,6 +10,7 @@ const OBJECTIVE: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
 const MANAGER: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
 const REVIEWER: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 const CONVERSATION: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
+const SUMMARY: &str = "sum_01KJPWD6M24DF9HWRAYHFSFV52";
 const KEY: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 
 fn observation() -> Value {
@@ -54,6 +55,17 @@ fn message() -> Value {
     json!({
         "id": "msg_01KJPWD6M24DF9HWRAYHFSFV52", "conversation_id": CONVERSATION, "author_id": EMPLOYEE,
         "body": "Weekends excepted?", "created_at": AT,
+    })
+}
+
+fn summary() -> Value {
+    json!({
+        "id": SUMMARY, "employee_id": EMPLOYEE, "author_id": null, "title": "The first half of the year",
+        "body": "Calm with customers, and ever faster.", "period_start": "2026-01-01", "period_end": "2026-06-30",
+        "status": "draft", "included_objective_ids": [OBJECTIVE],
+        "included_observation_ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"], "employee_feedback": null,
+        "submitted_at": null, "approved_at": null, "shared_at": null, "archived_at": null, "created_at": AT,
+        "updated_at": AT,
     })
 }
 
@@ -183,6 +195,13 @@ fn request(schema: &str) -> Option<Value> {
         }),
         "ConversationUpdate" => json!({"title": "The third quarter"}),
         "MessageCreate" => json!({"author_id": EMPLOYEE, "body": "Weekends excepted?"}),
+        "SummaryCreate" => json!({
+            "employee_id": EMPLOYEE, "title": "The first half of the year", "period_start": "2026-01-01",
+            "period_end": "2026-06-30", "included_objective_ids": [OBJECTIVE],
+        }),
+        "SummaryUpdate" => json!({"body": "Calm with customers, and ever faster."}),
+        "SummaryReturn" => json!({"reason": "Say what became of the objective."}),
+        "SummaryFeedback" => json!({"comment": "Thank you.", "acknowledged": true}),
         "NotificationsReadAll" => json!({"recipient_id": EMPLOYEE}),
         "EmployeeCreate" => json!({
             "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
@@ -218,6 +237,8 @@ fn answer(schema: &str) -> Value {
         "ConversationList" => list(conversation()),
         "Message" => message(),
         "MessageList" => list(message()),
+        "Summary" => summary(),
+        "SummaryList" => list(summary()),
         "Notification" => notification(),
         "NotificationList" => list(notification()),
         "NotificationsRead" => json!({"recipient_id": EMPLOYEE, "read_at": AT}),

@@ -6,6 +6,7 @@ pub(super) fn about(operation: &str) -> &'static str {
         .or_else(|| objectives(operation))
         .or_else(|| assignments(operation))
         .or_else(|| conversations(operation))
+        .or_else(|| summaries(operation))
         .or_else(|| people(operation))
         .or_else(|| library(operation))
         .or_else(|| access(operation))
@@ -114,6 +115,41 @@ fn conversations(operation: &str) -> Option<&'static str> {
              archived. A key that acts for a person writes as that person only."
         }
         "getMessage" => "Answers one message of the conversation.",
+        _ => return None,
+    })
+}
+
+fn summaries(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "listSummaries" => "Lists summaries by creation, without archived ones unless `filter[status]` names them.",
+        "createSummary" => {
+            "Writes a draft. A key that acts for a person writes as that person (`author_id`), or about people who report \
+             to that person."
+        }
+        "getSummary" => "Answers one summary, whatever its status.",
+        "updateSummary" => {
+            "Changes the title, the body, the period and what it rests on while it is a draft or in review, else 409. \
+             What it rests on is replaced as a whole; what is new to it has to be there, about the same person, and not \
+             archived."
+        }
+        "submitSummary" => {
+            "Puts a draft up for review and tells the employee's manager, or the org admins where there is none. 422 \
+             while its body is blank."
+        }
+        "approveSummary" => {
+            "Approves a draft or what is in review; where reviews are required, only the latter. From now on it is fixed \
+             and keeps its observations, also those that are archived."
+        }
+        "returnSummary" => {
+            "Makes a draft again of what is in review or approved, and tells its author why. Observations that are \
+             archived by then disappear from it."
+        }
+        "shareSummary" => "Shows an approved summary to the employee, who is told.",
+        "giveSummaryFeedback" => {
+            "Records what the employee answers to a shared summary, once, and tells its author. A key that acts for a \
+             person gives that person's feedback only."
+        }
+        "archiveSummary" => "Puts a summary of any status away for good; 409 if it is archived already.",
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use candor_domain::fields::Word;
 use candor_domain::id::{
     AssignmentKind, AttributeKind, ConnectorKind, ConversationKind, DeliveryKind, DepartmentKind, EmployeeKind,
-    EventKind, KeyKind, Kind, MessageKind, NotificationKind, ObjectiveKind, ObservationKind, WebhookKind,
+    EventKind, KeyKind, Kind, MessageKind, NotificationKind, ObjectiveKind, ObservationKind, SummaryKind, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,6 +18,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("manager-objectives", "Objectives", "", ObjectiveKind::PREFIX),
     ("assignments", "Assignments", "Requests for feedback about a person.", AssignmentKind::PREFIX),
     ("conversations", "Conversations", "Where a few people write to each other.", ConversationKind::PREFIX),
+    ("summaries", "Summaries", "What is said about a person over a time.", SummaryKind::PREFIX),
     ("notifications", "Notifications", "What people are told in the application.", NotificationKind::PREFIX),
     ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
     ("invitations", "Employees", "", ""),
@@ -116,6 +117,7 @@ pub(super) fn is_versioned(route: &Route) -> bool {
         "Assignment",
         "Conversation",
         "Message",
+        "Summary",
         "Notification",
         "ApiKey",
         "ApiKeyWithSecret",

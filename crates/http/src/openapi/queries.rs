@@ -13,6 +13,7 @@ use candor_domain::objective::{self, Family};
 use candor_domain::observation;
 use candor_domain::params::Params;
 use candor_domain::people::{self, Connector};
+use candor_domain::summary;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter};
 
@@ -35,6 +36,10 @@ pub(crate) static CONVERSATIONS: Query = Query::list(|it| drop(conversation::Fil
 /// `GET /conversations/{id}/messages`
 pub(crate) static MESSAGES: Query =
     Query::list(|it| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), it)));
+/// `GET /summaries`
+pub(crate) static SUMMARIES: Query = Query::list(|it| drop(summary::Filter::read(it)));
+/// `GET /summaries/{id}`
+pub(crate) static SUMMARY: Query = Query::one(|it| drop(it.expand::<summary::Expand>()));
 /// `GET /notifications`
 pub(crate) static NOTIFICATIONS: Query = Query::list(|it| drop(notification::Filter::read(it)));
 /// `GET /employees`

@@ -12,6 +12,7 @@ use candor_domain::observation;
 use candor_domain::organization;
 use candor_domain::people::{self, Rehire, connector, invitation};
 use candor_domain::rule::{Described, Shape};
+use candor_domain::summary;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, ReplayOrder};
 use serde_json::{Value, json};
@@ -129,6 +130,10 @@ pub(super) fn schemas() -> Vec<Member> {
         ("ConversationCreate", body(conversation::Draft::read)),
         ("ConversationUpdate", body(conversation::Patch::read)),
         ("MessageCreate", body(message::Draft::read)),
+        ("SummaryCreate", body(summary::Draft::read)),
+        ("SummaryUpdate", body(summary::Patch::read)),
+        ("SummaryReturn", body(|it| summary::Action::read(it, summary::ActionKind::Return))),
+        ("SummaryFeedback", body(|it| summary::Action::read(it, summary::ActionKind::Feedback))),
         ("NotificationsReadAll", body(notification::read_read_all)),
         ("EmployeeCreate", body(people::Draft::read)),
         ("EmployeeUpdate", body(people::Patch::read)),

@@ -20,6 +20,7 @@ use candor_domain::page::Listed;
 use candor_domain::params::Archived;
 use candor_domain::people::{self, Connector, Employee, Role, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
+use candor_domain::summary::{self, Summary};
 use candor_domain::webhook::{self, Delivery, Only, Subscription, Topic};
 use serde_json::{Value, json};
 
@@ -111,6 +112,8 @@ pub(super) fn schemas() -> Vec<Member> {
         of::<assignment::Status>("Where an assignment stands."),
         of::<SubmissionStatus>("Whether a reviewer has submitted."),
         of::<conversation::Type>("What a conversation can be about."),
+        of::<summary::Status>("Where a summary stands in its lifecycle."),
+        of::<summary::Expand>("What a summary can inline."),
         of::<notification::Type>("What a notification is about."),
         of::<Role>("What a person may do in the organization."),
         of::<people::Status>("Whether a person works in the organization now."),
@@ -140,13 +143,14 @@ pub(super) fn schemas() -> Vec<Member> {
     all
 }
 
-fn sorts() -> [Member; 14] {
+fn sorts() -> [Member; 15] {
     [
         sort::<Observation>(),
         sort::<Objective>(),
         sort::<Assignment>(),
         sort::<Conversation>(),
         sort::<Message>(),
+        sort::<Summary>(),
         sort::<Notification>(),
         sort::<Employee>(),
         sort::<Department>(),

@@ -11,4 +11,5 @@ pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod settings;
+pub(crate) mod summaries;
 pub(crate) mod webhooks;

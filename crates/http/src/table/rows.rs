@@ -3,11 +3,13 @@
 mod feedback;
 mod people;
 mod settings;
+mod summaries;
 mod webhooks;
 
 use super::Route;
 
-const FAMILIES: [&[Route]; 4] = [feedback::ROUTES, people::ROUTES, settings::ROUTES, webhooks::ROUTES];
+const FAMILIES: [&[Route]; 5] =
+    [feedback::ROUTES, summaries::ROUTES, people::ROUTES, settings::ROUTES, webhooks::ROUTES];
 
 const COUNT: usize = {
     let (mut count, mut family) = (0, 0);

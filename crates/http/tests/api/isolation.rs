@@ -87,6 +87,11 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
         format!("/v1/observations?filter[manager_id]={employee}"),
         format!("/v1/employees?filter[manager_id]={employee}"),
         format!("/v1/audit-log?filter[target_id]={employee}"),
+        "/v1/summaries?filter[status]=draft".to_owned(),
+        format!("/v1/summaries?filter[employee_id]={employee}"),
+        format!("/v1/summaries?filter[manager_id]={employee}"),
+        format!("/v1/summaries?filter[included_objective_id]={}", resources.id("manager-objectives")),
+        format!("/v1/summaries?filter[included_observation_id]={}", resources.id("observations")),
         "/v1/attributes?filter[name]=Calm".to_owned(),
         "/v1/assignments".to_owned(),
         format!("/v1/assignments?filter[reviewer_id]={employee}"),
@@ -221,5 +226,30 @@ async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization(
         ("PATCH", &talk, json!({"participant_ids": [mine, theirs]}), "participant_ids"),
     ] {
         must_not_resolve(&world, &key, (method, path, body), field, theirs).await;
+    }
+}
+
+#[tokio::test]
+async fn a_summary_is_about_nobody_and_rests_on_nothing_of_another_organization() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let key = another_organization(&world).await;
+    let own = Resources::make(&world, &key).await;
+    let draft = format!("/v1/summaries/{}", own.id("summaries"));
+    for (field, value) in [("employee_id", resources.id("employees")), ("author_id", resources.id("employees"))] {
+        let mut body = json!({"employee_id": own.id("employees"), "title": "x"});
+        body[field] = json!(value);
+        must_not_resolve(&world, &key, ("POST", "/v1/summaries", body), field, value).await;
+    }
+    for (field, value) in [
+        ("included_objective_ids", resources.id("employee-objectives")),
+        ("included_observation_ids", resources.id("observations")),
+    ] {
+        let mut body = json!({"employee_id": own.id("employees"), "title": "x"});
+        body[field] = json!([value]);
+        must_not_resolve(&world, &key, ("POST", "/v1/summaries", body), field, value).await;
+        let mut change = json!({});
+        change[field] = json!([value]);
+        must_not_resolve(&world, &key, ("PATCH", &draft, change), field, value).await;
     }
 }

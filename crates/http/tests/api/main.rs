@@ -31,6 +31,7 @@ mod resources;
 mod slow;
 mod snapshots;
 mod stores;
+mod summaries;
 mod support;
 mod webhooks;
 mod wire;

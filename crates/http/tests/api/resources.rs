@@ -52,7 +52,10 @@ impl Resources {
         let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
         let asked = json!({"employee_id": employee, "title": "Before the review", "reviewer_ids": [employee, invited]});
         let assignment = made("/v1/assignments", asked).await;
+        let summary = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
+        let summary = made("/v1/summaries", summary).await;
         Self(BTreeMap::from([
+            ("summaries", summary),
             ("assignments", assignment),
             ("conversations", conversation),
             ("messages", message),
@@ -92,6 +95,12 @@ impl Resources {
             assert_eq!(world.post(&format!("{resource}/{action}"), json!({})).await.status, 200, "{resource}/{action}");
         };
         match route.path.rsplit('/').next() {
+            Some("return") => done("submit").await,
+            Some("share") => done("approve").await,
+            Some("feedback") => {
+                done("approve").await;
+                done("share").await;
+            }
             Some("reactivate" | "rehire") => done("deactivate").await,
             Some("restore") => done("archive").await,
             Some("complete" | "miss") => {
@@ -136,6 +145,10 @@ impl Resources {
             }
             "ConversationUpdate" => json!({"title": "The third quarter"}),
             "MessageCreate" => json!({"author_id": employee, "body": "Yes."}),
+            "SummaryCreate" => json!({"employee_id": employee, "title": "Second half"}),
+            "SummaryUpdate" => json!({"body": "Listens."}),
+            "SummaryReturn" => json!({"reason": "Too short"}),
+            "SummaryFeedback" => json!({"acknowledged": true}),
             "NotificationsReadAll" => json!({"recipient_id": employee}),
             "EmployeeCreate" => json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"}),
             "EmployeeUpdate" => json!({"first_name": "Augusta"}),
@@ -175,6 +188,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "employee-objectives" | "manager-objectives" => "obj_00000000000000000000000001",
         "assignments" => "asg_00000000000000000000000001",
         "conversations" => "cnv_00000000000000000000000001",
+        "summaries" => "sum_00000000000000000000000001",
         "notifications" => "ntf_00000000000000000000000001",
         "departments" => "dep_00000000000000000000000001",
         "attributes" => "attr_00000000000000000000000001",

@@ -170,7 +170,7 @@ async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
     let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();
     assert_eq!(one.version, Version::FIRST, "nobody writes the objective");
     let many = store.rows::<Objective>(*tenant, &[id]).await.unwrap();
-    assert_eq!(many, [one.clone()]);
+    assert_eq!(many, std::slice::from_ref(&one));
     let page = PageRequest { limit: 100, after: None };
     for statuses in [vec![ObjectiveStatus::Proposed], <ObjectiveStatus as Word>::ALL.to_vec()] {
         let filter = candor_domain::objective::Filter {

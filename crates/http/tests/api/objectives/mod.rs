@@ -114,7 +114,7 @@ impl<'w> Feed<'w> {
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             events.extend(page["data"].as_array().unwrap().iter().cloned());
             if events.iter().any(|it| it["id"] == json!(last)) {
-                events.retain(|it| it["event"].as_str().unwrap().starts_with(prefix));
+                events.retain(|it| it["id"] != json!(last) && it["event"].as_str().unwrap().starts_with(prefix));
                 return events;
             }
         }

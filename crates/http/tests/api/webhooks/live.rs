@@ -45,6 +45,12 @@ async fn everything_happens(world: &World) -> BTreeSet<String> {
     let it = format!("/v1/assignments/{}", text(&done("POST", "/v1/assignments", body).await, "id"));
     let one = json!({"type": "strength", "observation": "Listens."});
     done("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
+    let body = json!({"employee_id": employee, "title": "First half", "body": "Listens."});
+    let it = format!("/v1/summaries/{}", text(&done("POST", "/v1/summaries", body).await, "id"));
+    done("PATCH", &it, json!({"body": "Listens well."})).await;
+    for action in ["submit", "approve", "share", "feedback", "archive"] {
+        done("POST", &format!("{it}/{action}"), json!({})).await;
+    }
     let events = world.get("/v1/events?limit=100").await.json();
     events["data"].as_array().unwrap().iter().map(|it| text(it, "event")).collect()
 }

@@ -1,0 +1,159 @@
+use super::super::tests::{NOON, summary};
+use super::*;
+use crate::json::Value;
+use ulid::Ulid;
+
+const PERSON: &str = "emp_00000000000000000000000002";
+
+fn object(text: &str) -> Object {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
+    members
+}
+
+fn parse(more: &str) -> Result<Draft, Vec<(String, Code)>> {
+    let body = format!(r#"{{"employee_id":"{PERSON}","title":"First half"{more}}}"#);
+    Draft::parse(object(&body)).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+}
+
+fn reference<K: Kind>(number: u128) -> Reference<K> {
+    let id = Id::from_ulid(Ulid(number));
+    Reference { text: id.to_string(), id: Some(id) }
+}
+
+#[test]
+fn each_bad_field_of_a_creation_is_named() {
+    let long = |n: usize| "é".repeat(n);
+    let ids = |n: usize| (0..n).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",");
+    let table = [
+        (String::new(), None),
+        (format!(r#","body":"{}""#, long(BODY_CHARS)), None),
+        (format!(r#","body":"{}""#, long(BODY_CHARS + 1)), Some(("body", Code::TooLong))),
+        (r#","body":null"#.to_owned(), Some(("body", Code::Required))),
+        (r#","body":7"#.to_owned(), Some(("body", Code::InvalidFormat))),
+        (r#","author_id":7"#.to_owned(), Some(("author_id", Code::InvalidFormat))),
+        (r#","period_start":"2026-01-01","period_end":"2026-01-01""#.to_owned(), None),
+        (
+            r#","period_start":"2026-01-02","period_end":"2026-01-01""#.to_owned(),
+            Some(("period_end", Code::OutOfRange)),
+        ),
+        (r#","period_start":"2026-01-01""#.to_owned(), Some(("period_end", Code::Required))),
+        (r#","period_end":"2026-01-01","period_start":null"#.to_owned(), Some(("period_start", Code::Required))),
+        (r#","period_start":null,"period_end":null"#.to_owned(), None),
+        (format!(r#","included_objective_ids":[{}]"#, ids(MAX_OBJECTIVES)), None),
+        (format!(r#","included_objective_ids":[{}]"#, ids(101)), Some(("included_objective_ids", Code::TooLong))),
+        (r#","included_objective_ids":null"#.to_owned(), Some(("included_objective_ids", Code::Required))),
+        (format!(r#","included_observation_ids":[{}]"#, ids(MAX_OBSERVATIONS)), None),
+        (format!(r#","included_observation_ids":[{}]"#, ids(201)), Some(("included_observation_ids", Code::TooLong))),
+        (
+            r#","included_observation_ids":["a","a"]"#.to_owned(),
+            Some(("included_observation_ids", Code::InvalidFormat)),
+        ),
+        (r#","status":"draft""#.to_owned(), Some(("status", Code::ReadOnly))),
+        (r#","employee_feedback":null"#.to_owned(), Some(("employee_feedback", Code::ReadOnly))),
+        (r#","period":1"#.to_owned(), Some(("period", Code::UnknownField))),
+    ];
+    for (more, code) in table {
+        let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
+        assert_eq!(parse(&more).err(), wanted, "{more:.60}");
+    }
+    for (title, code) in [(long(TITLE_CHARS + 1), Code::TooLong), (" ".to_owned(), Code::TooShort)] {
+        let refused = Draft::parse(object(&format!(r#"{{"employee_id":"{PERSON}","title":"{title}"}}"#))).unwrap_err();
+        assert_eq!(refused.as_slice()[0].code, code);
+    }
+}
+
+#[test]
+fn everything_that_cannot_be_referred_to_is_named() {
+    let draft = Draft {
+        author: Some(reference(3)),
+        objectives: vec![reference(10), reference(11)],
+        observations: vec![reference(20), reference(21), reference(22), reference(23)],
+        ..parse("").unwrap()
+    };
+    let about = |person: u128, is_archived| ObservationFound { employee_id: Id::from_ulid(Ulid(person)), is_archived };
+    let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
+    let mut found = References {
+        people: [2].map(|it| Id::from_ulid(Ulid(it))).into(),
+        objectives: [Id::from_ulid(Ulid(10))].into(),
+        observations: [
+            (observation(20), about(2, false)),
+            (observation(21), about(9, false)),
+            (observation(22), about(2, true)),
+        ]
+        .into(),
+    };
+    let id = SummaryId::from_ulid(Ulid(1));
+    let Err(Refusal::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
+    let named: Vec<_> = refused.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    let wanted = [
+        ("author_id", Code::NotFoundInOrganization),
+        ("included_objective_ids", Code::NotFoundInOrganization),
+        ("included_observation_ids", Code::InvalidState),
+        ("included_observation_ids", Code::InvalidState),
+        ("included_observation_ids", Code::NotFoundInOrganization),
+    ];
+    assert_eq!(named, wanted);
+    found.people.insert(Id::from_ulid(Ulid(3)));
+    found.objectives.insert(Id::from_ulid(Ulid(11)));
+    found.observations = (20..24).map(|it| (observation(it), about(2, false))).collect();
+    let created = Summary::create(id, draft, &found, NOON).unwrap();
+    assert_eq!((created.state.status, created.events), (Status::Draft, vec![EventType::SummaryCreated]));
+    assert_eq!(created.state.included_observation_ids, [20, 21, 22, 23].map(observation), "in their order");
+}
+
+#[test]
+fn what_is_included_stays_and_only_what_is_added_is_judged() {
+    let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
+    let it = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
+    let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
+    assert_eq!(it.update(with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
+    let both = with(vec![added, kept]);
+    assert!(matches!(it.update(both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
+    let hidden = Id::from_ulid(Ulid(30));
+    let hiding = Summary { archived_observation_ids: vec![hidden], ..it };
+    let emptied = hiding.update(with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
+    assert_eq!(emptied.given_observation_ids(), [], "what is not shown goes with what is");
+}
+
+#[test]
+fn only_what_it_says_and_rests_on_is_announced() {
+    let patch = |text: &str| Patch::parse(object(text), &summary(Status::PendingReview)).unwrap();
+    let table = [
+        (r#"{"title":"Second half"}"#, Some(0)),
+        (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(0)),
+        (r#"{"body":"Calm."}"#, Some(1)),
+        (
+            r#"{"body":"Calm under pressure.","status":"pending_review","author_id":"emp_00000000000000000000000003"}"#,
+            None,
+        ),
+    ];
+    for (text, events) in table {
+        let decided = summary(Status::PendingReview).update(patch(text), &References::default(), NOON).unwrap();
+        assert_eq!(decided.map(|it| it.events.len()), events, "{text}");
+    }
+}
+
+#[test]
+fn a_period_is_checked_as_it_would_be() {
+    let days = |text: &str| Some(text.parse().unwrap());
+    let stored = Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
+    let codes = |text: &str| {
+        let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(Problems::none);
+        refused.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
+    assert_eq!(codes(r#"{"period_start":"2026-07-01"}"#), [("period_end".to_owned(), Code::OutOfRange)]);
+    assert_eq!(codes(r#"{"period_start":null}"#), [("period_start".to_owned(), Code::Required)]);
+    assert_eq!(codes(r#"{"period_start":null,"period_end":null}"#), []);
+}
+
+#[test]
+fn what_is_fixed_refuses_any_update_equal_values_too() {
+    for status in [Status::Approved, Status::Shared, Status::Archived] {
+        let it = summary(status);
+        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &it).unwrap();
+        let refused = it.update(patch, &References::default(), NOON).unwrap_err();
+        assert_eq!(refused, Refusal::transition("status", status.word(), "update"));
+    }
+    assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());
+}

@@ -1,0 +1,144 @@
+//! What bodies of summaries may say, field by field.
+
+use serde_json::{Value, json};
+
+use super::{body, done, objective, observation, someone, summary};
+use crate::objectives::person;
+use crate::support::World;
+
+fn with(mut body: Value, name: &str, value: Value) -> Value {
+    body[name] = value;
+    body
+}
+
+#[tokio::test]
+async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
+    let world = World::new().await;
+    let (employee, boss) = someone(&world).await;
+    let path = summary(&world, body(&employee)).await;
+    let many = |count: usize| json!((0..count).map(|it| it.to_string()).collect::<Vec<_>>());
+    let table = [
+        ("title", json!(null), "required"),
+        ("title", json!(7), "invalid_format"),
+        ("title", json!(" "), "too_short"),
+        ("title", json!("x".repeat(201)), "too_long"),
+        ("title", json!("a\u{0}b"), "invalid_format"),
+        ("body", json!(null), "required"),
+        ("body", json!(["x"]), "invalid_format"),
+        ("body", json!("é".repeat(20_001)), "too_long"),
+        ("period_end", json!("2026-02-30"), "invalid_format"),
+        ("period_start", json!("2026-01-01T00:00:00Z"), "invalid_format"),
+        ("included_objective_ids", json!(null), "required"),
+        ("included_objective_ids", json!("obj_1"), "invalid_format"),
+        ("included_objective_ids", json!([1]), "invalid_format"),
+        ("included_objective_ids", json!(["a", "a"]), "invalid_format"),
+        ("included_objective_ids", many(101), "too_long"),
+        ("included_observation_ids", json!(null), "required"),
+        ("included_observation_ids", json!([null]), "invalid_format"),
+        ("included_observation_ids", many(201), "too_long"),
+        ("status", json!("approved"), "read_only"),
+        ("employee_feedback", json!({"comment": "x"}), "read_only"),
+        ("shared_at", json!("2026-01-01T00:00:00Z"), "read_only"),
+        ("id", json!("sum_1"), "read_only"),
+        ("review", json!(true), "unknown_field"),
+    ];
+    for (name, value, code) in &table {
+        let wanted = vec![((*name).to_owned(), (*code).to_owned())];
+        let created = world.post("/v1/summaries", with(body(&employee), name, value.clone())).await;
+        assert_eq!((created.status, created.problems()), (400, wanted.clone()), "create {name} {value:.40}");
+        let changed = world.patch(&path, with(json!({}), name, value.clone())).await;
+        assert_eq!((changed.status, changed.problems()), (400, wanted), "change {name} {value:.40}");
+    }
+    for (name, value) in [("employee_id", json!(boss)), ("author_id", json!(boss))] {
+        let changed = world.patch(&path, with(json!({}), name, value)).await;
+        assert_eq!((changed.status, changed.problems()), (400, vec![(name.to_owned(), "read_only".to_owned())]));
+    }
+    let none = world.post("/v1/summaries", json!({})).await;
+    let required = |name: &str| (name.to_owned(), "required".to_owned());
+    assert_eq!((none.status, none.problems()), (400, vec![required("employee_id"), required("title")]));
+    for (period, field, code) in [
+        (json!({"period_start": "2026-01-02", "period_end": "2026-01-01"}), "period_end", "out_of_range"),
+        (json!({"period_start": "2026-01-02"}), "period_end", "required"),
+        (json!({"period_end": "2026-01-02"}), "period_start", "required"),
+    ] {
+        let mut wrong = body(&employee);
+        wrong.as_object_mut().unwrap().extend(period.as_object().unwrap().clone());
+        let wanted = vec![(field.to_owned(), code.to_owned())];
+        assert_eq!(world.post("/v1/summaries", wrong).await.problems(), wanted, "{period}");
+        assert_eq!(world.patch(&path, period.clone()).await.problems(), wanted, "{period}");
+    }
+    assert_eq!(world.get(&path).await.json()["title"], "First half");
+}
+
+#[tokio::test]
+async fn bodies_of_actions_are_read_and_what_takes_none_refuses_members() {
+    let world = World::new().await;
+    let (employee, _) = someone(&world).await;
+    let path = summary(&world, body(&employee)).await;
+    let problems = async |action: &str, body: Value| {
+        let answered = world.post(&format!("{path}/{action}"), body).await;
+        (answered.status, answered.problems())
+    };
+    let one = |field: &str, code: &str| (400, vec![(field.to_owned(), code.to_owned())]);
+    for action in ["submit", "approve", "share", "archive"] {
+        assert_eq!(problems(action, json!({"comment": "x"})).await, one("comment", "unknown_field"), "{action}");
+    }
+    for (body, code) in [
+        (json!({}), "required"),
+        (json!({"reason": null}), "required"),
+        (json!({"reason": " "}), "too_short"),
+        (json!({"reason": "x".repeat(2001)}), "too_long"),
+        (json!({"reason": 1}), "invalid_format"),
+    ] {
+        assert_eq!(problems("return", body).await, one("reason", code));
+    }
+    assert_eq!(problems("feedback", json!({"comment": "x".repeat(2001)})).await, one("comment", "too_long"));
+    assert_eq!(problems("feedback", json!({"acknowledged": "yes"})).await, one("acknowledged", "invalid_format"));
+    assert_eq!(problems("feedback", json!({"acknowledged": null})).await, one("acknowledged", "required"));
+    done(&world, &path, &["approve", "share"]).await;
+    let empty = world.ask("POST", &format!("{path}/feedback")).send().await;
+    let given = empty.json()["employee_feedback"].clone();
+    assert_eq!((empty.status, &given["comment"], &given["acknowledged"]), (200, &json!(null), &json!(false)));
+}
+
+#[tokio::test]
+async fn what_cannot_be_included_is_named_with_its_reason() {
+    let world = World::new().await;
+    let (employee, boss) = someone(&world).await;
+    let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});
+    let pending = world.made("/v1/employees", pending).await;
+    assert_eq!(world.post("/v1/summaries", body(&pending)).await.status, 201, "about whom there is");
+    let (own, others, gone) =
+        (observation(&world, &employee).await, observation(&world, &boss).await, observation(&world, &employee).await);
+    let goal = objective(&world, &boss).await;
+    assert_eq!(world.post(&format!("/v1/observations/{gone}/archive"), json!({})).await.status, 200);
+    let wrong = json!({
+        "employee_id": employee, "title": "x", "author_id": "emp_1",
+        "included_objective_ids": [goal, own, "nonsense"], "included_observation_ids": [own, others, gone, goal],
+    });
+    let answered = world.post("/v1/summaries", wrong).await;
+    let (objectives, observations) = ("included_objective_ids", "included_observation_ids");
+    let wanted = [
+        ("author_id", "not_found_in_organization"),
+        (objectives, "not_found_in_organization"),
+        (objectives, "not_found_in_organization"),
+        (observations, "invalid_state"),
+        (observations, "invalid_state"),
+        (observations, "not_found_in_organization"),
+    ];
+    let wanted: Vec<_> = wanted.iter().map(|(field, code)| ((*field).to_owned(), (*code).to_owned())).collect();
+    assert_eq!((answered.status, answered.problems()), (422, wanted));
+    assert_eq!(answered.json()["error"]["details"][2]["value"], "nonsense");
+    let path = summary(&world, body(&employee)).await;
+    for id in [&others, &gone] {
+        let refused = world.patch(&path, json!({"included_observation_ids": [own, id]})).await;
+        assert_eq!(refused.problems(), [(observations.to_owned(), "invalid_state".to_owned())]);
+    }
+    let many = person(&world, "many", "employee", None).await;
+    let mut goals = vec![];
+    for _ in 0..100 {
+        goals.push(objective(&world, &boss).await);
+    }
+    let full = with(body(&many), objectives, json!(goals));
+    assert_eq!(world.post("/v1/summaries", full).await.status, 201, "of anybody");
+}

@@ -1,0 +1,109 @@
+//! Many at once: what happens once happens once.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::{ask, body, done, member, objective, observation, someone, summary};
+use crate::objectives::{Feed, walk};
+use crate::stores::every_store;
+
+#[tokio::test]
+async fn of_twenty_feedbacks_one_is_given() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, boss) = someone(world).await;
+        let mut written = body(&employee);
+        written["author_id"] = json!(boss);
+        let path = summary(world, written).await;
+        done(world, &path, &["approve", "share"]).await;
+        let mut feed = Feed::from_now(world).await;
+        let feedback = |number: usize| {
+            let body = json!({"comment": format!("No. {number}"), "acknowledged": true});
+            world.ask("POST", &format!("{path}/feedback")).json(&body).send()
+        };
+        let answers = join_all((0..20).map(feedback)).await;
+        let given: Vec<_> = answers.iter().filter(|it| it.status == 200).collect();
+        assert_eq!((given.len(), answers.iter().filter(|it| it.status == 409).count()), (1, 19), "{}", it.name);
+        assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", it.name);
+        let events = feed.all("summary.").await;
+        assert_eq!((events.len(), &events[0]["event"]), (1, &json!("summary.feedback_submitted")), "{}", it.name);
+        let told = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json();
+        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn actions_at_once_make_one_legal_history_with_one_event_each() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        let path = summary(world, body(&employee)).await;
+        let mut feed = Feed::from_now(world).await;
+        let actions = ["submit", "approve", "return", "share", "archive"];
+        let answers = join_all((0..20).map(|it| ask(world, &world.admin, &path, actions[it % 5]))).await;
+        let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+        answers.iter().for_each(|it| *statuses.entry(it.status).or_default() += 1);
+        assert!(statuses.keys().all(|it| matches!(it, 200 | 409)), "{}: {statuses:?}", it.name);
+        let events = feed.all("summary.").await;
+        assert_eq!(events.len(), statuses[&200], "{}: {statuses:?}", it.name);
+        assert_eq!(events.last().unwrap()["data"], world.get(&path).await.json(), "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn summaries_that_include_one_objective_at_once_do_not_wait_for_each_other_and_are_all_linked() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        let goal = objective(world, &employee).await;
+        let mut written = body(&employee);
+        written["included_objective_ids"] = json!([goal]);
+        let answers = join_all((0..20).map(|_| world.post("/v1/summaries", written.clone()))).await;
+        assert!(answers.iter().all(|it| it.status == 201), "{}", it.name);
+        let mut wanted: Vec<_> = answers.iter().map(|it| it.json()["id"].clone()).collect();
+        wanted.sort_by_key(|it| it.as_str().unwrap().to_owned());
+        let path = format!("/v1/employee-objectives/{goal}");
+        assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", it.name);
+        let found =
+            walk(world, &world.admin, &format!("/v1/summaries?limit=3&filter[included_objective_id]={goal}")).await;
+        assert_eq!(found.len(), 20, "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn approving_while_an_observation_is_archived_ends_in_one_of_both_orders() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        for _ in 0..5 {
+            let noted = observation(world, &employee).await;
+            let mut written = body(&employee);
+            written["included_observation_ids"] = json!([noted]);
+            let path = summary(world, written).await;
+            let archive = format!("/v1/observations/{noted}/archive");
+            let (approved, archived) =
+                tokio::join!(ask(world, &world.admin, &path, "approve"), world.post(&archive, json!({})));
+            assert_eq!((approved.status, archived.status), (200, 200), "{}", it.name);
+            assert_eq!(world.get(&path).await.json(), approved.json(), "{}: it stays as it was answered", it.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_was_read_before_another_change_is_refused() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        let path = summary(world, body(&employee)).await;
+        let tag = world.get(&path).await.header("etag").unwrap().to_owned();
+        let patches = (0..9).map(|number| {
+            let body = json!({"title": format!("Title {number}")});
+            world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
+        });
+        let answers = join_all(patches).await;
+        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|it| it.status == 412).count(), 8, "{}", it.name);
+    }
+}

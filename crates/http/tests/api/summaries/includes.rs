@@ -1,0 +1,168 @@
+//! What summaries rest on: the links of objectives, and observations that come and go (decisions G).
+
+use candor_domain::access::{AccessLevel, Permission};
+use serde_json::{Value, json};
+
+use super::{body, done, member, objective, observation, someone, summary};
+use crate::objectives::{Feed, key_for, person};
+use crate::stores::every_store;
+use crate::support::World;
+
+fn including(employee: &str, objectives: &[&str], observations: &[&str]) -> Value {
+    let mut body = body(employee);
+    (body["included_objective_ids"], body["included_observation_ids"]) = (json!(objectives), json!(observations));
+    body
+}
+
+fn id(path: &str) -> &str {
+    path.rsplit('/').next().unwrap()
+}
+
+/// Whether a tag that was given before still is the resource's.
+async fn is_unchanged(world: &World, path: &str, tag: &str) -> bool {
+    world.ask("GET", path).header("if-none-match", tag).send().await.status == 304
+}
+
+#[tokio::test]
+async fn an_objective_is_linked_to_the_summaries_that_include_it_and_are_not_archived() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        let goal = objective(world, &employee).await;
+        let path = format!("/v1/employee-objectives/{goal}");
+        let before = world.get(&path).await;
+        let mut feed = Feed::from_now(world).await;
+        let one = summary(world, including(&employee, &[&goal], &[])).await;
+        let two = summary(world, including(&employee, &[&goal], &[])).await;
+        assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&one), id(&two)]), "{}", it.name);
+        let tag = before.header("etag").unwrap();
+        assert!(!is_unchanged(world, &path, tag).await, "{}: what is shown has another tag", it.name);
+        let linked = world.get(&path).await;
+        assert!(is_unchanged(world, &path, linked.header("etag").unwrap()).await);
+        let listed = world.get("/v1/employee-objectives").await.json()["data"][0].clone();
+        assert_eq!(listed, linked.json(), "{}", it.name);
+        assert_eq!(linked.json()["updated_at"], before.json()["updated_at"], "an objective does not change by it");
+        assert_eq!(feed.all("objective.").await, [Value::Null; 0]);
+        let patched = world.ask("PATCH", &path).header("if-match", tag).json(&json!({"title": "Other"})).send().await;
+        assert_eq!((patched.status, &patched.json()["linked_summary_ids"]), (200, &json!([id(&one), id(&two)])));
+        assert_eq!(feed.all("objective.").await[0]["data"], world.get(&path).await.json());
+        done(world, &one, &["approve", "archive"]).await;
+        assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&two)]));
+        assert_eq!(world.patch(&two, json!({"included_objective_ids": []})).await.status, 200);
+        assert_eq!(world.get(&path).await.json()["linked_summary_ids"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn an_archived_observation_disappears_from_drafts_and_stays_in_what_is_approved() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, _) = someone(world).await;
+        let (kept, gone) = (observation(world, &employee).await, observation(world, &employee).await);
+        let body = || including(&employee, &[], &[&gone, &kept]);
+        let (draft, review) = (summary(world, body()).await, summary(world, body()).await);
+        let (approved, shared) = (summary(world, body()).await, summary(world, body()).await);
+        done(world, &review, &["submit"]).await;
+        done(world, &approved, &["approve"]).await;
+        done(world, &shared, &["approve", "share"]).await;
+        let tag = world.get(&draft).await.header("etag").unwrap().to_owned();
+        let observed = async |action: &str| {
+            assert_eq!(world.post(&format!("/v1/observations/{gone}/{action}"), json!({})).await.status, 200);
+        };
+        observed("archive").await;
+        let shows = async |path: &str| member(world, path, "included_observation_ids").await;
+        for path in [&draft, &review] {
+            assert_eq!(shows(path).await, json!([kept]), "{}", it.name);
+            let inlined = world.get(&format!("{path}?expand=included_observations")).await.json();
+            assert_eq!(inlined["included_observations"].as_array().unwrap().len(), 1);
+        }
+        for path in [&approved, &shared] {
+            assert_eq!(shows(path).await, json!([gone, kept]), "{}", it.name);
+        }
+        assert!(!is_unchanged(world, &draft, &tag).await);
+        observed("restore").await;
+        assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it comes back", it.name);
+        assert!(is_unchanged(world, &draft, &tag).await);
+        observed("archive").await;
+        done(world, &draft, &["approve"]).await;
+        observed("restore").await;
+        assert_eq!(shows(&draft).await, json!([kept]), "{}: what was approved without it stays without it", it.name);
+        observed("archive").await;
+        done(world, &approved, &["return"]).await;
+        assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", it.name);
+        let round = world.get(&review).await.json();
+        let sent = world.patch(&review, round.clone()).await;
+        assert_eq!((sent.status, sent.json()), (200, round), "what was read can be sent back");
+        let anew = world.patch(&review, json!({"included_observation_ids": [kept, gone]})).await;
+        assert_eq!(anew.problems(), [("included_observation_ids".to_owned(), "invalid_state".to_owned())]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_referred_to_is_inlined_with_its_scopes() {
+    let world = World::new().await;
+    let (employee, boss) = someone(&world).await;
+    let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
+    let mut body = including(&employee, &[&goal], &[&noted]);
+    body["author_id"] = json!(boss);
+    let path = summary(&world, body).await;
+    let plain = world.get(&path).await.json();
+    let members = [
+        ("employee", world.get(&format!("/v1/employees/{employee}")).await.json()),
+        ("author", world.get(&format!("/v1/employees/{boss}")).await.json()),
+        ("included_objectives", json!([world.get(&format!("/v1/employee-objectives/{goal}")).await.json()])),
+        ("included_observations", json!([world.get(&format!("/v1/observations/{noted}")).await.json()])),
+    ];
+    for (count, last) in members.iter().enumerate() {
+        let mut wanted = plain.clone();
+        members[..=count].iter().for_each(|(name, value)| wanted[*name] = value.clone());
+        let expand = members[..=count].iter().map(|it| it.0).collect::<Vec<_>>().join(",");
+        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), wanted, "{}", last.0);
+        assert_eq!(world.get(&format!("/v1/summaries?expand={expand}")).await.json()["data"], json!([wanted]));
+    }
+    let nobodys = summary(&world, super::body(&employee)).await;
+    let shown = world.get(&format!("{nobodys}?expand=author,included_objectives")).await.json();
+    assert_eq!((&shown["author"], &shown["included_objectives"]), (&Value::Null, &json!([])));
+    let linked = format!("/v1/employee-objectives/{goal}?expand=linked_summaries");
+    assert_eq!(world.get(&linked).await.json()["linked_summaries"], json!([plain]));
+    let listed = world.get("/v1/employee-objectives?expand=linked_summaries,owner").await.json();
+    assert_eq!(listed["data"][0]["linked_summaries"], json!([plain]));
+    let key = world.scoped(&[Permission::SummariesRead]).await;
+    for (expand, scope) in [
+        ("employee", "employees:read"),
+        ("author", "employees:read"),
+        ("included_objectives", "objectives:read"),
+        ("included_observations", "observations:read"),
+    ] {
+        for path in [&path, "/v1/summaries"] {
+            let answered = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
+            assert_eq!(answered.json()["error"]["details"], json!([{"required_scope": scope}]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_key_does_not_see_is_not_inlined_for_it_nor_included_by_it() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (employee, boss) = someone(world).await;
+        let stranger = person(world, "stranger", "employee", None).await;
+        let (own, foreign) = (objective(world, &employee).await, objective(world, &stranger).await);
+        let path = summary(world, including(&employee, &[&own, &foreign], &[])).await;
+        let hidden = summary(world, including(&stranger, &[&own], &[])).await;
+        let key = key_for(world, &boss, AccessLevel::Standard).await;
+        let got = async |path: String| world.bare("GET", &path).key(&key).send().await.json();
+        let shown = got(format!("{path}?expand=included_objectives")).await;
+        assert_eq!(shown["included_objectives"].as_array().unwrap().len(), 1, "{}", it.name);
+        assert_eq!(shown["included_objectives"][0]["id"], json!(own));
+        let linked = got(format!("/v1/employee-objectives/{own}?expand=linked_summaries")).await;
+        assert_eq!(linked["linked_summary_ids"], json!([id(&path), id(&hidden)]), "{}", it.name);
+        assert_eq!(linked["linked_summaries"].as_array().unwrap().len(), 1, "{}", it.name);
+        assert_eq!(linked["linked_summaries"][0]["id"], json!(id(&path)));
+        for objective in [&own, &foreign] {
+            let body = including(&employee, &[objective], &[]);
+            let made = world.bare("POST", "/v1/summaries").key(&key).json(&body).send().await;
+            assert_eq!(made.status, if *objective == own { 201 } else { 422 }, "{}: {}", it.name, made.text());
+        }
+    }
+}

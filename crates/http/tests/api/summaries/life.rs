@@ -1,0 +1,117 @@
+//! The life of a summary as clients see it, and who is told of it.
+
+use serde_json::json;
+
+use super::{ask, body, done, objective, observation, someone, summary};
+use crate::objectives::{Feed, person, walk};
+use crate::snapshots::shown;
+use crate::support::World;
+
+#[tokio::test]
+async fn the_life_of_a_summary() {
+    let world = World::new().await;
+    let (employee, author) = someone(&world).await;
+    let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
+    let body = json!({
+        "employee_id": employee, "author_id": author, "title": "First half", "period_start": "2026-01-01",
+        "period_end": "2026-06-30", "included_objective_ids": [goal], "included_observation_ids": [noted],
+    });
+    let created = world.post("/v1/summaries", body).await;
+    insta::assert_snapshot!("created", shown(&created));
+    let path = format!("/v1/summaries/{}", created.json()["id"].as_str().unwrap());
+    insta::assert_snapshot!("blank", shown(&ask(&world, &world.admin, &path, "submit").await));
+    let text = json!({"body": "Calm under pressure.", "period_start": null, "period_end": null});
+    insta::assert_snapshot!("updated", shown(&world.patch(&path, text).await));
+    for (name, action) in
+        [("submitted", "submit"), ("returned", "return"), ("approved", "approve"), ("shared", "share")]
+    {
+        world.clock.advance_seconds(1);
+        insta::assert_snapshot!(name, shown(&ask(&world, &world.admin, &path, action).await));
+    }
+    insta::assert_snapshot!("fixed", shown(&world.patch(&path, json!({"title": "Second half"})).await));
+    let feedback = json!({"comment": "Thank you.", "acknowledged": true});
+    insta::assert_snapshot!("feedback", shown(&world.post(&format!("{path}/feedback"), feedback).await));
+    insta::assert_snapshot!("feedback_twice", shown(&ask(&world, &world.admin, &path, "feedback").await));
+    insta::assert_snapshot!("archived", shown(&ask(&world, &world.admin, &path, "archive").await));
+    insta::assert_snapshot!("archived_twice", shown(&ask(&world, &world.admin, &path, "archive").await));
+    insta::assert_snapshot!("got", shown(&world.get(&path).await));
+    insta::assert_snapshot!("listed", shown(&world.get("/v1/summaries?filter[status]=archived").await));
+    insta::assert_snapshot!("told", shown(&world.get("/v1/notifications").await));
+    let log = format!("/v1/audit-log?filter[target_id]={}", created.json()["id"].as_str().unwrap());
+    insta::assert_snapshot!("audited", shown(&world.get(&log).await));
+}
+
+#[tokio::test]
+async fn each_change_fires_its_event_with_what_get_shows() {
+    let world = World::new().await;
+    let (employee, _) = someone(&world).await;
+    let goal = objective(&world, &employee).await;
+    let mut feed = Feed::from_now(&world).await;
+    let path = summary(&world, body(&employee)).await;
+    let mut fired = async |what: &str| {
+        let events = feed.all("summary.").await;
+        let now = world.get(&path).await.json();
+        assert!(events.iter().all(|it| it["data"] == now), "{what}: {events:?}");
+        events.iter().map(|it| it["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(fired("create").await, ["summary.created"]);
+    for (patch, events) in [
+        (json!({"title": "Second half"}), vec![]),
+        (json!({"period_start": "2026-01-01", "period_end": "2026-06-30"}), vec![]),
+        (json!({"body": "Calm."}), vec!["summary.updated"]),
+        (json!({"body": "Calm."}), vec![]),
+        (json!({"included_objective_ids": [goal]}), vec!["summary.updated"]),
+    ] {
+        assert_eq!(world.patch(&path, patch.clone()).await.status, 200);
+        assert_eq!(fired(&patch.to_string()).await, events, "{patch}");
+    }
+    for (action, event) in [
+        ("submit", "summary.submitted"),
+        ("return", "summary.updated"),
+        ("approve", "summary.approved"),
+        ("share", "summary.shared"),
+        ("feedback", "summary.feedback_submitted"),
+        ("archive", "summary.archived"),
+    ] {
+        done(&world, &path, &[action]).await;
+        assert_eq!(fired(action).await, [event]);
+        assert_eq!(ask(&world, &world.admin, &path, "submit").await.status, if action == "return" { 200 } else { 409 });
+        if action == "return" {
+            assert_eq!(fired("submit").await, ["summary.submitted"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_manager_the_author_and_the_employee_are_told_and_nobody_in_place_of_an_unknown_author() {
+    let world = World::new().await;
+    let (employee, boss) = someone(&world).await;
+    let author = person(&world, "author", "employee", None).await;
+    let told = async || {
+        let all = walk(&world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
+        all.iter()
+            .map(|it| format!("{} {}", it["type"].as_str().unwrap(), it["recipient_id"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let mut written = body(&employee);
+    written["author_id"] = json!(author);
+    let (theirs, nobodys) = (summary(&world, written).await, summary(&world, body(&employee)).await);
+    for path in [&theirs, &nobodys] {
+        for action in ["submit", "return", "submit", "approve", "share", "feedback", "archive"] {
+            world.clock.advance_millis(1);
+            done(&world, path, &[action]).await;
+        }
+    }
+    let (review, shared) = (format!("summary.pending_review {boss}"), format!("summary.shared {employee}"));
+    let wanted = [
+        review.clone(),
+        format!("summary.returned {author}"),
+        review.clone(),
+        shared.clone(),
+        format!("summary.feedback_submitted {author}"),
+        review.clone(),
+        review,
+        shared,
+    ];
+    assert_eq!(told().await, wanted);
+}

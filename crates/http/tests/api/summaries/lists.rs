@@ -1,0 +1,97 @@
+//! Filters and sorts of the list.
+
+use serde_json::{Value, json};
+
+use super::{body, done, objective, observation, someone, summary};
+use crate::objectives::{person, walk};
+use crate::support::World;
+
+/// Summaries about two people in each status, with what some of them rest on.
+struct Written {
+    /// Ada reports to the boss, and the boss to the top, who wrote some of them.
+    ada: String,
+    boss: String,
+    top: String,
+    goal: String,
+    noted: String,
+    all: Vec<Value>,
+}
+
+async fn written(world: &World) -> Written {
+    let (ada, boss) = someone(world).await;
+    let top = person(world, "top", "manager", None).await;
+    assert_eq!(world.patch(&format!("/v1/employees/{boss}"), json!({"manager_id": top})).await.status, 200);
+    let (goal, noted) = (objective(world, &ada).await, observation(world, &ada).await);
+    let mut all = vec![];
+    let ways: [&[&str]; 5] = [&[], &["submit"], &["approve"], &["approve", "share"], &["archive"]];
+    for (number, way) in ways.into_iter().enumerate() {
+        for about in [&ada, &boss] {
+            let mut written = body(about);
+            written["author_id"] = if number % 2 == 0 { json!(top) } else { Value::Null };
+            if number > 1 {
+                written["included_objective_ids"] = json!([goal]);
+            }
+            if *about == ada && number < 4 {
+                written["included_observation_ids"] = json!([noted]);
+            }
+            let path = summary(world, written).await;
+            done(world, &path, way).await;
+            all.push(world.get(&path).await.json());
+        }
+    }
+    Written { ada, boss, top, goal, noted, all }
+}
+
+#[tokio::test]
+async fn each_list_shows_what_its_filters_let_through() {
+    let world = World::new().await;
+    let Written { ada, boss, top, goal, noted, all } = written(&world).await;
+    let open = |it: &Value| it["status"] != "archived";
+    let has = |it: &Value, name: &str, id: &str| it[name].as_array().unwrap().contains(&json!(id));
+    type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
+    let cases: Vec<(String, Wanted<'_>)> = vec![
+        (String::new(), Box::new(open)),
+        (format!("filter[employee_id]={ada}"), Box::new(|it| open(it) && it["employee_id"] == json!(ada))),
+        (format!("filter[author_id]={top}"), Box::new(|it| open(it) && it["author_id"] == json!(top))),
+        (format!("filter[manager_id]={top}"), Box::new(open)),
+        (format!("filter[manager_id]={boss}"), Box::new(|it| open(it) && it["employee_id"] == json!(ada))),
+        (format!("filter[manager_id]={ada}"), Box::new(|_| false)),
+        ("filter[status]=archived".to_owned(), Box::new(|it| !open(it))),
+        (
+            "filter[status]=draft&filter[status]=shared&filter[status]=draft".to_owned(),
+            Box::new(|it| it["status"] == "draft" || it["status"] == "shared"),
+        ),
+        (
+            format!("filter[included_objective_id]={goal}"),
+            Box::new(|it| open(it) && has(it, "included_objective_ids", &goal)),
+        ),
+        (
+            format!("filter[included_observation_id]={noted}"),
+            Box::new(|it| open(it) && has(it, "included_observation_ids", &noted)),
+        ),
+        (
+            format!(
+                "filter[included_objective_id]={goal}&filter[included_observation_id]={noted}&filter[status]=shared"
+            ),
+            Box::new(|it| it["status"] == "shared" && it["employee_id"] == json!(ada)),
+        ),
+        (format!("filter[included_objective_id]={noted}"), Box::new(|_| false)),
+        ("filter[employee_id]=emp_00000000000000000000000001".to_owned(), Box::new(|_| false)),
+    ];
+    for (query, wanted) in &cases {
+        for sort in ["created_at", "-created_at", "updated_at", "-updated_at"] {
+            let mut expected: Vec<_> = all.iter().filter(|it| wanted(it)).cloned().collect();
+            let place = |it: &Value| {
+                (it[sort.trim_start_matches('-')].as_str().unwrap().to_owned(), it["id"].as_str().unwrap().to_owned())
+            };
+            expected.sort_by_key(place);
+            if sort.starts_with('-') {
+                expected.reverse();
+            }
+            let found = walk(&world, &world.admin, &format!("/v1/summaries?limit=3&sort={sort}&{query}")).await;
+            assert_eq!(found, expected, "{query} {sort}");
+        }
+    }
+    let refused = world.get("/v1/summaries?filter[status]=proposed&sort=title&expand=manager&filter[x]=1").await;
+    assert_eq!(refused.problems().len(), 4, "{}", refused.text());
+}

@@ -1,0 +1,90 @@
+//! Every status × every action × every review setting.
+
+use serde_json::{Value, json};
+
+use super::{ask, body, done, someone, summary};
+use crate::support::World;
+
+const STATUSES: [&str; 5] = ["draft", "pending_review", "approved", "shared", "archived"];
+const ACTIONS: [&str; 6] = ["submit", "approve", "return", "share", "feedback", "archive"];
+
+/// Where an action leads from a status: the contract's table, written once more.
+fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
+    match (action, from) {
+        ("submit", "draft") if review != "disabled" => Some("pending_review"),
+        ("approve", "draft") if review != "required" => Some("approved"),
+        ("approve", "pending_review") => Some("approved"),
+        ("return", "pending_review" | "approved") if review != "disabled" => Some("draft"),
+        ("share", "approved") | ("feedback", "shared") => Some("shared"),
+        ("archive", "draft" | "pending_review" | "approved" | "shared") => Some("archived"),
+        _ => None,
+    }
+}
+
+/// A summary that stands in a status, by the shortest way there.
+async fn standing(world: &World, employee: &str, status: &str) -> String {
+    let path = summary(world, body(employee)).await;
+    let way: &[&str] = match status {
+        "pending_review" => &["submit"],
+        "approved" => &["approve"],
+        "shared" => &["approve", "share"],
+        "archived" => &["archive"],
+        _ => &[],
+    };
+    done(world, &path, way).await;
+    path
+}
+
+/// What the summary is after an action led to a status.
+fn after(before: &Value, action: &str, to: &str, now: &str) -> Value {
+    let mut it = before.clone();
+    (it["status"], it["updated_at"]) = (json!(to), json!(now));
+    match action {
+        "submit" => it["submitted_at"] = json!(now),
+        "approve" => it["approved_at"] = json!(now),
+        "return" => (it["submitted_at"], it["approved_at"]) = (Value::Null, Value::Null),
+        "share" => it["shared_at"] = json!(now),
+        "archive" => it["archived_at"] = json!(now),
+        _ => it["employee_feedback"] = json!({"comment": null, "acknowledged": false, "submitted_at": now}),
+    }
+    it
+}
+
+#[tokio::test]
+async fn every_status_meets_every_action_under_every_review_setting() {
+    let world = World::new().await;
+    let (employee, _) = someone(&world).await;
+    let review = async |setting: &str| {
+        assert_eq!(world.patch("/v1/organization", json!({"summary_review": setting})).await.status, 200);
+    };
+    for setting in ["optional", "required", "disabled"] {
+        for status in STATUSES {
+            for action in ACTIONS {
+                let case = format!("{setting}: {status} × {action}");
+                review("optional").await;
+                let path = standing(&world, &employee, status).await;
+                review(setting).await;
+                let before = world.get(&path).await.json();
+                world.clock.advance_millis(7);
+                let now = world.shell.clock.now().to_string();
+                let answered = ask(&world, &world.admin, &path, action).await;
+                match leads(status, action, setting) {
+                    Some(to) => {
+                        let wanted = after(&before, action, to, &now);
+                        assert_eq!((answered.status, answered.json()), (200, wanted.clone()), "{case}");
+                        assert_eq!(world.get(&path).await.json(), wanted, "{case}");
+                    }
+                    None => {
+                        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{case}");
+                        let details = json!([{"field": "status", "current": status, "attempted_transition": action}]);
+                        assert_eq!(answered.json()["error"]["details"], details, "{case}");
+                        assert_eq!(world.get(&path).await.json(), before, "{case}");
+                    }
+                }
+                let changed = world.patch(&path, json!({"title": "Another"})).await.status;
+                let is_open = matches!(leads(status, action, setting).unwrap_or(status), "draft" | "pending_review");
+                assert_eq!(changed, if is_open { 200 } else { 409 }, "{case}");
+            }
+        }
+    }
+}

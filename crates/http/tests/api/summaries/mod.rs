@@ -1,0 +1,59 @@
+//! Summaries: their life, who sees them, and what they share with objectives and observations (decisions B5, G).
+
+mod bodies;
+mod concurrent;
+mod includes;
+mod life;
+mod lists;
+mod matrix;
+mod sight;
+
+use serde_json::{Value, json};
+
+use crate::objectives::person;
+use crate::support::{Answered, World};
+
+/// The body of a summary.
+fn body(employee: &str) -> Value {
+    json!({"employee_id": employee, "title": "First half", "body": "Calm under pressure."})
+}
+
+/// Creates a summary and answers its path.
+async fn summary(world: &World, body: Value) -> String {
+    format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
+}
+
+/// Does one action to a summary.
+async fn ask(world: &World, key: &str, path: &str, action: &str) -> Answered {
+    let body = if action == "return" { json!({"reason": "Too short"}) } else { json!({}) };
+    world.bare("POST", &format!("{path}/{action}")).key(key).json(&body).send().await
+}
+
+/// Does actions to a summary, one after the other.
+async fn done(world: &World, path: &str, actions: &[&str]) {
+    for action in actions {
+        let answered = ask(world, &world.admin, path, action).await;
+        assert_eq!(answered.status, 200, "{path}/{action}: {}", answered.text());
+    }
+}
+
+async fn objective(world: &World, owner: &str) -> String {
+    world.made("/v1/employee-objectives", crate::objectives::body("employee", owner)).await
+}
+
+async fn observation(world: &World, employee: &str) -> String {
+    let body = json!({"employee_id": employee, "type": "strength", "observation": "Helps."});
+    world.made("/v1/observations", body).await
+}
+
+/// One person, with a manager.
+async fn someone(world: &World) -> (String, String) {
+    let boss = person(world, "boss", "manager", None).await;
+    let employee = person(world, "ada", "employee", Some(&boss)).await;
+    (employee, boss)
+}
+
+/// What a member of a resource is.
+async fn member(world: &World, path: &str, name: &str) -> Value {
+    world.get(path).await.json()[name].clone()
+}

@@ -1,0 +1,175 @@
+//! What a key that acts for a person sees and does (decision B5).
+
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use serde_json::json;
+
+use super::{body, done, summary};
+use crate::objectives::{key_for, person, walk};
+use crate::stores::every_store;
+use crate::support::World;
+
+const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
+
+/// What somebody may do with a summary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum May {
+    Nothing,
+    /// See it, and give feedback.
+    Answer,
+    /// Everything but to give feedback in the employee's place.
+    Write,
+    All,
+}
+
+/// The line top → boss → employee, an author elsewhere, and people outside the line.
+struct Cast {
+    employee: String,
+    author: String,
+    /// Name, key, and what they may before and after it is shared.
+    callers: Vec<(&'static str, String, May, May)>,
+}
+
+impl Cast {
+    async fn gather(world: &World) -> Self {
+        let top = person(world, "top", "manager", None).await;
+        let boss = person(world, "boss", "manager", Some(&top)).await;
+        let employee = person(world, "ada", "manager", Some(&boss)).await;
+        let peer = person(world, "peer", "manager", Some(&boss)).await;
+        let below = person(world, "below", "employee", Some(&employee)).await;
+        let author = person(world, "author", "employee", None).await;
+        let admin = person(world, "admin", "org_admin", None).await;
+        let mut callers = vec![];
+        for (name, id, before, after) in [
+            ("the employee", &employee, May::Nothing, May::Answer),
+            ("the author", &author, May::Write, May::Write),
+            ("the employee's manager", &boss, May::Write, May::Write),
+            ("the manager above", &top, May::Write, May::Write),
+            ("a peer", &peer, May::Nothing, May::Nothing),
+            ("a report", &below, May::Nothing, May::Nothing),
+            ("an org admin", &admin, May::All, May::All),
+        ] {
+            callers.push((name, key_for(world, id, AccessLevel::Standard).await, before, after));
+        }
+        let lifted = key_for(world, &peer, AccessLevel::Admin).await;
+        callers.push(("a peer with an admin-level key", lifted, May::Nothing, May::Nothing));
+        let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
+        callers.push(("the organization", key, May::All, May::All));
+        Self { employee, author, callers }
+    }
+}
+
+#[tokio::test]
+async fn everybody_meets_a_summary_in_every_status() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let ways: [(&str, &[&str]); 6] = [
+            ("draft", &[]),
+            ("pending_review", &["submit"]),
+            ("approved", &["approve"]),
+            ("shared", &["approve", "share"]),
+            ("archived", &["approve", "share", "archive"]),
+            ("archived", &["archive"]),
+        ];
+        for (status, way) in ways {
+            for (name, key, before, after) in &cast.callers {
+                let may = if way.contains(&"share") { *after } else { *before };
+                let mut written = body(&cast.employee);
+                written["author_id"] = json!(cast.author);
+                let path = summary(world, written).await;
+                done(world, &path, way).await;
+                let case = format!("{}: {name} × {way:?}", it.name);
+                let send = async |method: &str, path: &str, body: serde_json::Value| {
+                    world.bare(method, path).key(key).json(&body).send().await
+                };
+                let got = world.bare("GET", &path).key(key).send().await;
+                assert_eq!(got.status, if may == May::Nothing { 404 } else { 200 }, "{case}");
+                let id = path.rsplit('/').next().unwrap();
+                for filter in [
+                    "",
+                    &format!("&filter[employee_id]={}", cast.employee),
+                    &format!("&filter[author_id]={}", cast.author),
+                ] {
+                    let listed =
+                        walk(world, key, &format!("/v1/summaries?limit=9&filter[status]={status}{filter}")).await;
+                    assert_eq!(listed.iter().any(|it| it["id"] == id), may != May::Nothing, "{case}: list {filter}");
+                }
+                let patch = send("PATCH", &path, json!({"title": "Changed"})).await;
+                let feedback = send("POST", &format!("{path}/feedback"), json!({})).await;
+                let archive = send("POST", &format!("{path}/archive"), json!({})).await;
+                let is_open = matches!(status, "draft" | "pending_review");
+                let writes = |is_possible: bool| if is_possible { 200 } else { 409 };
+                let wanted = match may {
+                    May::Nothing => [404; 3],
+                    May::Answer => [403, writes(status == "shared"), 403],
+                    May::Write => [writes(is_open), 403, writes(status != "archived")],
+                    May::All => [writes(is_open), writes(status == "shared"), writes(status != "archived")],
+                };
+                assert_eq!([patch.status, feedback.status, archive.status], wanted, "{case}: {}", feedback.text());
+                if may == May::Nothing {
+                    let absent = world.bare("GET", ABSENT).key(key).send().await;
+                    assert_eq!(got.without_request_id(), absent.without_request_id(), "{case}: as if it were absent");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn lists_show_each_summary_within_sight_once_in_order() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let people = walk(world, &world.admin, "/v1/employees?limit=50").await;
+        for (number, about) in people.iter().enumerate() {
+            for author in people.iter().skip(number % 2).step_by(2) {
+                let mut written = body(about["id"].as_str().unwrap());
+                written["author_id"] = author["id"].clone();
+                let path = summary(world, written).await;
+                done(world, &path, if number % 3 == 0 { &["approve", "share"] } else { &[] }).await;
+            }
+        }
+        let all = walk(world, &world.admin, "/v1/summaries?limit=100").await;
+        for (name, key, ..) in &cast.callers {
+            let mut seen = vec![];
+            for it in &all {
+                let path = format!("/v1/summaries/{}", it["id"].as_str().unwrap());
+                if world.bare("GET", &path).key(key).send().await.status == 200 {
+                    seen.push(it.clone());
+                }
+            }
+            let listed = walk(world, key, "/v1/summaries?limit=4").await;
+            assert_eq!(listed, seen, "{}: {name}", it.name);
+            if !seen.is_empty() {
+                assert!(name.contains("org") || seen.len() < all.len(), "{name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_acts_for_a_person_writes_what_it_will_see() {
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let (me, key) = (&cast.author, &cast.callers[1].1);
+        let made = async |key: &str, author: serde_json::Value, about: &str| {
+            let mut written = body(about);
+            written["author_id"] = author;
+            let answered = world.bare("POST", "/v1/summaries").key(key).json(&written).send().await;
+            (
+                answered.status,
+                answered.status == 422
+                    && answered.problems()[0] == ("author_id".to_owned(), "invalid_state".to_owned()),
+            )
+        };
+        assert_eq!(made(key, json!(me), &cast.employee).await, (201, false), "{}: as oneself", it.name);
+        assert_eq!(made(key, json!(null), &cast.employee).await, (422, true), "{}", it.name);
+        assert_eq!(made(key, json!(cast.employee), me).await, (422, true), "{}: in another's name", it.name);
+        let boss = &cast.callers[2].1;
+        assert_eq!(made(boss, json!(null), &cast.employee).await, (201, false), "{}: about a report", it.name);
+        for path in ["/v1/events", "/v1/webhooks"] {
+            assert_eq!(world.bare("GET", path).key(key).send().await.status, 403, "{path}");
+        }
+    }
+}
