@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 23] = [
+pub(crate) const MEASURES: [&str; 25] = [
     "footprint",
     "get",
     "list",
@@ -29,7 +29,9 @@ pub(crate) const MEASURES: [&str; 23] = [
     "webhooks-hanging",
     "webhooks-creates",
     "slow-questions",
+    "before",
     "manager",
+    "before-manager",
     "csv",
     "subscribed-csv",
 ];
@@ -63,6 +65,8 @@ pub(crate) struct Options {
     /// Whether the loaded services are only kept up, to be looked into.
     pub(crate) hold: bool,
     only: Option<String>,
+    /// Another build of the service, which takes turns with this one on the same data.
+    pub(crate) before: Option<PathBuf>,
     store: Option<Store>,
 }
 
@@ -76,6 +80,7 @@ impl Options {
             check: false,
             hold: false,
             only: None,
+            before: None,
             store: None,
         };
         while let Some(name) = arguments.next() {
@@ -87,9 +92,11 @@ impl Options {
                 "--check" => it.check = true,
                 "--hold" => it.hold = true,
                 "--only" => it.only = Some(measure(value()?)?),
+                "--before" => it.before = Some(value()?.into()),
                 "--store" => it.store = Some(store(&value()?)?),
                 other => {
-                    return Err(format!("{other} is not known; use --quick, --check, --hold, --only, --store").into());
+                    let known = "--quick, --check, --hold, --only, --store, --before";
+                    return Err(format!("{other} is not known; use {known}").into());
                 }
             }
         }

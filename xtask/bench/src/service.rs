@@ -67,6 +67,11 @@ impl Candor {
         &self.database
     }
 
+    /// The same with another binary.
+    pub(crate) fn built_as(&self, binary: &Path) -> Self {
+        Self { binary: binary.to_path_buf(), ..self.clone() }
+    }
+
     /// Migrates the database and makes an organization in it.
     pub(crate) fn account(&self) -> Outcome<Account> {
         self.ask(&["migrate"])?;

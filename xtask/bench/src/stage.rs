@@ -15,7 +15,7 @@ use crate::traffic;
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId, OrganizationId};
 use candor_test_postgres::Cluster;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -82,6 +82,8 @@ pub(crate) struct Side {
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     processes: Processes,
+    /// The build that it is compared with, on the same database.
+    before: Option<(Service, Processes)>,
     /// Memory after a start and a few requests, in bytes.
     pub(crate) idle_bytes: u64,
     /// The median of some starts, in seconds.
@@ -120,7 +122,8 @@ impl Stage {
             let url = postgres.database(name)?;
             let candor = Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?;
             let load = |tenant| data::into_postgres(&Admin::connect(&url)?, tenant, size);
-            stage.sides.push(Side::start(Store::Postgres, &candor, size, load)?);
+            let side = Side::start(Store::Postgres, &candor, size, load)?;
+            stage.sides.push(side.compared_with(options.before.as_ref())?);
             let pgbench = PgBench::new(postgres.pgbench.clone(), url.clone(), scratch.path());
             let admin = Admin::connect(&url)?;
             let processes = Processes { service: None, server: Some(cost::server(&admin)?) };
@@ -130,7 +133,8 @@ impl Stage {
             let folder = scratch.path().join(format!("{name}-sqlite"));
             let file = folder.join("candor.db").to_string_lossy().into_owned();
             let candor = Candor::new(&options.binary, &folder, format!("sqlite://{file}"))?;
-            stage.sides.push(Side::start(Store::Sqlite, &candor, size, |it| data::into_sqlite(&file, it, size))?);
+            let side = Side::start(Store::Sqlite, &candor, size, |it| data::into_sqlite(&file, it, size))?;
+            stage.sides.push(side.compared_with(options.before.as_ref())?);
         }
         let Size { people, observations } = size;
         println!("{people} people and {observations} observations loaded in {:.0} s", begun.elapsed().as_secs_f64());
@@ -207,6 +211,7 @@ impl Side {
             attributes,
             service,
             processes,
+            before: None,
             idle_bytes,
             ready_seconds,
         })
@@ -260,13 +265,28 @@ impl Side {
 
     /// The same with seeds of its own, so that no request is a retry of another contender's.
     pub(crate) fn contender_from<'a>(&'a self, traffic: Rc<Traffic>, connections: usize, first: u64) -> Contender<'a> {
-        Box::new(move |time, round| {
-            let seed = first + round;
-            let before = self.processes.spent()?;
-            let sample = burst(self.service.address, &traffic, Shape::of_time(connections, time, seed))?;
-            let (spent, requests) = (self.processes.spent()? - before, sample.micros.len());
-            Ok(sample.at_the_cost_of(spent, requests as f64))
-        })
+        contender(&self.service, &self.processes, traffic, connections, first)
+    }
+
+    /// The same for the build that this one is compared with, if there is one.
+    pub(crate) fn contender_before<'a>(
+        &'a self,
+        traffic: Rc<Traffic>,
+        connections: usize,
+        first: u64,
+    ) -> Option<Contender<'a>> {
+        let (service, processes) = self.before.as_ref()?;
+        Some(contender(service, processes, traffic, connections, first))
+    }
+
+    /// Starts another build on the same database.
+    fn compared_with(mut self, binary: Option<&PathBuf>) -> Outcome<Self> {
+        if let Some(binary) = binary {
+            let service = self.candor.built_as(binary).serve()?;
+            let processes = Processes { service: Some(service.process), server: self.processes.server };
+            self.before = Some((service, processes));
+        }
+        Ok(self)
     }
 
     /// The database itself, beside the service.
@@ -281,6 +301,22 @@ impl Side {
     pub(crate) fn tenant_literal(&self) -> String {
         Dialect::Postgres.bytes(self.tenant)
     }
+}
+
+fn contender<'a>(
+    service: &'a Service,
+    processes: &'a Processes,
+    traffic: Rc<Traffic>,
+    connections: usize,
+    first: u64,
+) -> Contender<'a> {
+    Box::new(move |time, round| {
+        let seed = first + round;
+        let before = processes.spent()?;
+        let sample = burst(service.address, &traffic, Shape::of_time(connections, time, seed))?;
+        let (spent, requests) = (processes.spent()? - before, sample.micros.len());
+        Ok(sample.at_the_cost_of(spent, requests as f64))
+    })
 }
 
 impl Reference {

@@ -131,7 +131,12 @@ pub(crate) fn creates(key: &str, people: u32, attributes: Vec<AttributeId>, tags
 
 /// Nine look-ups for each create.
 pub(crate) fn nine_reads_to_one_write(key: &str, size: Size, attributes: Vec<AttributeId>) -> Rc<Traffic> {
-    let (reads, writes) = (one_observation(key, size), create(key, size, attributes));
+    nine_to_one(&one_observation(key, size), &create(key, size, attributes))
+}
+
+/// One write among nine reads.
+pub(crate) fn nine_to_one(reads: &Rc<Traffic>, writes: &Rc<Traffic>) -> Rc<Traffic> {
+    let (reads, writes) = (Rc::clone(reads), Rc::clone(writes));
     Rc::new(Traffic::that_succeed(move |random, out| {
         let traffic = if random.between(0, 10) == 0 { &writes } else { &reads };
         traffic.write(random, out);

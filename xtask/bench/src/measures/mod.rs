@@ -1,5 +1,6 @@
 //! What is measured, one function each.
 
+mod before;
 mod creates;
 mod csv;
 mod footprint;
@@ -21,7 +22,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 20] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 21] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -42,10 +43,11 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 20] = [
     ("webhooks-hanging", webhooks::hanging),
     ("webhooks-creates", webhooks::creates),
     ("slow-questions", slow_questions::run),
+    ("before", before::on_the_main_stage),
 ];
 
 /// On the data set with many people.
-const ON_THE_TREE: [(&str, Measure); 1] = [("manager", manager::run)];
+const ON_THE_TREE: [(&str, Measure); 2] = [("manager", manager::run), ("before-manager", before::on_the_tree)];
 
 /// On a small data set, whose service has done nothing before.
 const ON_THE_SMALL_STAGE: [(&str, Measure); 2] = [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions)];

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 const MOST_FOR_DEPTH: f64 = 1.2;
-const MOST_FOR_EXPAND: f64 = 2.2;
+const MOST_FOR_EXPAND: f64 = 2.6;
 const PAGE: u32 = 50;
 const DEEP_PAGE: u32 = 10_000;
 
