@@ -16,8 +16,6 @@ pub mod rows;
 pub mod store;
 pub mod upkeep;
 
-use candor_domain::id::{Id, Kind};
-
 pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};
 pub use places::{Places, SlowReadPermit, SlowReads};
 pub use put::AnyRow;
@@ -36,30 +34,6 @@ impl Version {
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0 + 1)
-    }
-}
-
-/// A resource that is asked for, unless it still has the version in which it is known already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<K: Kind> {
-    /// Its id.
-    pub id: Id<K>,
-    /// The version that is known, if one is.
-    pub unless: Option<Version>,
-}
-
-impl<K: Kind> From<Id<K>> for Wanted<K> {
-    /// In whatever version it has.
-    fn from(id: Id<K>) -> Self {
-        Self { id, unless: None }
-    }
-}
-
-impl<K: Kind> Wanted<K> {
-    /// The bytes of its id, and the number of the known version: 0 if none is, which no resource has.
-    #[must_use]
-    pub fn parts(&self) -> ([u8; 16], i64) {
-        (self.id.to_bytes(), self.unless.map_or(0, |it| it.0))
     }
 }
 

@@ -99,7 +99,8 @@ pub const ID: Column = Column::new("id", Type::Id);
 pub trait Rows {
     /// The row that has a value in a column in which no two rows of a tenant have the same.
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>>;
-    /// The rows that have one of these values in a column, in any order. No value is given twice.
+    /// The rows that have one of these values in a column, in any order. There is at least one value, and none is
+    /// given twice.
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>>;
     /// The first rows of what some lists hold together, in their order: as many as their limit, and one more if there is
     /// one. The lists are of one kind of row in one order and have no row in common.
@@ -211,9 +212,14 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Ord + Into<Cell>>(
     values: &[V],
 ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send + use<'s, T, S, V> {
     let values: BTreeSet<_> = values.iter().collect();
-    let values = values.into_iter().cloned().map(Into::into).collect();
-    let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::of::<T>(), by, values);
-    async move { found.await?.into_iter().map(typed).collect() }
+    let values: Vec<_> = values.into_iter().cloned().map(Into::into).collect();
+    async move {
+        if values.is_empty() {
+            return Ok(vec![]);
+        }
+        let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::of::<T>(), by, values).await?;
+        found.into_iter().map(typed).collect()
+    }
 }
 
 async fn first<T: Stored, S: Rows + Sync + ?Sized>(

@@ -5,9 +5,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
-use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
-use candor_domain::library::Attribute;
 use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
@@ -18,7 +17,7 @@ use crate::change::{ChangeSet, CommitError, Committed};
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
 use crate::upkeep::Upkeep;
-use crate::{Version, Versioned, Wanted};
+use crate::{Version, Versioned};
 
 /// Why a store did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -110,26 +109,9 @@ pub struct FeedPage {
     pub more: bool,
 }
 
-/// What observations refer to.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Referred {
-    /// The people.
-    pub people: Vec<Versioned<Employee>>,
-    /// The attributes.
-    pub attributes: Vec<Versioned<Attribute>>,
-}
-
 /// People and the lines between them.
 #[async_trait]
 pub trait People {
-    /// What observations refer to, read together: those of these people and attributes that are there in another
-    /// version than is known, in any order. Each is asked for once.
-    async fn referred(
-        &self,
-        tenant: Tenant,
-        people: &[Wanted<EmployeeKind>],
-        attributes: &[Wanted<AttributeKind>],
-    ) -> Read<Referred>;
     /// The reporting lines of these people and of everybody above them.
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
     /// The direct reports of each of these people who have not left, by last name, first name and id; at most `most`

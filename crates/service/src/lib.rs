@@ -17,7 +17,6 @@ pub mod events;
 mod expand;
 mod fan_out;
 pub mod invitations;
-mod json_cache;
 pub mod keys;
 pub mod library;
 pub mod limits;

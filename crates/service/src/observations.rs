@@ -1,22 +1,22 @@
 //! Observations (§4.1).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use candor_domain::access::Permission;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
-use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
+use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
+use candor_domain::library::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
+use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, StorageExt, Versioned, Wanted, rows};
-use serde_json::value::RawValue;
+use candor_port_storage::{Require, StorageExt, Versioned, rows};
 
 use crate::change::Planned;
-use crate::expand::{self, Expandable};
-use crate::json_cache::Shown;
+use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
 use crate::shell::or_not_found;
@@ -24,8 +24,8 @@ use crate::{Call, Error, Shell};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
 pub(crate) struct Found {
-    employees: Option<Shown<EmployeeKind>>,
-    attributes: Option<Shown<AttributeKind>>,
+    employees: Inlined<Employee>,
+    attributes: Inlined<Attribute>,
 }
 
 impl Expandable for Observation {
@@ -39,32 +39,20 @@ impl Expandable for Observation {
         }
     }
 
-    /// One read, however many observations there are.
     async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
-        let tenant = call.caller.tenant;
-        let (employees, attributes) = (paths.contains(&Expand::Employee), paths.contains(&Expand::Attributes));
-        let (mut people, mut tags) = (BTreeSet::new(), BTreeSet::new());
-        if employees {
-            people.extend(items.iter().map(|it| it.employee_id));
-        }
-        if attributes {
-            tags.extend(items.iter().flat_map(|it| it.attribute_ids.iter().copied()));
-        }
-        let (people, tags) = (shell.people.seek(tenant, people), shell.attributes.seek(tenant, tags));
-        let found = shell.store.referred(tenant, &people.wanted, &tags.wanted).await?;
-        let people = shell.people.show(tenant, people, found.people, |it| it.id)?;
-        let tags = shell.attributes.show(tenant, tags, found.attributes, |it| it.id)?;
-        Ok(Found { employees: employees.then_some(people), attributes: attributes.then_some(tags) })
+        let people = items.iter().map(|it| it.employee_id);
+        let tags = items.iter().flat_map(|it| it.attribute_ids.iter().copied());
+        let (employees, attributes) = tokio::try_join!(
+            expand::found(shell, call, paths.contains(&Expand::Employee), people),
+            expand::found(shell, call, paths.contains(&Expand::Attributes), tags),
+        )?;
+        Ok(Found { employees, attributes })
     }
 
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
-        let attributes = found.attributes.as_ref().map(|all| {
-            let attributes = self.attribute_ids.iter().filter_map(|id| all.get(id));
-            attributes.map(AsRef::as_ref).collect::<Vec<&RawValue>>()
-        });
-        let employee = found.employees.as_ref();
-        shown.member("employee", employee.map(|it| it.get(&self.employee_id).map(AsRef::<RawValue>::as_ref)))?;
-        shown.member("attributes", attributes)
+        shown.member("employee", found.employees.as_ref().map(|all| all.get(&self.employee_id)))?;
+        let tags = |all| self.attribute_ids.iter().filter_map(|id| BTreeMap::get(all, id)).collect::<Vec<_>>();
+        shown.member("attributes", found.attributes.as_ref().map(tags))
     }
 }
 
@@ -176,16 +164,13 @@ async fn references(
     attributes: &[Reference<AttributeKind>],
 ) -> Result<References, Error> {
     let tenant = call.caller.tenant;
-    let people: BTreeSet<_> = people.iter().copied().collect();
-    let attributes: BTreeSet<_> = attributes.iter().filter_map(|it| it.id).collect();
-    if people.is_empty() && attributes.is_empty() {
-        return Ok(References::default());
-    }
-    let people: Vec<_> = people.into_iter().map(Wanted::from).collect();
-    let attributes: Vec<_> = attributes.into_iter().map(Wanted::from).collect();
-    let found = shell.store.referred(tenant, &people, &attributes).await?;
+    let attributes: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
+    let (people, attributes) = tokio::try_join!(
+        shell.store.rows::<Employee>(tenant, people),
+        shell.store.rows::<Attribute>(tenant, &attributes),
+    )?;
     Ok(References {
-        people: found.people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
-        attributes: found.attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
+        people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
+        attributes: attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
     })
 }

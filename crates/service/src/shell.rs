@@ -8,7 +8,7 @@ use candor_domain::access::{Authority, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
-use candor_domain::id::{AssignmentId, AttributeKind, EmployeeKind, Id, Kind};
+use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
@@ -22,7 +22,6 @@ use tracing::Instrument;
 
 use crate::auth::Authenticator;
 use crate::delivery::{Deliveries, HandOver};
-use crate::json_cache::JsonCache;
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply};
 use crate::retention::Clocks;
@@ -70,20 +69,11 @@ pub struct Shell {
     pub settings: ShellSettings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
-    /// People as observations show them.
-    pub(crate) people: JsonCache<EmployeeKind>,
-    /// Attributes as observations show them.
-    pub(crate) attributes: JsonCache<AttributeKind>,
     /// What was seen of the clocks that retention goes by.
     pub(crate) clocks: Clocks,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
-
-/// What is kept of rendered people; an organization of 10,000 takes half of it.
-const PEOPLE_BYTES: u64 = 16 << 20;
-/// What is kept of rendered attributes.
-const ATTRIBUTE_BYTES: u64 = 2 << 20;
 
 /// Locks that are shared by what has ids that end alike.
 #[derive(Default)]
@@ -117,8 +107,6 @@ impl Shell {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
         let (deliveries, clocks) = (Deliveries::default(), Clocks::of(&*clock));
-        let people = JsonCache::of_at_most(PEOPLE_BYTES);
-        let attributes = JsonCache::of_at_most(ATTRIBUTE_BYTES);
         Self {
             store,
             clock,
@@ -129,8 +117,6 @@ impl Shell {
             limits,
             settings,
             deliveries,
-            people,
-            attributes,
             clocks,
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),

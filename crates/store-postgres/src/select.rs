@@ -2,12 +2,11 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::Kind;
-use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Related, Stored, Table, Type};
+use candor_port_storage::Versioned;
+use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Related, Stored, Table};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{self, Found, ID, RowKind, Rows};
 use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{Versioned, Wanted};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
@@ -62,29 +61,6 @@ pub(crate) fn flag(row: &mut dyn Fetch) -> Result<bool, Failure> {
 /// Reads a number; null counts as nothing.
 pub(crate) fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
     row.int().map(Option::unwrap_or_default).map_err(Failure::Other)
-}
-
-impl PostgresStore {
-    /// Those of the resources that are there in another version than is known.
-    pub(crate) async fn wanted<T: Stored, K: Kind>(
-        &self,
-        tenant: Tenant,
-        wanted: &[Wanted<K>],
-    ) -> Read<Vec<Versioned<T>>> {
-        if wanted.is_empty() {
-            return Ok(vec![]);
-        }
-        let (ids, known): (Vec<_>, Vec<_>) = wanted.iter().map(Wanted::parts).unzip();
-        let mut sql = Sql::default();
-        let (tenant, ids) = (sql.id(tenant.to_bytes()), sql.ids(ids));
-        let known = sql.many(Type::Int, known.into_iter().map(Cell::Int));
-        let (columns, table) = (columns(T::TABLE, "t."), T::TABLE.name);
-        sql.push(&format!(
-            "SELECT {columns} FROM UNNEST({ids}, {known}) AS u (id, known) CROSS JOIN LATERAL \
-             (SELECT * FROM {table} WHERE tenant_id = {tenant} AND id = u.id AND version <> u.known OFFSET 0) AS t"
-        ));
-        self.read(&sql, versioned).await
-    }
 }
 
 /// The server refuses such a text, and no stored one has it.

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::Kind;
 use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Related, Stored, Table};
-use candor_port_storage::read::{Found, ID, RowKind, versioned};
-use candor_port_storage::{AnyRow, CommitError, StorageError, Version, Versioned, Wanted};
+use candor_port_storage::read::{Found, ID, RowKind};
+use candor_port_storage::{AnyRow, CommitError, StorageError, Version};
 
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql};
@@ -122,24 +121,6 @@ pub(crate) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tena
 pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<T>, StorageError> {
     let text = Arc::clone(&db.statements(T::TABLE).get);
     db.first(Sql::new(text).bind(tenant).bind(id), value)
-}
-
-/// Those of the rows that are there in another version than is known.
-pub(crate) fn wanted<T: Stored, K: Kind>(
-    db: &mut Db,
-    tenant: Tenant,
-    wanted: &[Wanted<K>],
-) -> Result<Vec<Versioned<T>>, StorageError> {
-    let statements = db.statements(T::TABLE);
-    let mut found = vec![];
-    for wanted in wanted.chunks(AT_ONCE) {
-        let mut draft = Draft::default();
-        draft.rows("WITH wanted (wanted_id, known) AS (VALUES ", wanted.iter().map(Wanted::parts));
-        draft.add(") SELECT ").add(&statements.columns).add(" FROM wanted CROSS JOIN ").add(T::TABLE.name);
-        draft.with(" WHERE tenant_id = ", tenant).add(" AND id = wanted_id AND version <> known");
-        found.extend(db.rows(draft.finish(), versioned)?);
-    }
-    Ok(found)
 }
 
 /// The rows with one of these values in a column.

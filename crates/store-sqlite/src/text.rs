@@ -38,21 +38,6 @@ impl Draft {
         self
     }
 
-    /// Adds rows of two values each; rows of nulls fill them up to a power of two.
-    pub(crate) fn rows<A: Into<Value>, B: Into<Value>>(
-        &mut self,
-        text: &str,
-        rows: impl ExactSizeIterator<Item = (A, B)>,
-    ) -> &mut Self {
-        let marks = rows.len().next_power_of_two();
-        self.text.push_str(text);
-        self.text.push_str(&vec!["(?, ?)"; marks].join(", "));
-        let full = self.values.len() + 2 * marks;
-        self.values.extend(rows.flat_map(|(a, b)| [a.into(), b.into()]));
-        self.values.resize(full, Value::Null);
-        self
-    }
-
     /// The finished statement.
     pub(crate) fn finish(self) -> Sql {
         Sql::composed(self.text, self.values)
@@ -62,15 +47,6 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_filled_up_with_such_as_match_nothing() {
-        let mut three = Draft::default();
-        three.rows("VALUES ", [(1, 2), (3, 4), (5, 6)].into_iter());
-        assert_eq!(three.text, "VALUES (?, ?), (?, ?), (?, ?), (?, ?)");
-        let numbers = (1..=6).map(Value::Int);
-        assert_eq!(three.values, numbers.chain([Value::Null, Value::Null]).collect::<Vec<_>>());
-    }
 
     #[test]
     fn lists_of_similar_length_share_one_statement() {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
@@ -18,9 +18,9 @@ use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{Found, RowKind, Rows};
 use candor_port_storage::store::{
-    Everyone, FeedPage, History, LinesAbove, People, Read, Referred, Reporting, Storage, StorageError, StoredAnswer,
+    Everyone, FeedPage, History, LinesAbove, People, Read, Reporting, Storage, StorageError, StoredAnswer,
 };
-use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned, Wanted};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned};
 
 mod upkeep;
 mod webhooks;
@@ -155,14 +155,6 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> People for Faulty<S> {
-    async fn referred(
-        &self,
-        tenant: Tenant,
-        people: &[Wanted<EmployeeKind>],
-        attributes: &[Wanted<AttributeKind>],
-    ) -> Read<Referred> {
-        self.through(FaultyCall::Batch, self.store.referred(tenant, people, attributes)).await
-    }
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         self.through(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
     }

@@ -2,13 +2,12 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind, Id};
+use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
+use candor_port_storage::Version;
 use candor_port_storage::flat::{Cell, Stored, Type};
 use candor_port_storage::rows::employees;
-use candor_port_storage::store::{LinesAbove, People, Read, Referred, Reporting};
-use candor_port_storage::{Version, Wanted};
-use futures_util::future::try_join;
+use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
 
 use crate::PostgresStore;
 use crate::select::{columns, flag, id, int, versioned};
@@ -26,17 +25,6 @@ pub(crate) fn present_statuses(sql: &mut Sql) -> String {
 
 #[async_trait]
 impl People for PostgresStore {
-    async fn referred(
-        &self,
-        tenant: Tenant,
-        people: &[Wanted<EmployeeKind>],
-        attributes: &[Wanted<AttributeKind>],
-    ) -> Read<Referred> {
-        // Both travel in one transaction; who asks for none of a kind sends nothing.
-        let (people, attributes) = try_join(self.wanted(tenant, people), self.wanted(tenant, attributes)).await?;
-        Ok(Referred { people, attributes })
-    }
-
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let mut sql = Sql::default();
         let (tenant, people) = (sql.id(tenant.to_bytes()), sql.ids(people.iter().map(|it| it.to_bytes())));

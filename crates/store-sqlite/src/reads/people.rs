@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::{AttributeKind, EmployeeId, EmployeeKind};
+use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::rows::employees;
-use candor_port_storage::store::{LinesAbove, People, Read, Referred, Reporting};
-use candor_port_storage::{StorageError, Version, Wanted};
+use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
+use candor_port_storage::{StorageError, Version};
 
 use crate::commit::lines;
 use crate::sql::{Db, Sql};
@@ -17,20 +17,6 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl People for SqliteStore {
-    async fn referred(
-        &self,
-        tenant: Tenant,
-        people: &[Wanted<EmployeeKind>],
-        attributes: &[Wanted<AttributeKind>],
-    ) -> Read<Referred> {
-        let (people, attributes) = (people.to_vec(), attributes.to_vec());
-        self.look_up_all(people.len() + attributes.len(), move |db| {
-            let people = table::wanted(db, tenant, &people)?;
-            Ok(Referred { people, attributes: table::wanted(db, tenant, &attributes)? })
-        })
-        .await
-    }
-
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
         self.read(move |db| lines::above(db, tenant, people)).await

@@ -11,8 +11,8 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::{audit, observation};
-use candor_port_storage::store::{Read, Referred, StorageError};
-use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Wanted, Write, rows};
+use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write, rows};
 
 use super::lists;
 use crate::Case;
@@ -25,7 +25,6 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(custom_values_keep_their_type),
         Case::new(settings_connectors_and_trail_come_back_to_the_letter),
         Case::new(several_are_read_by_their_ids),
-        Case::new(what_is_known_already_is_not_read_again),
         Case::new(the_newest_invitation_counts),
         Case::new(managed_people_are_walked_by_id),
         Case::new(a_corrupt_row_names_its_column),
@@ -165,38 +164,10 @@ async fn several_are_read_by_their_ids(world: World) {
     let found = store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
     assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(departments.map(|it| it.id)));
     let tags = [attributes[1].id, make.id(), attributes[0].id];
-    let one = [people[0].id.into(), make.id().into()];
-    let found = store.referred(*tenant, &one, &tags.map(Wanted::from)).await.unwrap();
-    assert_eq!(found.people, store.rows::<Employee>(*tenant, &[people[0].id]).await.unwrap());
-    assert_eq!(ids(found.attributes.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
+    let found = store.rows::<Attribute>(*tenant, &tags).await.unwrap();
+    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
     assert_eq!(store.rows::<Department>(*tenant, &[]).await.unwrap(), []);
-    assert_eq!(store.referred(*tenant, &[], &[]).await.unwrap(), Referred::default());
     assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
-}
-
-fn known<K: Kind>(id: Id<K>, unless: Option<Version>) -> Wanted<K> {
-    Wanted { id, unless }
-}
-
-async fn what_is_known_already_is_not_read_again(world: World) {
-    let World { make, store, tenant, .. } = &world;
-    let (people, tag) = ([world.hired().await, world.hired().await, world.hired().await], make.attribute());
-    world.save(vec![Write::put(&Row::new(tag.clone()))]).await;
-    let renamed = Employee { first_name: "Renée".to_owned(), ..people[1].clone() };
-    world.save(vec![Write::employee(&Row::seen(renamed.clone(), Version::FIRST), None)]).await;
-    let asked = [
-        known(people[0].id, Some(Version::FIRST)),
-        known(people[1].id, Some(Version::FIRST)),
-        known(people[2].id, None),
-        known(make.id(), Some(Version::FIRST)),
-    ];
-    let found = store.referred(*tenant, &asked, &[known(tag.id, Some(Version::FIRST))]).await.unwrap();
-    assert_eq!(ids(found.people.iter().map(|it| it.value.id)), ids([people[1].id, people[2].id]));
-    assert_eq!(found.attributes, []);
-    let again = [known(people[1].id, Some(Version::FIRST.next())), known(people[2].id, Some(Version::FIRST.next()))];
-    let found = store.referred(*tenant, &again, &[known(tag.id, Some(Version::FIRST.next()))]).await.unwrap();
-    assert_eq!(ids(found.people.into_iter().map(|it| it.value.id)), [people[2].id], "a version that it does not have");
-    assert_eq!(found.attributes.into_iter().map(|it| it.value).collect::<Vec<_>>(), [tag]);
 }
 
 async fn the_newest_invitation_counts(world: World) {

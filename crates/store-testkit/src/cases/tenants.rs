@@ -91,10 +91,7 @@ impl Full {
             ("department name", store.id_by(tenant, rows::departments::BY_NAME, department).await.unwrap().is_some()),
             ("members", store.first(tenant, rows::employees::members_of(it.department.id, 1)).await.unwrap().is_some()),
             ("attribute", store.row::<Attribute>(tenant, it.attribute.id).await.unwrap().is_some()),
-            (
-                "attributes",
-                !store.referred(tenant, &[], &[it.attribute.id.into()]).await.unwrap().attributes.is_empty(),
-            ),
+            ("attributes", !store.rows::<Attribute>(tenant, &[it.attribute.id]).await.unwrap().is_empty()),
             ("attribute name", store.id_by(tenant, rows::attributes::BY_NAME, attribute).await.unwrap().is_some()),
             ("connector", store.row::<Connector>(tenant, it.connector.id).await.unwrap().is_some()),
             (
