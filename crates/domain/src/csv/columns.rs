@@ -86,12 +86,12 @@ impl Header {
     ///
     /// # Errors
     /// No column of addresses, a column given twice, too many columns, a custom key that cannot be one.
-    pub(super) fn read(record: &Record<'_>) -> Result<Self, UnreadableFile> {
-        if record.is_too_wide() {
+    pub(super) fn read(record: &Record<'_, '_>) -> Result<Self, UnreadableFile> {
+        if record.is_too_wide {
             let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
             return Err(UnreadableFile::Invalid(Problems::one("header", flaw)));
         }
-        let mut names: Vec<&str> = record.cells.iter().map(|it| it.trim()).collect();
+        let mut names: Vec<&str> = record.cells.iter().map(str::trim).collect();
         // A mark behind empty lines; in front of them the scanner takes it away.
         if let Some(first) = names.first_mut() {
             *first = first.trim_start_matches(|it: char| it == BOM || it.is_whitespace());

@@ -134,10 +134,10 @@ pub fn too_many_bytes() -> Flaw {
     Flaw::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
 }
 
-impl Record<'_> {
+impl Record<'_, '_> {
     /// Refuses a file in which a row has more cells than any file has columns.
     pub(super) fn has_no_more_than_columns(&self) -> Result<(), UnreadableFile> {
-        if !self.is_too_wide() {
+        if !self.is_too_wide {
             return Ok(());
         }
         let reason = format!("must have at most {MAX_COLUMNS} columns; row {} has more", self.number);
@@ -146,7 +146,7 @@ impl Record<'_> {
 }
 
 impl CsvRow {
-    fn of(columns: &[Column], record: &Record<'_>) -> Self {
+    fn of(columns: &[Column], record: &Record<'_, '_>) -> Self {
         let mut flaw = None;
         if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
             flaw = Some(Flaw::new(Code::InvalidFormat, "must have no more cells than the header"));
@@ -164,9 +164,9 @@ impl CsvRow {
             width,
             flaw,
         };
-        for (at, (column, cell)) in (0_u16..).zip(columns.iter().zip(&record.cells)) {
+        for (at, (column, cell)) in (0_u16..).zip(columns.iter().zip(record.cells)) {
             match column {
-                Column::Email => row.email = cell.to_string(),
+                Column::Email => row.email = cell.to_owned(),
                 Column::Unknown => {}
                 Column::Member { .. }
                 | Column::ManagerEmail
@@ -174,7 +174,7 @@ impl CsvRow {
                 | Column::Status
                 | Column::Custom(_) => {
                     if !cell.is_empty() {
-                        row.cells.push((at, cell.to_string()));
+                        row.cells.push((at, cell.to_owned()));
                     }
                 }
             }

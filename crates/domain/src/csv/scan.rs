@@ -1,9 +1,10 @@
 //! Takes the text of a file apart into records (RFC 4180), strictly.
 //!
-//! The usual readers of CSV forgive broken quoting: they read a file that was cut within a quoted cell as if it had
-//! ended there. Here that is an error, with its place.
+//! The `csv` crate reads the cells. It forgives broken quoting, and would read a file that was cut within a quoted cell as
+//! if it had ended there; so each record is looked through before it is read, and what is broken is an error with its
+//! place.
 
-use std::borrow::Cow;
+use csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::MAX_COLUMNS;
 
@@ -20,25 +21,24 @@ pub(super) struct Broken {
 
 /// One record.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Record<'a> {
+pub(super) struct Record<'s, 'a> {
     /// Its row in a spreadsheet, from 1. Blank rows count.
     pub(super) number: u32,
-    /// Its cells; of a record with too many, one more than there may be.
-    pub(super) cells: Vec<Cow<'a, str>>,
+    /// Its text, with the line end.
+    pub(super) raw: &'a str,
+    /// Its cells; none of a blank line, and none if they are too many.
+    pub(super) cells: &'s StringRecord,
+    /// Whether it has more cells than a file may have columns. It was not read to its end then, because cells take many
+    /// times as much memory as the commas between them, and the file is to be refused.
+    pub(super) is_too_wide: bool,
     /// Whether a line end follows, so that it cannot have been cut.
     pub(super) is_ended: bool,
 }
 
-impl Record<'_> {
+impl Record<'_, '_> {
     /// Whether every cell is empty: spreadsheets write such rows where somebody once typed something.
     pub(super) fn is_blank(&self) -> bool {
-        !self.is_too_wide() && self.cells.iter().all(|it| it.is_empty())
-    }
-
-    /// Whether it has more cells than a file may have columns. It was not read to its end then, because cells take many
-    /// times as much memory as the commas between them, and the file is to be refused.
-    pub(super) const fn is_too_wide(&self) -> bool {
-        self.cells.len() > MAX_COLUMNS
+        !self.is_too_wide && self.cells.iter().all(str::is_empty)
     }
 }
 
@@ -48,17 +48,26 @@ pub(super) struct Scanner<'a> {
     at: usize,
     offset: usize,
     number: u32,
+    reader: Reader<&'a [u8]>,
+    cells: StringRecord,
 }
 
 /// A byte order mark.
 pub(super) const BOM: char = '\u{feff}';
 
-/// How a cell ended.
+/// What follows a cell.
 #[derive(PartialEq, Eq)]
 enum End {
     Comma,
     Line,
     Text,
+}
+
+/// A record that is well-formed as far as it was looked through.
+struct Span {
+    begin: usize,
+    cells: usize,
+    end: End,
 }
 
 impl<'a> Scanner<'a> {
@@ -72,67 +81,69 @@ impl<'a> Scanner<'a> {
             Broken { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
         })?;
         let bare = text.trim_start_matches(BOM);
-        Ok(Self { text: bare, at: 0, offset: text.len() - bare.len(), number: 0 })
-    }
-
-    /// The byte of the file behind what was read.
-    pub(super) const fn offset(&self) -> usize {
-        self.offset + self.at
+        let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bare.as_bytes());
+        let (offset, cells) = (text.len() - bare.len(), StringRecord::new());
+        Ok(Self { text: bare, at: 0, offset, number: 0, reader, cells })
     }
 
     /// The next record; `None` at the end.
     ///
     /// # Errors
     /// Broken quoting.
-    pub(super) fn next(&mut self) -> Result<Option<Record<'a>>, Broken> {
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_, 'a>>, Broken> {
         if self.at >= self.text.len() {
             return Ok(None);
         }
         self.number = self.number.saturating_add(1);
-        let mut cells = Vec::new();
+        let Span { begin, cells, end } = self.span()?;
+        let (raw, is_too_wide) = (&self.text[begin..self.at], cells > MAX_COLUMNS);
+        self.cells.clear();
+        // The reader passes empty lines over by itself.
+        let is_empty = raw.trim_end_matches(['\r', '\n']).is_empty();
+        if !is_empty && !is_too_wide && !self.reader.read_record(&mut self.cells).is_ok_and(|it| it) {
+            return Err(self.broken(begin, "a record that cannot be read"));
+        }
+        Ok(Some(Record { number: self.number, raw, cells: &self.cells, is_too_wide, is_ended: end == End::Line }))
+    }
+
+    /// Looks a record through to its end, or as far as it takes to see that it has too many cells.
+    fn span(&mut self) -> Result<Span, Broken> {
+        let (begin, mut cells) = (self.at, 0);
         loop {
-            let (cell, end) = self.cell()?;
-            cells.push(cell);
-            if end != End::Comma || cells.len() > MAX_COLUMNS {
-                return Ok(Some(Record { number: self.number, cells, is_ended: end == End::Line }));
+            self.cell()?;
+            let end = self.end()?;
+            cells += 1;
+            if end != End::Comma || cells > MAX_COLUMNS {
+                return Ok(Span { begin, cells, end });
             }
         }
     }
 
-    fn cell(&mut self) -> Result<(Cow<'a, str>, End), Broken> {
-        if self.text.as_bytes().get(self.at) == Some(&b'"') {
-            let cell = self.quoted()?;
-            return Ok((cell, self.end()?));
+    /// Goes behind a cell.
+    fn cell(&mut self) -> Result<(), Broken> {
+        let rest = &self.text.as_bytes()[self.at..];
+        if rest.first() == Some(&b'"') {
+            return self.quoted();
         }
-        let rest = &self.text[self.at..];
-        let length = rest.bytes().position(|it| matches!(it, b',' | b'\n' | b'\r' | b'"')).unwrap_or(rest.len());
+        let length = rest.iter().position(|it| matches!(it, b',' | b'\n' | b'\r' | b'"')).unwrap_or(rest.len());
         self.at += length;
-        if rest.as_bytes().get(length) == Some(&b'"') {
+        if rest.get(length) == Some(&b'"') {
             return Err(self.broken(self.at, "a quote in a cell that does not begin with one"));
         }
-        Ok((Cow::Borrowed(&rest[..length]), self.end()?))
+        Ok(())
     }
 
-    fn quoted(&mut self) -> Result<Cow<'a, str>, Broken> {
-        let (begin, mut from) = (self.at, self.at + 1);
-        let mut doubled: Option<String> = None;
+    /// Goes behind a cell in quotes, in which two of them stand for one.
+    fn quoted(&mut self) -> Result<(), Broken> {
+        let begin = self.at;
         loop {
-            let Some(length) = self.text[from..].find('"') else {
+            let Some(length) = self.text[self.at + 1..].find('"') else {
                 return Err(self.broken(begin, "a quoted cell that does not end"));
             };
-            let (piece, quote) = (&self.text[from..from + length], from + length);
-            if self.text.as_bytes().get(quote + 1) == Some(&b'"') {
-                let whole = doubled.get_or_insert_default();
-                whole.push_str(piece);
-                whole.push('"');
-                from = quote + 2;
-                continue;
+            self.at += length + 2;
+            if self.text.as_bytes().get(self.at) != Some(&b'"') {
+                return Ok(());
             }
-            self.at = quote + 1;
-            return Ok(match doubled {
-                None => Cow::Borrowed(piece),
-                Some(whole) => Cow::Owned(whole + piece),
-            });
         }
     }
 
@@ -188,18 +199,24 @@ mod tests {
     #[test]
     fn a_record_has_the_number_of_its_row_in_a_spreadsheet() {
         let found = scanned(b"a\r\n\n\"x\ny\"\nz").unwrap();
-        let found: Vec<_> = found.iter().map(|(number, cells, ended)| (*number, cells[0].as_str(), *ended)).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|(number, cells, ended)| (*number, cells.first().map_or("", String::as_str), *ended))
+            .collect();
         assert_eq!(found, [(1, "a", true), (2, "", true), (3, "x\ny", true), (4, "z", false)]);
     }
 
     #[test]
     fn no_more_cells_are_collected_than_tell_that_there_are_too_many() {
         let text = ",".repeat(100_000);
-        let record = Scanner::new(text.as_bytes()).unwrap().next().unwrap().unwrap();
-        assert_eq!((record.cells.len(), record.is_too_wide(), record.is_blank()), (MAX_COLUMNS + 1, true, false));
+        let mut scanner = Scanner::new(text.as_bytes()).unwrap();
+        let record = scanner.next().unwrap().unwrap();
+        assert_eq!((record.raw.len(), record.cells.len()), (MAX_COLUMNS + 1, 0));
+        assert!(record.is_too_wide && !record.is_blank());
         let text = ",".repeat(MAX_COLUMNS - 1);
-        let record = Scanner::new(text.as_bytes()).unwrap().next().unwrap().unwrap();
-        assert_eq!((record.cells.len(), record.is_too_wide(), record.is_blank()), (MAX_COLUMNS, false, true));
+        let mut scanner = Scanner::new(text.as_bytes()).unwrap();
+        let record = scanner.next().unwrap().unwrap();
+        assert_eq!((record.cells.len(), record.is_too_wide, record.is_blank()), (MAX_COLUMNS, false, true));
     }
 
     #[test]

@@ -50,10 +50,8 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
     let (most_rows, most_bytes) = (most_rows.clamp(1, MAX_ROWS), most_bytes.min(MAX_BYTES));
     let mut scanner = Scanner::new(bytes)?;
     let (mut header, mut pieces) = (None, Vec::new());
-    loop {
-        let from = scanner.offset();
-        let Some(record) = scanner.next()? else { break };
-        let raw = &bytes[from..scanner.offset()];
+    while let Some(record) = scanner.next()? {
+        let raw = record.raw.as_bytes();
         if record.is_blank() {
             continue;
         }
@@ -64,7 +62,7 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
             continue;
         };
         record.has_no_more_than_columns()?;
-        let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(|it| folded(it)).unwrap_or_default();
+        let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(folded).unwrap_or_default();
         let (email, manager) = (cell(&places.0), cell(&places.1).trim().to_owned());
         pieces.push(Piece { number: record.number, raw, email, manager });
     }
