@@ -29,7 +29,7 @@ pub struct Finished {
     /// The delivery.
     pub job: Job,
     /// What became of it.
-    pub fate: AttemptResult,
+    pub result: AttemptResult,
     /// What it says of its subscription, if it says something.
     pub delta: Option<HealthDelta>,
 }
@@ -76,15 +76,15 @@ pub fn store_failed(now: Timestamp) -> AttemptResult {
 /// What is recorded of a delivery that was not sent. If it was dropped for being too late, that shows, and counts for
 /// nothing.
 #[must_use]
-pub fn unsent(job: Job, fate: AttemptResult) -> Finished {
-    let delta = match &fate {
+pub fn unsent(job: Job, result: AttemptResult) -> Finished {
+    let delta = match &result {
         AttemptResult::Settled(settled) => {
             let outcome = AttemptOutcome::Failed(FailureReason::TooLate);
             Some(HealthDelta::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
         }
         AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     };
-    Finished { job, fate, delta }
+    Finished { job, result, delta }
 }
 
 /// What is recorded of an attempt with this id, which went to this URL and was begun and ended at these times; and what
@@ -105,14 +105,14 @@ pub fn settle(
         acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (Finished { job, fate: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
+    (Finished { job, result: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
 }
 
 impl Finished {
     /// The entry that this adds to the log, if it does.
     #[must_use]
     pub fn logged(&self) -> Option<Status> {
-        match &self.fate {
+        match &self.result {
             AttemptResult::Settled(settled) => Some(settled.entry.status),
             AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
         }

@@ -205,7 +205,7 @@ impl<M> Dispatcher<M> {
             }
             self.queues.owe(1);
             self.wakes.records = true;
-            self.outcomes.add(Finished { job, fate: AttemptResult::Back(now.wall), delta: None });
+            self.outcomes.add(Finished { job, result: AttemptResult::Back(now.wall), delta: None });
         }
     }
 
@@ -274,7 +274,7 @@ impl<M> Dispatcher<M> {
             return Completed::default();
         };
         self.queues.recorded(batch.finished.len());
-        if batch.finished.iter().any(|it| matches!(it.fate, AttemptResult::Back(_))) {
+        if batch.finished.iter().any(|it| matches!(it.result, AttemptResult::Back(_))) {
             // There was no room for it a moment ago.
             self.claims.look_at_due();
         }

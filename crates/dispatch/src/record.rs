@@ -90,7 +90,7 @@ impl Batch {
     }
 
     fn results(&self) -> AttemptResults {
-        self.finished.iter().map(|it| (it.job, it.fate.clone())).collect()
+        self.finished.iter().map(|it| (it.job, it.result.clone())).collect()
     }
 
     /// One delta for each queue, in the order of the queues: workers that record at once do not wait for each other.

@@ -73,7 +73,7 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
     assert!(machine.take_wakes().records);
     let (results, health) = machine.next_batch().unwrap().call();
     assert_eq!((results.len(), health.len()), (36, 0));
-    assert!(results.iter().all(|(_, fate)| *fate == AttemptResult::Back(at(1).wall)));
+    assert!(results.iter().all(|(_, result)| *result == AttemptResult::Back(at(1).wall)));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {
         let (results, _) = batch.call();
-        let is_back = results.iter().any(|(_, fate)| *fate == AttemptResult::Back(at(31_002).wall));
+        let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Back(at(31_002).wall));
         assert!(!is_back || results[0].0 == job(1));
         machine.recorded(batch, Recorded { lost: u64::from(is_back), ..Recorded::default() }, at(31_002));
     }

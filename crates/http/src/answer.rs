@@ -124,7 +124,7 @@ impl Answer {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
         if let Some(rate_limit) = &exchange.rate_limit {
-            write_standing(rate_limit, headers);
+            write_rate_limit(rate_limit, headers);
         }
         if api.readiness.is_draining() {
             // Clients that keep connections open learn here that this one ends, before it does.
@@ -140,7 +140,7 @@ impl Answer {
     }
 }
 
-fn write_standing(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
+fn write_rate_limit(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
     headers.insert(RATE_LIMIT, HeaderValue::from(rate_limit.limit));
     headers.insert(RATE_REMAINING, HeaderValue::from(rate_limit.remaining));
     headers.insert(RATE_RESET, HeaderValue::from(rate_limit.reset_at_seconds));

@@ -161,7 +161,7 @@ pub trait Webhooks {
 pub trait Queue {
     /// Leases deliveries that are due now.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
-    /// Records what has become of leased deliveries, all at once or not at all. Each fate holds only while the
+    /// Records what has become of leased deliveries, all at once or not at all. Each result holds only while the
     /// worker's lease and the number of the attempt are what they were. The health deltas are added to their subscriptions.
     async fn record(
         &self,

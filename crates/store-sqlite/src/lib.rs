@@ -6,9 +6,9 @@
 
 mod commit;
 mod connection;
-mod deliveries;
 mod listing;
 mod migrate;
+mod queue;
 mod reads;
 mod sql;
 mod table;
@@ -29,8 +29,8 @@ pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
 use connection::checkpoint::Gate;
 use connection::lookups::LookUps;
 use connection::open::Source;
-use connection::queue::Queue;
 use connection::readers::Reads;
+use connection::tasks::TaskQueue;
 use connection::writer::{Tasks, Writer};
 use listing::slow::Slow;
 use sql::Db;
@@ -68,7 +68,7 @@ impl SqliteStore {
         for name in migrate::apply(&mut db)? {
             tracing::info!(migration = name, "the database was migrated");
         }
-        let (reads, tasks) = (Arc::new(Queue::new()), Arc::new(Queue::new()));
+        let (reads, tasks) = (Arc::new(TaskQueue::new()), Arc::new(TaskQueue::new()));
         let count = if source.in_memory() { 0 } else { options.look_ups };
         let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();
         let address = source.address().to_owned();

@@ -38,7 +38,7 @@ impl Run {
             }
         };
         let ending = match unable {
-            Some(fate) => Some(Ending::Finished(Box::new(unsent(job, fate)), None)),
+            Some(result) => Some(Ending::Finished(Box::new(unsent(job, result)), None)),
             None if !process.machine.may_send(begun.ends, now) => Some(Ending::Late),
             None => None,
         };

@@ -223,7 +223,7 @@ impl Promises {
         }
     }
 
-    /// What recording the fate of an attempt with this id, if it was one, did to a delivery.
+    /// What recording the result of an attempt with this id, if it was one, did to a delivery.
     pub(crate) fn recorded(&mut self, process: usize, key: Key, id: Option<DeliveryId>, change: &Change, now: i64) {
         self.tells(key, now, || format!("process {process} records: {}", described(change)));
         match change {

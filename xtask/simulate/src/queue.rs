@@ -27,7 +27,7 @@ struct Queued {
     lease: Option<Lease>,
 }
 
-/// What one fate did to a delivery, for whoever watches.
+/// What one result did to a delivery, for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// An attempt was entered into the log; the delivery is due again or, without a time, done.
@@ -169,8 +169,8 @@ impl Queue {
         mut watch: impl FnMut(&Job, Change),
     ) -> Recorded {
         let mut recorded = Recorded::default();
-        for (job, fate) in results {
-            let change = self.hold(worker, job, fate);
+        for (job, result) in results {
+            let change = self.hold(worker, job, result);
             recorded.lost += u64::from(change == Change::Lost);
             watch(job, change);
         }
@@ -182,7 +182,7 @@ impl Queue {
         recorded
     }
 
-    fn hold(&mut self, worker: WorkerId, job: &Job, fate: &AttemptResult) -> Change {
+    fn hold(&mut self, worker: WorkerId, job: &Job, result: &AttemptResult) -> Change {
         let key = key_of(job);
         let held = |it: &Queued| it.lease.is_some_and(|it| it.worker == worker) && it.job.attempt == job.attempt;
         if !self.queued.get(&key).is_some_and(held) {
@@ -190,7 +190,7 @@ impl Queue {
         }
         let Some(before) = self.take(key) else { return Change::Lost };
         let free = Queued { lease: None, ..before };
-        let (after, change) = match fate {
+        let (after, change) = match result {
             AttemptResult::Settled(settled) => {
                 let next = settled.retry_at.map(|at| again(&free, job, at));
                 (next, Change::Logged(Box::new(settled.entry.clone()), settled.retry_at))

@@ -116,14 +116,14 @@ impl Run {
         let Self { queue, promises, random, defect, now, .. } = self;
         let mut results = record.results.iter();
         let recorded = queue.record(record.worker, &record.results, &record.health, |job, change| {
-            let id = results.next().and_then(|(_, fate)| entry_of(fate));
+            let id = results.next().and_then(|(_, result)| entry_of(result));
             let is_logged = matches!(change, Change::Logged(..));
             if is_logged && *defect == Some(Defect::LogHasHoles) && random.chance(5) {
                 return;
             }
             promises.recorded(life, ((job.tenant, job.webhook_id), job.event_id), id, &change, *now);
         });
-        let soonest = record.results.iter().filter_map(|(job, fate)| self.due_again(job, fate)).min();
+        let soonest = record.results.iter().filter_map(|(job, result)| self.due_again(job, result)).min();
         if let Some(soonest) = soonest {
             self.stir(soonest);
         }
@@ -131,9 +131,9 @@ impl Run {
     }
 
     /// When a delivery can be claimed again, of which this was recorded.
-    fn due_again(&self, job: &Job, fate: &AttemptResult) -> Option<Timestamp> {
+    fn due_again(&self, job: &Job, result: &AttemptResult) -> Option<Timestamp> {
         let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
-        match fate {
+        match result {
             AttemptResult::Settled(settled) if queued.delivery_id.is_none() => settled.retry_at,
             AttemptResult::Settled(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => {
                 Some(self.wall())
@@ -203,8 +203,8 @@ impl Run {
                         let life = process.life;
                         let results = batch.call().0;
                         if let Some(job) = process.machine.not_recorded(batch, why, at) {
-                            let fate = results.iter().find(|(it, _)| *it == job);
-                            self.promises.given_up(life, fate.and_then(|(_, fate)| entry_of(fate)));
+                            let result = results.iter().find(|(it, _)| *it == job);
+                            self.promises.given_up(life, result.and_then(|(_, result)| entry_of(result)));
                         }
                     }
                 }
@@ -237,9 +237,9 @@ impl Run {
     }
 }
 
-/// The entry that a fate adds to the log.
-fn entry_of(fate: &AttemptResult) -> Option<DeliveryId> {
-    match fate {
+/// The entry that a result adds to the log.
+fn entry_of(result: &AttemptResult) -> Option<DeliveryId> {
+    match result {
         AttemptResult::Settled(settled) => Some(settled.entry.id),
         AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     }

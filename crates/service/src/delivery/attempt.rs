@@ -28,7 +28,7 @@ impl Engine {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
             Ok(ready) => ready,
-            Err(fate) => return Ending::Finished(Box::new(self.not_sent(job, fate)), None),
+            Err(result) => return Ending::Finished(Box::new(self.not_sent(job, result)), None),
         };
         if !self.tell(|it, now| it.may_send(begun.ends, now)) {
             return Ending::Late;
@@ -122,9 +122,9 @@ impl Engine {
     }
 
     /// What was not sent: if it was dropped for being too late, the log says so.
-    fn not_sent(&self, job: Job, fate: AttemptResult) -> Finished {
-        let finished = unsent(job, fate);
-        if matches!(finished.fate, AttemptResult::Settled(_)) {
+    fn not_sent(&self, job: Job, result: AttemptResult) -> Finished {
+        let finished = unsent(job, result);
+        if matches!(finished.result, AttemptResult::Settled(_)) {
             self.figures.too_late.increment(1);
             log(&finished, AttemptOutcome::Failed(FailureReason::TooLate));
         }
@@ -133,8 +133,8 @@ impl Engine {
 }
 
 /// Tells the log of a failure: ids and words, never what is in the body or the URL.
-fn log(Finished { job, fate, .. }: &Finished, outcome: AttemptOutcome) {
-    let AttemptResult::Settled(settled) = fate else { return };
+fn log(Finished { job, result, .. }: &Finished, outcome: AttemptOutcome) {
+    let AttemptResult::Settled(settled) = result else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);
     let (status, attempt) = (settled.entry.response_status, job.attempt);
     let AttemptOutcome::Failed(reason) = outcome else {

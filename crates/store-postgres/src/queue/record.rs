@@ -66,7 +66,7 @@ fn queues(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> [String; 2] {
 /// Locks the deliveries that the worker still has, in the order of their keys, and removes or changes them. An order
 /// that only their key has keeps the planner from every other index, of which one may lead past a whole backlog.
 fn fenced(sql: &mut Sql, worker: WorkerId, results: &[(Job, AttemptResult)]) -> String {
-    let next = results.iter().map(|(_, fate)| next(fate)).collect::<Vec<_>>();
+    let next = results.iter().map(|(_, result)| next(result)).collect::<Vec<_>>();
     let jobs = || results.iter().map(|(job, _)| job);
     let arrays = [
         sql.ids(jobs().map(|it| it.tenant.to_bytes())),
@@ -99,8 +99,8 @@ fn fenced(sql: &mut Sql, worker: WorkerId, results: &[(Job, AttemptResult)]) -> 
 }
 
 /// What becomes of the queued delivery, and when it is due then.
-const fn next(fate: &AttemptResult) -> (i64, Option<Timestamp>) {
-    match fate {
+const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
+    match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => (AGAIN, Some(at)),
             None => (GONE, None),
@@ -116,7 +116,7 @@ const fn next(fate: &AttemptResult) -> (i64, Option<Timestamp>) {
 fn logged(sql: &mut Sql, results: &[(Job, AttemptResult)]) -> Result<String, Unwritable> {
     let entries: Vec<_> = (0..)
         .zip(results)
-        .filter_map(|(place, (job, fate))| match fate {
+        .filter_map(|(place, (job, result))| match result {
             AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
             AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
         })

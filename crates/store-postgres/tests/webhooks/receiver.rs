@@ -60,8 +60,8 @@ impl Receiver {
     pub(crate) async fn attempt(&self, begun: Timestamp) -> Settled {
         let job = self.leased().await;
         let settled = self.acknowledged(&job, begun);
-        let fate = AttemptResult::Settled(Box::new(settled.clone()));
-        let recorded = self.store.record(self.worker, vec![(job, fate)], vec![]).await.unwrap();
+        let result = AttemptResult::Settled(Box::new(settled.clone()));
+        let recorded = self.store.record(self.worker, vec![(job, result)], vec![]).await.unwrap();
         assert_eq!(recorded.lost, 0);
         settled
     }

@@ -12,7 +12,7 @@ use candor_port_storage::flat::Stored;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
 
 use crate::commit::refusal::refused;
-use crate::deliveries;
+use crate::queue;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
 
@@ -55,17 +55,17 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
                     return Err(CommitError::Stale);
                 }
             }
-            Write::WebhookForgiven(id) => deliveries::forgive(db, tenant, *id)?,
-            Write::WebhookRemoved(id, seen) => deliveries::remove(db, tenant, *id, *seen)?,
-            Write::Enqueue(jobs) => deliveries::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
-            Write::BringForward(sooner, at) => deliveries::bring_forward(db, tenant, sooner, *at)?,
+            Write::WebhookForgiven(id) => queue::forgive(db, tenant, *id)?,
+            Write::WebhookRemoved(id, seen) => queue::remove(db, tenant, *id, *seen)?,
+            Write::Enqueue(jobs) => queue::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
+            Write::BringForward(sooner, at) => queue::bring_forward(db, tenant, sooner, *at)?,
         }
     }
     upkeep.start(db, tenant)?;
     for row in &change.added() {
         write(db, tenant, row)?;
     }
-    deliveries::fan_out(db, tenant, &change.events, change.lease, &mut committed)?;
+    queue::fan_out(db, tenant, &change.events, change.lease, &mut committed)?;
     Ok(committed)
 }
 

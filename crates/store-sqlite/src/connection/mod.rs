@@ -6,7 +6,7 @@ pub(crate) mod limit;
 pub(crate) mod lookups;
 pub(crate) mod open;
 pub(crate) mod planner_settings;
-pub(crate) mod queue;
 pub(crate) mod readers;
 pub(crate) mod row;
+pub(crate) mod tasks;
 pub(crate) mod writer;

@@ -7,11 +7,11 @@ use tokio::sync::oneshot;
 
 use candor_port_storage::StorageError;
 
-use crate::connection::queue::Queue;
+use crate::connection::tasks::TaskQueue;
 use crate::sql::Db;
 
 /// The reads that wait.
-pub(crate) type Reads = Queue<Box<dyn FnOnce(&mut Db) + Send>>;
+pub(crate) type Reads = TaskQueue<Box<dyn FnOnce(&mut Db) + Send>>;
 
 /// Hands a read to the next free thread and waits for the answer.
 pub(crate) async fn ask<T: Send + 'static>(

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
-use crate::connection::queue::{Queue, Taker};
+use crate::connection::tasks::{Taker, TaskQueue};
 use crate::sql::{Db, Sql, failed};
 
 /// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.
@@ -34,7 +34,7 @@ pub(crate) trait Task: Send {
 }
 
 /// The tasks that wait.
-pub(crate) type Tasks = Queue<Box<dyn Task>>;
+pub(crate) type Tasks = TaskQueue<Box<dyn Task>>;
 
 /// A task that is a function.
 struct Asked<F, T, E> {

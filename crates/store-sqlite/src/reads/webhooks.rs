@@ -17,7 +17,7 @@ use candor_port_storage::{StorageError, Versioned};
 use super::redelivery;
 use crate::sql::{Db, Sql, Value};
 use crate::table::{self, tenant_of};
-use crate::{SqliteStore, deliveries};
+use crate::{SqliteStore, queue};
 
 #[async_trait]
 impl Webhooks for SqliteStore {
@@ -39,7 +39,7 @@ impl Webhooks for SqliteStore {
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
-        self.look_up(move |db| deliveries::queued(db, (tenant, webhook), event)).await
+        self.look_up(move |db| queue::queued(db, (tenant, webhook), event)).await
     }
 
     async fn to_deliver_again(

@@ -15,8 +15,8 @@ use candor_store_testkit::Fixtures;
 
 use super::{database, save};
 use crate::commit;
-use crate::deliveries;
 use crate::listing;
+use crate::queue;
 use crate::reads::{redelivery, webhooks};
 use crate::sql::Db;
 
@@ -120,7 +120,7 @@ fn a_claim_is_read_in_the_order_of_an_index() {
             db.batch("UPDATE delivery_jobs SET due_at = NULL").unwrap();
         }
         db.asked.clear();
-        assert_eq!(deliveries::claim(&mut db, lease, make.tick(), &claim).unwrap().jobs, jobs);
+        assert_eq!(queue::claim(&mut db, lease, make.tick(), &claim).unwrap().jobs, jobs);
         wanted.push("SEARCH delivery_jobs USING PRIMARY KEY (tenant_id=? AND webhook_id=? AND event_id=?)");
         let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
         assert_eq!(steps, wanted, "{claim:?}");
@@ -164,7 +164,7 @@ fn what_is_recorded_is_found_by_its_key() {
     ];
     let delta =
         HealthDelta { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
-    let recorded = deliveries::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
+    let recorded = queue::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
     assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
     must_be_led(&mut db, &[]);
 }
@@ -172,9 +172,9 @@ fn what_is_recorded_is_found_by_its_key() {
 #[test]
 fn the_looks_at_queue_and_log_are_bounded_by_indexes() {
     let Stored { mut db, make, tenant, to, .. } = stored();
-    deliveries::state(&mut db, make.tick()).unwrap();
+    queue::state(&mut db, make.tick()).unwrap();
     must_be_led(&mut db, &["SCAN (subquery-1)", "SCAN CONSTANT ROW"]);
-    deliveries::forget(&mut db, make.tick(), 9).unwrap();
+    queue::forget(&mut db, make.tick(), 9).unwrap();
     webhooks::every(&mut db, Some((tenant, to.id)), 9).unwrap();
     webhooks::events(&mut db, vec![(tenant, make.id())]).unwrap();
     webhooks::attempt(&mut db, tenant, to.id, make.id()).unwrap();
@@ -242,7 +242,7 @@ fn no_step_to_the_next_subscription_walks_a_backlog() {
     for (claim, after) in [(Claim::SubscriptionQueues as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
         let Stored { mut db, make, tenant, to, lease } = stored();
         let walk = Walk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };
-        deliveries::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
+        queue::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
         let asked = std::mem::take(&mut db.asked);
         assert_eq!(asked.len(), 2, "of the tenant, and of the next one");
         for sql in asked {

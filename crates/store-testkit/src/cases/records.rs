@@ -66,8 +66,8 @@ async fn what_failed_is_due_again_with_the_next_number(world: World) {
         let worker = Worker::new(&world);
         assert_eq!(worker.all(world.now()).await, [wanted], "attempt {number}");
         let retry_at = world.now().plus_seconds(1_000);
-        let (entry, fate) = attempt(&world, &wanted, BAD, Some(retry_at));
-        worker.keeps(vec![(wanted, fate)]).await;
+        let (entry, result) = attempt(&world, &wanted, BAD, Some(retry_at));
+        worker.keeps(vec![(wanted, result)]).await;
         log.push(entry);
         // What was promised held for one attempt; when the first one was due never changes.
         wanted = Job { attempt: number + 1, delivery_id: None, ..job };
@@ -121,7 +121,7 @@ async fn what_is_released_is_as_due_as_it_was(world: World) {
     assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
 }
 
-/// Every fate there is.
+/// Every result there is.
 fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
     let later = Some(world.now().plus_seconds(9));
     vec![
@@ -141,21 +141,21 @@ async fn a_lost_lease_records_nothing(world: World) {
     assert_eq!(next.all(until).await, jobs);
     let never = Worker::new(&world);
     // One is done, one is at its second attempt and leased again, one is back, and one is still the next worker's.
-    let (done, fate) = attempt(&world, &jobs[0], GOOD, None);
+    let (done, result) = attempt(&world, &jobs[0], GOOD, None);
     let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
-    next.keeps(vec![(jobs[0], fate), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
+    next.keeps(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
     let second = Job { attempt: 2, ..jobs[1] };
     assert_eq!(slow.all(until).await, [second]);
     for job in &jobs {
-        for fate in results(&world, job) {
+        for result in results(&world, job) {
             let lost = Recorded { streaks: vec![], lost: 1 };
-            assert_eq!(slow.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
-            assert_eq!(never.records(vec![(*job, fate.clone())]).await, lost, "{fate:?}");
+            assert_eq!(slow.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
+            assert_eq!(never.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
         }
     }
     // Of a batch, what is held is recorded.
-    let (kept, fate) = attempt(&world, &second, GOOD, None);
-    let batch = vec![(jobs[3], AttemptResult::Gone), (second, fate), (jobs[0], AttemptResult::Parked)];
+    let (kept, result) = attempt(&world, &second, GOOD, None);
+    let batch = vec![(jobs[3], AttemptResult::Gone), (second, result), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
     assert_eq!(entries(&world, &to).await, [done, failed, kept]);
     next.keeps(vec![(jobs[3], AttemptResult::Back(until))]).await;
@@ -166,15 +166,15 @@ async fn a_lost_lease_records_nothing(world: World) {
 async fn a_lease_that_has_ended_holds_until_somebody_else_has_it(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 1).await;
     world.make.clock.advance_seconds(LEASE_SECONDS * 2);
-    let (entry, fate) = attempt(&world, &jobs[0], GOOD, None);
-    worker.keeps(vec![(jobs[0], fate)]).await;
+    let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
+    worker.keeps(vec![(jobs[0], result)]).await;
     assert_eq!(entries(&world, &to).await, [entry]);
 }
 
 async fn a_record_that_fails_leaves_nothing(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 3).await;
-    let (entry, fate) = attempt(&world, &jobs[0], GOOD, None);
-    worker.keeps(vec![(jobs[0], fate)]).await;
+    let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
+    worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
     // The id of an attempt is there already.
     let twice = settled(&jobs[2], entry.id, GOOD, None);
@@ -217,9 +217,9 @@ async fn a_batch_of_many_is_recorded_at_once(world: World) {
     let (mut log, mut results) = (vec![], vec![]);
     for (number, job) in jobs.iter().enumerate() {
         let later = (number % 3 == 0).then_some(END);
-        let (entry, fate) = attempt(&world, job, BAD, later);
+        let (entry, result) = attempt(&world, job, BAD, later);
         log.push((job.tenant, entry));
-        results.push((*job, fate));
+        results.push((*job, result));
     }
     worker.keeps(results).await;
     for (it, to) in [(&here, &one), (&there, &other)] {

@@ -31,8 +31,8 @@ pub(crate) fn record(
     health: &[(QueueKey, HealthDelta)],
 ) -> Result<Recorded, StorageError> {
     let mut recorded = Recorded::default();
-    for (job, fate) in results {
-        if !hold(db, worker, job, fate)? {
+    for (job, result) in results {
+        if !hold(db, worker, job, result)? {
             recorded.lost += 1;
         }
     }
@@ -44,9 +44,9 @@ pub(crate) fn record(
     Ok(recorded)
 }
 
-/// Records one fate; says whether the worker still had the delivery.
-fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &AttemptResult) -> Result<bool, StorageError> {
-    let had = match fate {
+/// Records one result; says whether the worker still had the delivery.
+fn hold(db: &mut Db, worker: WorkerId, job: &Job, result: &AttemptResult) -> Result<bool, StorageError> {
+    let had = match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => {
                 let had = || job.delivery_id.map_or(Value::Null, Value::from);
@@ -61,7 +61,7 @@ fn hold(db: &mut Db, worker: WorkerId, job: &Job, fate: &AttemptResult) -> Resul
         AttemptResult::Parked => update(db, worker, job, "due_at = NULL, worker = NULL, leased_until = NULL", [])?,
         AttemptResult::Gone => delete(db, worker, job)?,
     };
-    if let (true, AttemptResult::Settled(settled)) = (had, fate) {
+    if let (true, AttemptResult::Settled(settled)) = (had, result) {
         log(db, job, settled)?;
     }
     Ok(had)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Things to do, in the order they came.
-pub(crate) struct Queue<T> {
+pub(crate) struct TaskQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -14,7 +14,7 @@ struct State<T> {
     open: bool,
 }
 
-impl<T> Queue<T> {
+impl<T> TaskQueue<T> {
     pub(crate) const fn new() -> Self {
         Self { state: Mutex::new(State { waiting: VecDeque::new(), open: true }), changed: Condvar::new() }
     }
@@ -71,7 +71,7 @@ impl<T> Queue<T> {
 }
 
 /// Abandons the queue when its taker ends, however that happens, so that no caller waits for ever.
-pub(crate) struct Taker<'q, T>(pub(crate) &'q Queue<T>);
+pub(crate) struct Taker<'q, T>(pub(crate) &'q TaskQueue<T>);
 
 impl<T> Drop for Taker<'_, T> {
     fn drop(&mut self) {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_waited_when_the_queue_closed_is_still_taken() {
-        let queue = Queue::new();
+        let queue = TaskQueue::new();
         assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(1), Ok(2), Ok(3)));
         queue.close();
         assert_eq!(queue.push(4), Err(4));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_a_taker_that_is_gone() {
-        let queue = Queue::new();
+        let queue = TaskQueue::new();
         assert_eq!(queue.push(1), Ok(1));
         drop(Taker(&queue));
         assert_eq!(queue.push(2), Err(2));

@@ -70,7 +70,7 @@ fn along(db: &mut Db, queues: SubscriptionQueues, walk: &Walk) -> Result<(Vec<Fo
         at = next(db, queues, at)?;
         let Some(queue) = at else { break };
         if !busy.contains(&queue) {
-            jobs.extend(of_lane(db, queues, queue, walk.each)?);
+            jobs.extend(jobs_of(db, queues, queue, walk.each)?);
         }
     }
     Ok((jobs, at))
@@ -98,7 +98,7 @@ fn queue(row: &mut dyn Fetch) -> Result<QueueKey, StorageError> {
     Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
 
-fn of_lane(
+fn jobs_of(
     db: &mut Db,
     queues: SubscriptionQueues,
     (tenant, webhook): QueueKey,
