@@ -48,7 +48,7 @@ impl<T> Planned<T> {
         self
     }
 
-    /// With another new resource, and what its own decision implies.
+    /// With another new resource, whose events and audit entry are saved with it. Its decision tells nobody.
     ///
     /// # Errors
     /// [`Error::Bug`] if it cannot be rendered.

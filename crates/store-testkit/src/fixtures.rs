@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use candor_domain::access::api_key::{ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_domain::assignment::{self, Assignment, Submission};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::conversation::{About, Conversation, Message};
 use candor_domain::event::{Event, EventType};
@@ -152,6 +153,27 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_at: None,
+        }
+    }
+
+    /// Feedback about a person that is wanted of all of these.
+    pub fn assignment(&self, employee_id: EmployeeId, reviewer_ids: Vec<EmployeeId>) -> Assignment {
+        let (id, number) = (self.id(), self.number());
+        let at = self.clock.now();
+        Assignment {
+            id,
+            employee_id,
+            requester_id: None,
+            title: format!("Assignment {number}"),
+            instructions: None,
+            due_date: None,
+            required_submissions: reviewer_ids.len(),
+            status: assignment::Status::Open,
+            submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+            reviewer_ids,
+            submitted_count: 0,
+            created_at: at,
+            updated_at: at,
         }
     }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use candor_domain::audit::Origin;
+use candor_domain::id::{Id, Kind};
 use candor_domain::json::{Object, Value as Json};
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_service::library::{attributes, departments};
-use candor_service::{Call, Reply, Shell, employees, observations};
+use candor_service::{Call, Reply, Shell, assignments, conversations, employees, observations};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -76,7 +77,43 @@ pub(crate) async fn put(shell: &Shell, key: &Secret) -> Result<(), Error> {
         let made = observations::create(shell, &call, object(body)).await;
         made.map_err(Error::refused("create a sample observation"))?;
     }
+    talk(shell, &call, &people).await?;
+    ask(shell, &call, &people).await
+}
+
+/// Two people of the sample write to each other about one of them.
+async fn talk(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
+    let (Some(jonas), Some(tomasz)) = (people.get(1), people.get(3)) else { return Ok(()) };
+    let body = json!({
+        "title": "Reviews before noon",
+        "participant_ids": [jonas, tomasz],
+        "about": {"type": "employee", "id": tomasz},
+    });
+    let made = conversations::create(shell, call, object(body)).await;
+    let conversation = parsed(&id(&made.map_err(Error::refused("create a sample conversation"))?)?)?;
+    for (author, text) in [(jonas, "What would help you to review sooner?"), (tomasz, "Fewer of them at once.")] {
+        let made =
+            conversations::add(shell, call, conversation, object(json!({"author_id": author, "body": text}))).await;
+        made.map_err(Error::refused("create a sample message"))?;
+    }
     Ok(())
+}
+
+/// A manager of the sample asks two people about a third, and one of them has answered.
+async fn ask(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
+    let body = json!({
+        "employee_id": people.get(3),
+        "requester_id": people.get(1),
+        "title": "Before the review in summer",
+        "instructions": "How is it to work with Tomasz?",
+        "reviewer_ids": [people.get(4), people.get(5)],
+    });
+    let made = assignments::create(shell, call, object(body)).await;
+    let assignment = parsed(&id(&made.map_err(Error::refused("create a sample assignment"))?)?)?;
+    let observed = json!([{"type": "strength", "observation": "Explains what he changes, and why."}]);
+    let body = json!({"reviewer_id": people.get(4), "observations": observed});
+    let made = assignments::submit(shell, call, assignment, object(body)).await;
+    made.map(drop).map_err(Error::refused("create a sample submission"))
 }
 
 async fn call(shell: &Shell, key: &Secret) -> Result<Call, Error> {
@@ -100,6 +137,10 @@ async fn attribute_ids(shell: &Shell, call: &Call) -> Result<Vec<String>, Error>
     let listed = body(&listed.map_err(Error::refused("list the attributes"))?)?;
     let items = listed["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|it| it["id"].as_str().map(str::to_owned)).collect())
+}
+
+fn parsed<K: Kind>(id: &str) -> Result<Id<K>, Error> {
+    id.parse().map_err(|_| defect("an id is none"))
 }
 
 fn id(reply: &Reply) -> Result<String, Error> {

@@ -1,5 +1,6 @@
 //! The rules of the port, by area.
 
+mod assignments;
 mod batches;
 mod claims;
 mod commits;
@@ -57,6 +58,7 @@ pub(crate) fn all() -> Vec<Case> {
         itself::cases(),
         objectives::cases(),
         conversations::cases(),
+        assignments::cases(),
         faults::cases(),
         batches::cases(),
         queue::cases(),

@@ -1,0 +1,75 @@
+//! Assignments come back with what was submitted, and are found by whoever has to do with them.
+
+use candor_domain::assignment::{Assignment, Filter, SubmissionStatus};
+use candor_domain::id::EmployeeId;
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_port_storage::{Row, StorageExt, Version, Write, rows};
+
+use super::rows::named;
+use crate::Case;
+use crate::world::World;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(an_assignment_comes_back_with_what_was_submitted),
+        Case::new(an_assignment_is_found_by_who_asks_and_who_is_asked),
+        Case::new(a_corrupt_submission_names_its_column),
+    ]
+}
+
+/// Somebody asks two others about a fourth, saved.
+async fn asked(world: &World) -> Assignment {
+    let [about, requester, one, other] =
+        [world.hired().await.id, world.hired().await.id, world.hired().await.id, world.hired().await.id];
+    let it = Assignment { requester_id: Some(requester), ..world.make.assignment(about, vec![one, other]) };
+    world.save(vec![Write::put(&Row::new(it.clone()))]).await;
+    it
+}
+
+async fn kept(world: &World, it: &Assignment) -> Assignment {
+    world.store.row::<Assignment>(world.tenant, it.id).await.unwrap().unwrap().value
+}
+
+async fn an_assignment_comes_back_with_what_was_submitted(world: World) {
+    let before = asked(&world).await;
+    assert_eq!(kept(&world, &before).await, before);
+    let mut after = Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..before.clone() };
+    after.submissions[1].status = SubmissionStatus::Submitted;
+    after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
+    after.submissions[1].submitted_at = Some(world.make.tick());
+    world.save(vec![Write::put(&Row::seen(after.clone(), Version::FIRST))]).await;
+    assert_eq!(kept(&world, &before).await, after);
+}
+
+async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: World) {
+    let it = asked(&world).await;
+    let listed = async |filter: Filter, acts_for: Option<EmployeeId>| {
+        let page = PageRequest { limit: 10, after: None };
+        let list = rows::assignments::list(&filter, acts_for, Sort::up(SortBy::DueBy), &page);
+        world.store.page(world.tenant, list).await.unwrap().items.len()
+    };
+    let people = [it.employee_id, it.requester_id.unwrap(), it.reviewer_ids[0], it.reviewer_ids[1]];
+    let found = |counts: [usize; 4]| people.into_iter().zip(counts);
+    for (person, count) in found([0, 1, 1, 1]) {
+        assert_eq!(listed(Filter::default(), Some(person)).await, count);
+    }
+    for (person, count) in found([0, 0, 1, 1]) {
+        let of_reviewer = Filter { reviewer_id: Some(person), ..Filter::default() };
+        assert_eq!(listed(of_reviewer.clone(), None).await, count, "who asks is no reviewer");
+        assert_eq!(listed(of_reviewer, it.requester_id).await, count);
+    }
+    for other in [world.elsewhere(), world.test_environment()] {
+        let page = PageRequest { limit: 10, after: None };
+        let list = rows::assignments::list(&Filter::default(), None, Sort::up(SortBy::DueBy), &page);
+        assert_eq!(other.store.page(other.tenant, list).await.unwrap().items, []);
+    }
+}
+
+async fn a_corrupt_submission_names_its_column(world: World) {
+    let it = asked(&world).await;
+    for spoilt in ["spoilt", "[1]", r#"[{"reviewer":"x","observations":[],"at":0}]"#] {
+        world.spoil(&format!("UPDATE assignments SET submissions = '{spoilt}'")).await;
+        let read = world.store.row::<Assignment>(world.tenant, it.id).await;
+        assert_eq!(named(read), ("assignments", "submissions"), "{spoilt}");
+    }
+}
