@@ -13,7 +13,7 @@ use candor_port_storage::{StorageExt, Versioned, Write, rows};
 use crate::change::Planned;
 use crate::reply::Reply;
 use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, assignments, expand, objectives};
+use crate::{Call, Error, Shell, assignments, expand, objectives, summaries};
 
 /// `GET /conversations`: what the caller sees, filtered in the store.
 ///
@@ -138,6 +138,7 @@ async fn about(shell: &Shell, call: &Call, wanted: Option<About>) -> Result<Opti
         Some(About::Employee(id)) => store.row::<Employee>(tenant, id).await?.is_some(),
         Some(About::Observation(id)) => store.row::<Observation>(tenant, id).await?.is_some(),
         Some(About::Assignment(id)) => assignments::visible(shell, call, id).await?.is_some(),
+        Some(About::Summary(id)) => summaries::visible(shell, call, id).await?.is_some(),
         Some(About::Objective(id)) => objectives::visible(shell, call, id).await?.is_some(),
     };
     Ok(wanted.filter(|_| is_there))

@@ -94,11 +94,16 @@ pub(crate) async fn found(
     Ok(Some(found))
 }
 
+/// The summary, if the caller sees it (decision B5).
+pub(crate) async fn visible(shell: &Shell, call: &Call, id: SummaryId) -> Result<Option<Versioned<Summary>>, Error> {
+    let Some(stored) = shell.store.row::<Summary>(call.caller.tenant, id).await? else { return Ok(None) };
+    let seen = is_seen(shell, call, &stored.value).await?;
+    Ok(seen.then_some(stored))
+}
+
 /// The summary, if the caller sees it; any other is not there (decision B5).
 async fn seen(shell: &Shell, call: &Call, id: SummaryId) -> Result<Versioned<Summary>, Error> {
-    let stored = or_not_found(shell.store.row::<Summary>(call.caller.tenant, id).await?)?;
-    let seen = is_seen(shell, call, &stored.value).await?;
-    or_not_found(seen.then_some(stored))
+    or_not_found(visible(shell, call, id).await?)
 }
 
 /// Whether the caller sees it; whether its person reports to the caller is asked only where that decides.

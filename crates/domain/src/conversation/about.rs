@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::fields::{Fields, Word};
-use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId};
+use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId, SummaryId};
 use crate::problem::Flaw;
 use crate::rule::{self, Field, OneOf, Text};
 
@@ -21,6 +21,8 @@ pub enum Type {
     Observation,
     /// A request for feedback.
     Assignment,
+    /// A summary.
+    Summary,
 }
 
 impl Word for Type {
@@ -38,6 +40,8 @@ pub enum About {
     Observation(ObservationId),
     /// A request for feedback.
     Assignment(AssignmentId),
+    /// A summary.
+    Summary(SummaryId),
 }
 
 impl About {
@@ -49,6 +53,7 @@ impl About {
             Self::Objective(_) => Type::Objective,
             Self::Observation(_) => Type::Observation,
             Self::Assignment(_) => Type::Assignment,
+            Self::Summary(_) => Type::Summary,
         }
     }
 
@@ -60,6 +65,7 @@ impl About {
             Self::Objective(it) => it.to_bytes(),
             Self::Observation(it) => it.to_bytes(),
             Self::Assignment(it) => it.to_bytes(),
+            Self::Summary(it) => it.to_bytes(),
         }
     }
 
@@ -71,6 +77,7 @@ impl About {
             Type::Objective => Self::Objective(Id::from_bytes(bytes)),
             Type::Observation => Self::Observation(Id::from_bytes(bytes)),
             Type::Assignment => Self::Assignment(Id::from_bytes(bytes)),
+            Type::Summary => Self::Summary(Id::from_bytes(bytes)),
         }
     }
 
@@ -86,6 +93,7 @@ impl About {
             Type::Objective => id.parse().ok().map(Self::Objective),
             Type::Observation => id.parse().ok().map(Self::Observation),
             Type::Assignment => id.parse().ok().map(Self::Assignment),
+            Type::Summary => id.parse().ok().map(Self::Summary),
         }
     }
 }
@@ -103,6 +111,7 @@ impl Serialize for About {
             Self::Objective(it) => written(self.kind(), it, serializer),
             Self::Observation(it) => written(self.kind(), it, serializer),
             Self::Assignment(it) => written(self.kind(), it, serializer),
+            Self::Summary(it) => written(self.kind(), it, serializer),
         }
     }
 }

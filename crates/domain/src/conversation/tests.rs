@@ -114,7 +114,7 @@ fn whom_and_what_a_conversation_names_must_be_there() {
 
 #[test]
 fn an_id_tells_what_a_conversation_is_about() {
-    for (kind, prefix) in Type::ALL.iter().zip(["emp", "obj", "obs", "asg"]) {
+    for (kind, prefix) in Type::ALL.iter().zip(["emp", "obj", "obs", "asg", "sum"]) {
         let id = format!("{prefix}_01ARZ3NDEKTSV4RRFFQ69G5FAV");
         let about = About::named(&id).unwrap();
         assert_eq!((about.kind(), About::from_bytes(*kind, about.to_bytes())), (*kind, about));

@@ -170,13 +170,23 @@ async fn conversations_are_about_what_is_there_and_found_by_it() {
     let seen = world.made("/v1/observations", seen).await;
     let about =
         |kind: &str, id: &str| json!({"title": "x", "participant_ids": [ada, bob], "about": {"type": kind, "id": id}});
-    for (kind, id) in [("employee", &ada), ("objective", &goal), ("observation", &seen)] {
+    let summed = world.made("/v1/summaries", json!({"employee_id": ada, "title": "The year"})).await;
+    let asked = json!({"employee_id": ada, "title": "Before the review", "reviewer_ids": [bob]});
+    let asked = world.made("/v1/assignments", asked).await;
+    let all = [
+        ("employee", &ada),
+        ("objective", &goal),
+        ("observation", &seen),
+        ("summary", &summed),
+        ("assignment", &asked),
+    ];
+    for (kind, id) in all {
         let made = world.made("/v1/conversations", about(kind, id)).await;
         for sort in ["", "&sort=created_at", "&sort=-updated_at"] {
             let found = walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
             assert_eq!(found.iter().map(|it| it["id"].as_str().unwrap()).collect::<Vec<_>>(), [&made], "{kind}");
         }
-        for other in ["employee", "objective", "observation"].into_iter().filter(|it| *it != kind) {
+        for other in all.map(|(it, _)| it).into_iter().filter(|it| *it != kind) {
             let answered = world.post("/v1/conversations", about(other, id)).await;
             let wanted = [("about.id".to_owned(), "not_found_in_organization".to_owned())];
             assert_eq!((answered.status, answered.problems().as_slice()), (422, &wanted[..]), "{other} {id}");
