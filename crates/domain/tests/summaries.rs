@@ -1,0 +1,146 @@
+//! Any sequence of changes, actions and archived observations shows what a model of it shows.
+
+#![cfg(test)]
+
+use std::collections::BTreeSet;
+
+use candor_domain::id::{Id, Kind, ObservationId};
+use candor_domain::json::{Object, Value};
+use candor_domain::organization::Review;
+use candor_domain::summary::{Action, Draft, ObservationFound, Patch, References, Status, Summary};
+use candor_domain::time::Timestamp;
+use ulid::Ulid;
+
+const AT: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+const OBSERVATIONS: u64 = 6;
+
+fn id<K: Kind>(number: u64) -> Id<K> {
+    Id::from_ulid(Ulid(number.into()))
+}
+
+/// Numbers that are the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// What the rules say, kept as sets.
+struct Model {
+    status: Status,
+    given: BTreeSet<ObservationId>,
+    archived: BTreeSet<ObservationId>,
+    has_feedback: bool,
+}
+
+impl Model {
+    fn is_open(&self) -> bool {
+        matches!(self.status, Status::Draft | Status::PendingReview)
+    }
+
+    fn shown(&self) -> BTreeSet<ObservationId> {
+        if self.is_open() { self.given.difference(&self.archived).copied().collect() } else { self.given.clone() }
+    }
+
+    /// Moves on if the table of transitions lets it.
+    fn act(&mut self, action: &Action) -> bool {
+        let to = match (action, self.status) {
+            (Action::Submit, Status::Draft) => Status::PendingReview,
+            (Action::Approve, Status::Draft | Status::PendingReview) => Status::Approved,
+            (Action::Return { .. }, Status::PendingReview | Status::Approved) => Status::Draft,
+            (Action::Share, Status::Approved) => Status::Shared,
+            (Action::Feedback { .. }, Status::Shared) if !self.has_feedback => Status::Shared,
+            (Action::Archive, from) if from != Status::Archived => Status::Archived,
+            _ => return false,
+        };
+        if !matches!(to, Status::Draft | Status::PendingReview) {
+            self.given = self.shown();
+        }
+        self.has_feedback |= matches!(action, Action::Feedback { .. });
+        self.status = to;
+        true
+    }
+}
+
+/// The summary as it is read again after it was saved.
+fn read_again(it: &Summary, archived: &BTreeSet<ObservationId>) -> Summary {
+    let given = it.given_observation_ids();
+    let gone = given.iter().copied().filter(|it| archived.contains(it)).collect();
+    Summary { included_observation_ids: given, ..it.clone() }.showing(gone)
+}
+
+fn created(found: &References) -> Summary {
+    let employee = id::<candor_domain::id::EmployeeKind>(1).to_string();
+    let text = |name: &str, value: &str| (name.to_owned(), Value::Text(value.to_owned()));
+    let body: Object = [text("employee_id", &employee), text("title", "Half"), text("body", "Calm.")].into();
+    Summary::create(id(2), Draft::parse(body).unwrap(), found, AT).unwrap().state
+}
+
+fn actions() -> [Action; 6] {
+    [
+        Action::Submit,
+        Action::Approve,
+        Action::Return { reason: "Short".to_owned() },
+        Action::Share,
+        Action::Feedback { comment: None, acknowledged: true },
+        Action::Archive,
+    ]
+}
+
+fn step(it: &mut Summary, model: &mut Model, random: &mut Random) {
+    let one: ObservationId = id(10 + random.below(OBSERVATIONS));
+    match random.below(4) {
+        0 => {
+            if !model.archived.remove(&one) {
+                model.archived.insert(one);
+            }
+        }
+        1 | 2 => {
+            let wanted: Vec<ObservationId> =
+                (0..OBSERVATIONS).filter(|_| random.below(2) == 0).map(|it| id(10 + it)).collect();
+            let set: BTreeSet<_> = wanted.iter().copied().collect();
+            let shown = model.shown();
+            let is_allowed = model.is_open() && set.difference(&shown).all(|it| !model.archived.contains(it));
+            let found = |it| ObservationFound { employee_id: id(1), is_archived: model.archived.contains(it) };
+            let observations = set.iter().map(|it| (*it, found(it))).collect();
+            let named = Value::List(wanted.iter().map(|it| Value::Text(it.to_string())).collect());
+            let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), it).unwrap();
+            let decided = it.update(patch, &References { observations, ..References::default() }, AT);
+            assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
+            if let Ok(Some(decision)) = decided {
+                *it = decision.state;
+                model.given = set;
+            }
+        }
+        _ => {
+            let action = actions()[usize::try_from(random.below(6)).unwrap()].clone();
+            let decided = it.apply(action.clone(), Review::Optional, AT);
+            assert_eq!(decided.is_ok(), model.act(&action), "{:?} × {action:?}", it.status);
+            if let Ok(decision) = decided {
+                *it = decision.state;
+            }
+        }
+    }
+}
+
+#[test]
+fn any_sequence_agrees_with_the_model() {
+    let found = References { people: [id(1)].into(), ..References::default() };
+    for seed in 0..400 {
+        let mut random = Random(seed);
+        let mut it = created(&found);
+        let (given, archived) = (BTreeSet::new(), BTreeSet::new());
+        let mut model = Model { status: Status::Draft, given, archived, has_feedback: false };
+        for number in 0..60 {
+            step(&mut it, &mut model, &mut random);
+            it = read_again(&it, &model.archived);
+            let shown: BTreeSet<_> = it.included_observation_ids.iter().copied().collect();
+            let given: BTreeSet<_> = it.given_observation_ids().into_iter().collect();
+            assert_eq!((it.status, shown), (model.status, model.shown()), "seed {seed}, step {number}");
+            assert_eq!(given, model.given, "seed {seed}, step {number}");
+        }
+    }
+}
