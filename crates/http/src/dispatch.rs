@@ -184,6 +184,9 @@ impl Api {
         if route.live_only {
             caller.require_live()?;
         }
+        if route.test_only {
+            caller.require_test()?;
+        }
         match route.access {
             Access::Public | Access::AnyKey => {}
             Access::Permission(scope) | Access::Admin(scope) => caller.require(scope)?,

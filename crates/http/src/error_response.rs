@@ -191,6 +191,7 @@ impl From<Denied> for ErrorResponse {
             Denied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
             Denied::AdminRequired | Denied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
             Denied::TestKey => error.with(json!([{"key_environment": "test"}])),
+            Denied::LiveKey => error.with(json!([{"key_environment": "live"}])),
             Denied::CannotGrant | Denied::OwnerNotAdmin => error,
         }
     }

@@ -101,6 +101,8 @@ pub struct Route {
     pub access: Access,
     /// Whether test keys are refused (decision B6).
     pub live_only: bool,
+    /// Whether live keys are refused (decision B6).
+    pub test_only: bool,
     /// Whether keys are refused that act for a person who is no org admin: it shows, or sends to others, what such a key
     /// must not see (decision B5).
     pub full_sight: bool,
@@ -131,6 +133,7 @@ impl Route {
             path,
             access,
             live_only: false,
+            test_only: false,
             full_sight: false,
             quota,
             body: Body::None,
@@ -230,6 +233,10 @@ impl Route {
 
     const fn live_only(self) -> Self {
         Self { live_only: true, ..self }
+    }
+
+    const fn test_only(self) -> Self {
+        Self { test_only: true, ..self }
     }
 
     const fn full_sight(self) -> Self {

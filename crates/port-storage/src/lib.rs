@@ -14,6 +14,7 @@ pub mod queue;
 pub mod read;
 pub mod rows;
 pub mod store;
+pub mod test_data;
 pub mod upkeep;
 
 pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};

@@ -3,9 +3,11 @@
 
 use async_trait::async_trait;
 
+use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 
 use crate::store::Read;
+use crate::test_data::{Emptied, TestTable};
 
 /// A master key that has sealed something in a store, as far as the store may know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub struct MasterKey {
     pub recorded_at: Timestamp,
 }
 
-/// The store itself. Nothing here belongs to a tenant.
+/// The store itself. Nothing here belongs to a tenant, but for the emptying of one.
 #[async_trait]
 pub trait Upkeep {
     /// The master keys that have sealed something here, in the order of their ids.
@@ -30,6 +32,9 @@ pub trait Upkeep {
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Leaves this master key alone: nothing that another one sealed is of any more use.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
+    /// Removes at most `most` rows of a tenant from one of [`crate::test_data::TEST_TABLES`]; fewer went only if none is left.
+    /// What people's lines were is forgotten with the first of them.
+    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied;
     /// The time by a clock of the store's own, if it has another one than this process.
     async fn time(&self) -> Read<Option<Timestamp>>;
     /// Writes a row, the way a change set is written: proof that a change would be saved now.

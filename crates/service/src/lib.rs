@@ -34,6 +34,7 @@ pub mod retention;
 pub mod shell;
 pub mod summaries;
 pub mod sweep;
+pub mod test_data;
 pub mod vault;
 pub mod webhooks;
 

@@ -199,6 +199,8 @@ pub enum Denied {
     AdminRequired,
     /// Test keys are refused on live-only endpoints (decision B6).
     TestKey,
+    /// Live keys are refused where only test data may be touched (decision B6).
+    LiveKey,
     /// Whoever acts for a person may not do this, unless that person is an org admin (decision B5).
     ActsForPerson,
     /// A key cannot grant, widen, prolong or rotate what it lacks itself (decision B7).
@@ -215,6 +217,7 @@ impl Denied {
             Self::MissingScope(_) => "The API key lacks a scope that this request needs.",
             Self::AdminRequired => "This request needs an admin-level API key.",
             Self::TestKey => "Test keys cannot access this endpoint.",
+            Self::LiveKey => "Only test keys can access this endpoint: it empties the test data.",
             Self::ActsForPerson => {
                 "An API key that acts for a person cannot do this, unless that person is an org admin."
             }
@@ -277,6 +280,14 @@ impl Caller {
     /// [`Denied::AdminRequired`].
     pub fn require_admin(&self) -> Result<(), Denied> {
         if self.is_admin() { Ok(()) } else { Err(Denied::AdminRequired) }
+    }
+
+    /// Requires the test environment.
+    ///
+    /// # Errors
+    /// [`Denied::LiveKey`].
+    pub fn require_test(&self) -> Result<(), Denied> {
+        if self.tenant.environment == Environment::Test { Ok(()) } else { Err(Denied::LiveKey) }
     }
 
     /// Requires the live environment.

@@ -72,6 +72,7 @@ pub(super) fn schemas() -> Vec<Member> {
         ("Connector", people::connector()),
         ("ConnectorList", list("Connector")),
         ("ConnectorReleased", people::released()),
+        ("TestDataReset", people::test_data_reset()),
         ("Invitation", people::invitation(false)),
         ("InvitationSent", people::invitation(true)),
         ("InvitationAccepted", people::invitation_accepted()),

@@ -257,6 +257,7 @@ fn answer(schema: &str) -> Value {
         "Connector" => connector(),
         "ConnectorList" => list(connector()),
         "ConnectorReleased" => json!({"released": 12}),
+        "TestDataReset" => json!({"removed": 4812, "complete": true}),
         "Invitation" => invitation(),
         "InvitationSent" => {
             with(invitation(), "accept_url", "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c")

@@ -138,6 +138,9 @@ fn demands(route: &Route) -> String {
     if route.live_only {
         text.push_str(" Test keys are refused.");
     }
+    if route.test_only {
+        text.push_str(" Live keys are refused.");
+    }
     if route.full_sight {
         text.push_str(" Keys that act for a person are refused, unless that person is an org admin.");
     }
@@ -157,6 +160,7 @@ fn outcome(route: &Route) -> &'static str {
         ("DeliveryPromised", ..) => "The attempt that will be made, by its id in the log.",
         ("WebhookReplayed", ..) => "How much was queued, and where the next request goes on.",
         ("NotificationsRead", ..) => "Whose notifications were marked, and when.",
+        ("TestDataReset", ..) => "How much was removed, and whether nothing is left.",
         ("ConnectorReleased", ..) => "How many people were given back.",
         ("InvitationAccepted", ..) => "Who accepted, and where.",
         ("InvitationSent", ..) => "The new invitation.",

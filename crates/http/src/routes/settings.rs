@@ -1,6 +1,6 @@
 //! The organization and its connectors (decisions C10, G).
 
-use candor_service::{Shell, connectors as hr, organization as org};
+use candor_service::{Shell, connectors as hr, organization as org, test_data};
 
 use crate::exchange::AuthenticatedRequest;
 use crate::table::Work;
@@ -11,6 +11,10 @@ pub(crate) fn organization<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -
 
 pub(crate) fn update_organization<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { org::update(shell, &it.call, it.body).await })
+}
+
+pub(crate) fn reset_test_data<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { test_data::reset(shell, &it.call).await })
 }
 
 pub(crate) fn connectors<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {

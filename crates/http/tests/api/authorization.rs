@@ -56,7 +56,7 @@ async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let Some(scope) = demanded(route) else { continue };
-        let key = world.key(all_but(scope), AccessLevel::Admin, Environment::Live).await;
+        let key = world.key(all_but(scope), AccessLevel::Admin, environment(route)).await;
         let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
         assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
         let details = json!([{"required_scope": scope.word()}]);
@@ -70,7 +70,7 @@ async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let Some(scope) = demanded(route) else { continue };
-        let key = world.scoped(&[scope]).await;
+        let key = world.key(Permissions::NONE.with(scope), AccessLevel::Standard, environment(route)).await;
         let answered = sent(&world, &resources, route, &key).await;
         if matches!(route.access, Access::Admin(_)) {
             assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
@@ -92,11 +92,26 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
         // Rotating, and making a key, takes what the key gets.
         let scopes = if resources.path(route).contains("api-keys") { Permissions::ALL } else { scopes };
         let level = if matches!(route.access, Access::Admin(_)) { AccessLevel::Admin } else { AccessLevel::Standard };
-        let key = world.key(scopes, level, Environment::Live).await;
+        let key = world.key(scopes, level, environment(route)).await;
         let answered = sent(&world, &resources, route, &key).await;
         let wanted = if route.operation == "acceptInvitation" { 404 } else { route.status };
         assert_eq!(answered.status, wanted, "{}: {}", route.operation, answered.text());
     }
+}
+
+/// A data set whose keys the route takes.
+fn environment(route: &Route) -> Environment {
+    if route.test_only { Environment::Test } else { Environment::Live }
+}
+
+#[tokio::test]
+async fn a_live_key_is_refused_where_test_data_go() {
+    let world = World::new().await;
+    let answered = world.post("/v1/test-data/reset", json!({})).await;
+    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
+    assert_eq!(answered.json()["error"]["details"], json!([{"key_environment": "live"}]));
+    let test_only: Vec<_> = ROUTES.iter().filter(|it| it.test_only).map(|it| it.path).collect();
+    assert_eq!(test_only, ["/test-data/reset"]);
 }
 
 #[tokio::test]

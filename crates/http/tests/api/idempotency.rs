@@ -13,7 +13,7 @@ async fn post(world: &World, path: &str, key: &str, body: &Value) -> Answered {
 
 #[tokio::test]
 async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effect() {
-    for route in ROUTES.iter().filter(|it| it.is_idempotent()) {
+    for route in ROUTES.iter().filter(|it| it.is_idempotent() && !it.test_only) {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);

@@ -33,5 +33,6 @@ mod snapshots;
 mod stores;
 mod summaries;
 mod support;
+mod test_data;
 mod webhooks;
 mod wire;

@@ -5,6 +5,7 @@ mod feed;
 mod history;
 mod people;
 mod redelivery;
+mod test_data;
 pub(crate) mod upkeep;
 mod webhooks;
 

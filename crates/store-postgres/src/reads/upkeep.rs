@@ -2,9 +2,11 @@
 
 use async_trait::async_trait;
 
+use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::store::Read;
+use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
 use crate::PostgresStore;
@@ -32,6 +34,10 @@ impl Upkeep for PostgresStore {
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         let statements = vec![Sql::plain(LOCK), Sql::plain("DELETE FROM master_keys"), addition(&key, 0)];
         self.send(Transaction::of(statements, 2), |_| Ok(())).await.map(drop)
+    }
+
+    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+        self.empty_piece(tenant, table.name, most).await
     }
 
     async fn time(&self) -> Read<Option<Timestamp>> {

@@ -2,13 +2,16 @@
 
 use async_trait::async_trait;
 
+use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::Read;
+use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
 use crate::SqliteStore;
+use crate::commit::refusal::refused;
 use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
 
@@ -16,6 +19,9 @@ const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM 
 
 const ADD_MASTER_KEY: &str = "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT ?1, ?2, ?3, ?4 \
     WHERE (SELECT count(*) FROM master_keys) = ?5 ON CONFLICT DO NOTHING";
+
+const TREE_CHANGED: &str =
+    "UPDATE reporting_trees SET version = version + 1, changes = changes + 1 WHERE tenant_id = ?";
 
 const PROBE: &str = "INSERT INTO write_probes (id, probed_at) VALUES (1, ?) \
     ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at";
@@ -38,6 +44,10 @@ impl Upkeep for SqliteStore {
         .await
     }
 
+    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+        writer::ask_for(&self.tasks, true, move |db| empty(db, tenant, table, most)).await
+    }
+
     /// A file has no clock.
     async fn time(&self) -> Read<Option<Timestamp>> {
         Ok(None)
@@ -46,6 +56,34 @@ impl Upkeep for SqliteStore {
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|it| failed(&it));
         writer::ask(&self.tasks, probe).await
+    }
+}
+
+/// People refer to their managers, so the lines between them go first.
+fn empty(db: &mut Db, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+    let (name, key) = (table.name, table.key.join(", "));
+    let some = |which: &str| {
+        format!("tenant_id = ?1 AND ({key}) IN (SELECT {key} FROM {name} WHERE tenant_id = ?1{which} LIMIT ?2)")
+    };
+    let mut run = |text: String| {
+        let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
+        db.execute(&sql).map(|it| it as u64).map_err(|it| refused(&it))
+    };
+    match name {
+        "employees" => {
+            let lines = some(" AND manager_id IS NOT NULL");
+            let cut = run(format!("UPDATE employees SET manager_id = NULL WHERE {lines}"))?;
+            if cut > 0 { Ok(cut) } else { run(format!("DELETE FROM employees WHERE {}", some(""))) }
+        }
+        "reporting_lines" => {
+            let gone = run(format!("DELETE FROM reporting_lines WHERE {}", some("")))?;
+            if gone > 0 {
+                let sql = Sql::new(TREE_CHANGED).bind(tenant);
+                db.execute(&sql).map_err(|it| refused(&it))?;
+            }
+            Ok(gone)
+        }
+        _ => run(format!("DELETE FROM {name} WHERE {}", some(""))),
     }
 }
 

@@ -4,6 +4,7 @@ use diesel_migrations::MigrationHarness;
 
 use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
+use candor_port_storage::test_data::TEST_TABLES;
 
 use super::database;
 use crate::connection::open::{DatabaseLocation, Source};
@@ -163,4 +164,17 @@ fn no_plan_depends_on_the_values_of_a_statement() {
         Ok(row.text().unwrap().unwrap())
     };
     assert_eq!(db.rows(sql, step).unwrap(), ["SCAN t"]);
+}
+
+#[test]
+fn a_data_set_is_emptied_table_by_table_but_for_what_stays() {
+    // The organization and its keys, who did what, and how often lines have changed.
+    const STAYS: [&str; 4] = ["api_keys", "audit_entries", "organizations", "reporting_trees"];
+    let mut db = database();
+    let text = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.name = 'tenant_id' \
+        WHERE m.type = 'table' ORDER BY m.name";
+    let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
+    let mut known: Vec<_> = TEST_TABLES.iter().map(|it| it.name).chain(STAYS).collect();
+    known.sort_unstable();
+    assert_eq!(there, known);
 }

@@ -1,8 +1,10 @@
 //! The store itself, which fails as arranged, and whose clock may be set.
 
 use async_trait::async_trait;
+use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::{Read, Storage};
+use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
 
 use super::{Faulty, FaultyCall};
@@ -24,6 +26,9 @@ impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     }
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         self.through(FaultyCall::Itself, self.store.replace_master_keys(key)).await
+    }
+    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+        self.through(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
     }
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;

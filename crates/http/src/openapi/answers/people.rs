@@ -89,6 +89,15 @@ pub(super) fn released() -> Value {
     answer(vec![field("released", count(0), "How many people the HR system owned and no longer does.")], vec![])
 }
 
+pub(super) fn test_data_reset() -> Value {
+    let complete = "Whether nothing is left. Where it is false the request took long enough: send it again.";
+    let members = vec![
+        field("removed", count(0), "How many rows of the data set went, of whatever kind."),
+        field("complete", flag(), complete),
+    ];
+    answer(members, vec![])
+}
+
 pub(super) fn invitation(sent: bool) -> Value {
     let members = vec![
         field("id", id::<InvitationKind>(), "The invitation's id."),

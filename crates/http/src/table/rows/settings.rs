@@ -17,6 +17,10 @@ pub(super) const ROUTES: &[Route] = &[
         .named("updateOrganization", "Change the organization's settings")
         .takes("OrganizationUpdate")
         .answers("Organization"),
+    Route::post("/test-data/reset", Admin(Permission::SettingsWrite), settings::reset_test_data)
+        .named("resetTestData", "Remove all test data")
+        .answers("TestDataReset")
+        .test_only(),
     Route::get("/api-keys", Admin(Permission::SettingsRead), keys::list)
         .named("listApiKeys", "List API keys")
         .with(&queries::API_KEYS)

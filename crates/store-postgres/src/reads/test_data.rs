@@ -1,0 +1,52 @@
+//! Emptying a data set.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::flat::Cell;
+use candor_port_storage::test_data::Emptied;
+
+use crate::PostgresStore;
+use crate::connection::transaction::{Transaction, carried_out, send};
+use crate::failure::Failure;
+use crate::select::int;
+use crate::sql::Sql;
+
+impl PostgresStore {
+    /// Removes some rows of a table. People refer to their managers, so the lines between them go first.
+    pub(super) async fn empty_piece(&self, tenant: Tenant, table: &'static str, most: u32) -> Emptied {
+        if table == "employees" {
+            let change = "UPDATE employees SET manager_id = NULL";
+            let cut = self.change_some(tenant, change, table, " AND manager_id IS NOT NULL", most).await?;
+            if cut > 0 {
+                return Ok(cut);
+            }
+        }
+        let gone = self.change_some(tenant, &format!("DELETE FROM {table}"), table, "", most).await?;
+        if gone > 0 && table == "reporting_lines" {
+            let change = "UPDATE reporting_trees SET version = version + 1, changes = changes + 1";
+            self.change_some(tenant, change, "reporting_trees", "", 1).await?;
+        }
+        Ok(gone)
+    }
+
+    /// Changes some rows of a tenant; says how many these were.
+    async fn change_some(
+        &self,
+        tenant: Tenant,
+        change: &str,
+        table: &'static str,
+        which: &'static str,
+        most: u32,
+    ) -> Emptied {
+        let mut sql = Sql::default();
+        let (tenant, most) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Int(i64::from(most))));
+        // Another partition may have a row at the same place; being the tenant's, it is to go as well.
+        sql.push(&format!(
+            "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid FROM {table} \
+             WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
+        ));
+        let (pool, transaction) = (self.pool.clone(), Transaction::alone(sql));
+        let counted =
+            carried_out(&self.home, async move { send(&pool, &transaction, int).await.map_err(Failure::into_commit) });
+        Ok(counted.await?.first().map_or(0, |it| it.unsigned_abs()))
+    }
+}
