@@ -27,6 +27,8 @@ pub const TEST_TABLES: &[TestTable] = &[
     table("messages", &["id"]),
     table("conversation_participants", &["participant_id", "conversation_id"]),
     table("conversations", &["id"]),
+    table("assignment_people", &["person", "assignment_id"]),
+    table("assignments", &["id"]),
     table("observation_attributes", &["attribute_id", "observation_id"]),
     table("observations", &["id"]),
     table("objectives", &["id"]),

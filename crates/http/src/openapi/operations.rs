@@ -229,6 +229,11 @@ fn access(operation: &str) -> Option<&'static str> {
         "listConnectors" => "Lists the connections to HR systems.",
         "createConnector" => "Connects an HR system, which then owns the records of people whom it brings.",
         "getConnector" => "Answers one connection to an HR system.",
+        "resetTestData" => {
+            "Removes everything from the data set of test keys but the organization's settings, its keys and the audit \
+             log; the starter set of attributes is put back. Live data are never touched. Where there is much, it ends \
+             after 15 seconds with `complete: false`, and the next request goes on."
+        }
         "releaseEmployees" => {
             "Gives the records of people whom an HR system owns back, with the values that they have."
         }

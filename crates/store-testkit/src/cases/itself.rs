@@ -1,7 +1,12 @@
 //! The store itself: master keys get in one at a time, and a write proves that it can be written.
 
+use candor_domain::observation::Observation;
+use candor_domain::people::Employee;
+use candor_port_storage::StorageExt;
+use candor_port_storage::test_data::TEST_TABLES;
 use candor_port_storage::upkeep::MasterKey;
 
+use super::population::Population;
 use crate::Case;
 use crate::world::{World, at_once};
 
@@ -13,6 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_master_key_takes_the_place_of_all_others),
         Case::new(a_store_takes_a_write_again_and_again),
         Case::new(a_clock_of_its_own_goes_on),
+        Case::new(a_data_set_is_emptied_piece_by_piece_and_no_other),
     ]
 }
 
@@ -75,4 +81,32 @@ async fn a_clock_of_its_own_goes_on(world: World) {
     let Some(first) = world.store.time().await.unwrap() else { return };
     let second = world.store.time().await.unwrap();
     assert!(second >= Some(first) && first.millis() > 1_700_000_000_000, "{first}");
+}
+
+async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
+    const PIECE: u32 = 7;
+    let other = world.test_environment();
+    let (gone, stays) = (Population::new(&world, 30, 40).await, Population::new(&other, 5, 5).await);
+    let mut removed = 0;
+    for table in TEST_TABLES {
+        loop {
+            let piece = world.store.empty(world.tenant, *table, PIECE).await.unwrap();
+            assert!(piece <= u64::from(PIECE), "{piece} rows of {}", table.name);
+            removed += piece;
+            if piece == 0 {
+                break;
+            }
+        }
+    }
+    assert!(removed > 30 + 40 + 12 + 12, "{removed}");
+    let people: Vec<_> = gone.people.iter().map(|it| it.id).collect();
+    assert_eq!(world.store.rows::<Employee>(world.tenant, &people).await.unwrap(), []);
+    let observations: Vec<_> = gone.observations.iter().map(|it| it.id).collect();
+    assert_eq!(world.store.rows::<Observation>(world.tenant, &observations).await.unwrap(), []);
+    let (people, observations): (Vec<_>, Vec<_>) =
+        (stays.people.iter().map(|it| it.id).collect(), stays.observations.iter().map(|it| it.id).collect());
+    assert_eq!(world.store.rows::<Employee>(other.tenant, &people).await.unwrap().len(), 5);
+    assert_eq!(world.store.rows::<Observation>(other.tenant, &observations).await.unwrap().len(), 5);
+    // Nobody's old place in the tree is in the way of those who come now.
+    Population::new(&world, 12, 3).await;
 }
