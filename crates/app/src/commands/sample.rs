@@ -5,38 +5,89 @@ use std::sync::Arc;
 use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind};
 use candor_domain::json::{Object, Value as Json};
+use candor_domain::objective::{Family, Verb};
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
+use candor_domain::summary::ActionKind;
 use candor_service::library::{attributes, departments};
-use candor_service::{Call, Reply, Shell, assignments, conversations, employees, observations};
+use candor_service::{Call, Reply, Shell, assignments, conversations, employees, objectives, observations, summaries};
 use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// A person: first name, last name, role, the place of their manager in this list, department.
-type Person = (&'static str, &'static str, &'static str, Option<usize>, usize);
+/// A person: first name, last name, job title, role, the place of their manager in this list, department.
+type Person = (&'static str, &'static str, &'static str, &'static str, Option<usize>, usize);
 
-const DEPARTMENTS: [&str; 2] = ["Product", "Customer care"];
+const DEPARTMENTS: [&str; 3] = ["Product", "Customer care", "Finance"];
 
-const PEOPLE: [Person; 6] = [
-    ("Mara", "Lindqvist", "org_admin", None, 0),
-    ("Jonas", "Okafor", "manager", Some(0), 0),
-    ("Ines", "Duarte", "manager", Some(0), 1),
-    ("Tomasz", "Zieliński", "employee", Some(1), 0),
-    ("Aiko", "Tanaka", "employee", Some(1), 0),
-    ("Ruth", "Abebe", "employee", Some(2), 1),
+const PEOPLE: [Person; 12] = [
+    ("Mara", "Lindqvist", "Managing director", "org_admin", None, 0),
+    ("Jonas", "Okafor", "Head of product", "manager", Some(0), 0),
+    ("Ines", "Duarte", "Head of customer care", "manager", Some(0), 1),
+    ("Tomasz", "Zieliński", "Software engineer", "employee", Some(1), 0),
+    ("Aiko", "Tanaka", "Site reliability engineer", "employee", Some(1), 0),
+    ("Ruth", "Abebe", "Support specialist", "employee", Some(2), 1),
+    ("Samuel", "Moreau", "Software engineer", "employee", Some(1), 0),
+    ("Leila", "Haddad", "Product designer", "employee", Some(1), 0),
+    ("Pavel", "Novák", "Support specialist", "employee", Some(2), 1),
+    ("Grace", "Mwangi", "Controller", "manager", Some(0), 2),
+    ("Oscar", "Silva", "Accountant", "employee", Some(9), 2),
+    ("Hanna", "Korhonen", "Support specialist", "employee", Some(2), 1),
 ];
 
-/// What was seen: about whom, type, text, impact, recommended action, how many attributes.
-type Seen = (usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
+/// What was seen: about whom, by whom, type, text, impact, recommended action, how many attributes.
+type Seen = (usize, usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
 
-const OBSERVATIONS: [Seen; 6] = [
-    (3, "strength", "Wrote the migration guide before anybody asked.", Some("Two teams moved in a day."), None, 2),
-    (3, "opportunity", "Reviews wait for days.", Some("Releases slip."), Some("Review before noon."), 1),
-    (4, "strength", "Found the cause of the outage within minutes.", Some("Customers hardly noticed."), None, 1),
-    (5, "strength", "Turned an angry caller into a reference customer.", None, None, 2),
-    (5, "opportunity", "Keeps what she learns to herself.", None, Some("Share one case a week with the team."), 1),
-    (1, "strength", "Gives everybody room to speak in planning.", None, None, 1),
+const OBSERVATIONS: [Seen; 10] = [
+    (3, 1, "strength", "Wrote the migration guide before anybody asked.", Some("Two teams moved in a day."), None, 2),
+    (3, 6, "opportunity", "Reviews wait for days.", Some("Releases slip."), Some("Review before noon."), 1),
+    (4, 1, "strength", "Found the cause of the outage within minutes.", Some("Customers hardly noticed."), None, 1),
+    (5, 2, "strength", "Turned an angry caller into a reference customer.", None, None, 2),
+    (5, 8, "opportunity", "Keeps what she learns to herself.", None, Some("Share one case a week with the team."), 1),
+    (1, 0, "strength", "Gives everybody room to speak in planning.", None, None, 1),
+    (6, 3, "strength", "Asks the question that nobody dares to ask.", Some("We dropped a feature that nobody needed."), None, 1),
+    (7, 1, "strength", "Tested the new form with five customers first.", Some("Half as many calls about it."), None, 2),
+    (10, 9, "opportunity", "Closes the month alone, until late.", None, Some("Ask for help on the first day."), 1),
+    (11, 2, "strength", "Answers in the customer's own words.", None, None, 1),
+];
+
+/// A goal: whose, title, scope, and what is done with it.
+type Goal = (usize, &'static str, Option<&'static str>, &'static [Verb]);
+
+const GOALS: [Goal; 5] = [
+    (3, "Every service has a migration guide", None, &[Verb::Submit, Verb::Approve]),
+    (5, "Half of the calls are solved at once", None, &[Verb::Submit]),
+    (6, "The nightly build takes ten minutes", None, &[]),
+    (1, "Ship the new onboarding", Some("manager"), &[Verb::Submit, Verb::Approve]),
+    (0, "Customers would recommend us", Some("org"), &[]),
+];
+
+/// A summary: about whom, by whom, title, text, and what is done with it.
+type Review = (usize, usize, &'static str, &'static str, &'static [(ActionKind, &'static str)]);
+
+const SUMMARIES: [Review; 5] = [
+    (6, 1, "Samuel, first half", "Asks well. What is missing is follow-up.", &[]),
+    (5, 2, "Ruth, first half", "Calm with customers, quiet in the team.", &[(ActionKind::Submit, "{}")]),
+    (4, 1, "Aiko, first half", "The person to have in an outage.", &[(ActionKind::Submit, "{}"), (ActionKind::Approve, "{}")]),
+    (
+        3,
+        1,
+        "Tomasz, first half",
+        "Writes things down before others miss them. Reviews should not wait.",
+        &[
+            (ActionKind::Submit, "{}"),
+            (ActionKind::Approve, "{}"),
+            (ActionKind::Share, "{}"),
+            (ActionKind::Feedback, r#"{"comment": "Fair. I block an hour for reviews now.", "acknowledged": true}"#),
+        ],
+    ),
+    (7, 1, "Leila, trial period", "Passed.", &[(ActionKind::Submit, "{}"), (ActionKind::Archive, "{}")]),
+];
+
+const MESSAGES: [(usize, &str); 3] = [
+    (1, "How did the review before noon work out this week?"),
+    (3, "Four of five days. On Thursday I forgot."),
+    (1, "That is a lot better. Let us look again in two weeks."),
 ];
 
 /// Puts the sample in, as the holder of the key.
@@ -45,75 +96,152 @@ const OBSERVATIONS: [Seen; 6] = [
 /// [`Error::Refused`] or [`Error::Defect`], with what was tried.
 pub(crate) async fn put(shell: &Shell, key: &Secret) -> Result<(), Error> {
     let call = call(shell, key).await?;
+    let people = people(shell, &call).await?;
+    let seen = observed(shell, &call, &people).await?;
+    let goals = goals(shell, &call, &people).await?;
+    summarized(shell, &call, &people, &seen, &goals).await?;
+    talked(shell, &call, &people).await?;
+    let ask = json!({
+        "title": "How is Ruth doing with the new customers?",
+        "instructions": "One strength and one opportunity each.",
+        "employee_id": people.get(5),
+        "requester_id": people.get(2),
+        "reviewer_ids": [people.get(8), people.get(11)],
+    });
+    let asked = body(&done(assignments::create(shell, &call, object(ask)).await, "create a sample assignment")?)?;
+    let answer = json!({
+        "reviewer_id": people.get(8),
+        "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
+    });
+    let id = parsed(&asked)?;
+    done(assignments::submit(shell, &call, id, object(answer)).await, "answer a sample assignment")?;
+    Ok(())
+}
+
+async fn people(shell: &Shell, call: &Call) -> Result<Vec<String>, Error> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
-        let made = departments::create(shell, &call, object(json!({"name": name}))).await;
-        department_ids.push(id(&made.map_err(Error::refused("create a sample department"))?)?);
+        let made = departments::create(shell, call, object(json!({"name": name}))).await;
+        department_ids.push(id(&done(made, "create a sample department")?)?);
     }
     let mut people: Vec<String> = Vec::new();
-    for (first, last, role, manager, department) in PEOPLE {
+    for (first, last, title, role, manager, department) in PEOPLE {
         let body = json!({
             "email": format!("{}@example.com", first.to_lowercase()),
             "first_name": first,
             "last_name": last,
+            "job_title": title,
             "role": role,
             "manager_id": manager.and_then(|at| people.get(at)),
             "department_id": department_ids.get(department),
         });
-        let made = employees::create(shell, &call, object(body)).await;
-        people.push(id(&made.map_err(Error::refused("create a sample employee"))?)?);
+        let made = employees::create(shell, call, object(body)).await;
+        people.push(id(&done(made, "create a sample employee")?)?);
     }
-    let attributes = attribute_ids(shell, &call).await?;
-    for (at, (person, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
+    Ok(people)
+}
+
+/// The observations that were recorded, each with the place of the person it is about.
+async fn observed(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usize, String)>, Error> {
+    let attributes = attribute_ids(shell, call).await?;
+    let mut recorded = Vec::new();
+    for (at, (person, author, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
         let tags: Vec<&String> = attributes.iter().cycle().skip(at * 2).take(tags.min(attributes.len())).collect();
         let body = json!({
             "employee_id": people.get(person),
+            "author_id": people.get(author),
             "type": kind,
             "observation": text,
             "impact": impact,
             "recommended_action": action,
             "attribute_ids": tags,
         });
-        let made = observations::create(shell, &call, object(body)).await;
-        made.map_err(Error::refused("create a sample observation"))?;
+        let made = observations::create(shell, call, object(body)).await;
+        recorded.push((person, id(&done(made, "create a sample observation")?)?));
     }
-    talk(shell, &call, &people).await?;
-    ask(shell, &call, &people).await
+    Ok(recorded)
 }
 
-/// Two people of the sample write to each other about one of them.
-async fn talk(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
-    let (Some(jonas), Some(tomasz)) = (people.get(1), people.get(3)) else { return Ok(()) };
-    let body = json!({
-        "title": "Reviews before noon",
-        "participant_ids": [jonas, tomasz],
-        "about": {"type": "employee", "id": tomasz},
-    });
-    let made = conversations::create(shell, call, object(body)).await;
-    let conversation = parsed(&id(&made.map_err(Error::refused("create a sample conversation"))?)?)?;
-    for (author, text) in [(jonas, "What would help you to review sooner?"), (tomasz, "Fewer of them at once.")] {
-        let made =
-            conversations::add(shell, call, conversation, object(json!({"author_id": author, "body": text}))).await;
-        made.map_err(Error::refused("create a sample message"))?;
+/// The objectives that were set, each with the place of its owner. Their period is the year of today.
+async fn goals(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usize, String)>, Error> {
+    let today = shell.clock.now().date().to_string();
+    let year = today.get(..4).unwrap_or("2026");
+    let mut set = Vec::new();
+    for (owner, title, scope, verbs) in GOALS {
+        let mut body = json!({
+            "owner_id": people.get(owner),
+            "title": title,
+            "period_start": format!("{year}-01-01"),
+            "period_end": format!("{year}-12-31"),
+        });
+        if let Some(scope) = scope {
+            body["scope"] = scope.into();
+        }
+        let family = if scope.is_some() { Family::Managers } else { Family::Employees };
+        let made = objectives::create(shell, call, family, object(body)).await;
+        let made = body_of(made, "create a sample objective")?;
+        for verb in verbs {
+            let id = parsed(&made)?;
+            done(objectives::act(shell, call, family, id, *verb, Vec::new()).await, "review a sample objective")?;
+        }
+        set.push((owner, text_id(&made)?));
+    }
+    Ok(set)
+}
+
+async fn summarized(
+    shell: &Shell,
+    call: &Call,
+    people: &[String],
+    seen: &[(usize, String)],
+    goals: &[(usize, String)],
+) -> Result<(), Error> {
+    let of = |all: &[(usize, String)], person| {
+        all.iter().filter(|(about, _)| *about == person).map(|(_, id)| id.clone()).collect::<Vec<_>>()
+    };
+    for (person, author, title, text, actions) in SUMMARIES {
+        let body = json!({
+            "employee_id": people.get(person),
+            "author_id": people.get(author),
+            "title": title,
+            "body": text,
+            "included_observation_ids": of(seen, person),
+            "included_objective_ids": of(goals, person),
+        });
+        let made = body_of(summaries::create(shell, call, object(body)).await, "create a sample summary")?;
+        for (action, with) in actions {
+            let with = serde_json::from_str(with).map_err(|it| defect(&it.to_string()))?;
+            let acted = summaries::act(shell, call, parsed(&made)?, *action, object(with)).await;
+            done(acted, "review a sample summary")?;
+        }
     }
     Ok(())
 }
 
-/// A manager of the sample asks two people about a third, and one of them has answered.
-async fn ask(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
-    let body = json!({
-        "employee_id": people.get(3),
-        "requester_id": people.get(1),
-        "title": "Before the review in summer",
-        "instructions": "How is it to work with Tomasz?",
-        "reviewer_ids": [people.get(4), people.get(5)],
-    });
-    let made = assignments::create(shell, call, object(body)).await;
-    let assignment = parsed(&id(&made.map_err(Error::refused("create a sample assignment"))?)?)?;
-    let observed = json!([{"type": "strength", "observation": "Explains what he changes, and why."}]);
-    let body = json!({"reviewer_id": people.get(4), "observations": observed});
-    let made = assignments::submit(shell, call, assignment, object(body)).await;
-    made.map(drop).map_err(Error::refused("create a sample submission"))
+async fn talked(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
+    let between = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
+    let made = body_of(conversations::create(shell, call, object(between)).await, "create a sample conversation")?;
+    for (author, text) in MESSAGES {
+        let message = json!({"author_id": people.get(author), "body": text});
+        done(conversations::add(shell, call, parsed(&made)?, object(message)).await, "write a sample message")?;
+    }
+    Ok(())
+}
+
+fn done(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
+    outcome.map_err(Error::refused(what))
+}
+
+fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, Error> {
+    body(&done(outcome, what)?)
+}
+
+fn parsed<K: Kind>(made: &Value) -> Result<Id<K>, Error> {
+    text_id(made)?.parse().map_err(|_| defect("an answer has no good id"))
+}
+
+fn text_id(made: &Value) -> Result<String, Error> {
+    made["id"].as_str().map(str::to_owned).ok_or_else(|| defect("an answer has no id"))
 }
 
 async fn call(shell: &Shell, key: &Secret) -> Result<Call, Error> {
@@ -139,13 +267,8 @@ async fn attribute_ids(shell: &Shell, call: &Call) -> Result<Vec<String>, Error>
     Ok(items.filter_map(|it| it["id"].as_str().map(str::to_owned)).collect())
 }
 
-fn parsed<K: Kind>(id: &str) -> Result<Id<K>, Error> {
-    id.parse().map_err(|_| defect("an id is none"))
-}
-
 fn id(reply: &Reply) -> Result<String, Error> {
-    let id = body(reply)?["id"].as_str().map(str::to_owned);
-    id.ok_or_else(|| defect("an answer has no id"))
+    text_id(&body(reply)?)
 }
 
 fn body(reply: &Reply) -> Result<Value, Error> {
