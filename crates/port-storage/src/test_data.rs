@@ -29,6 +29,8 @@ pub const TEST_TABLES: &[TestTable] = &[
     table("conversations", &["id"]),
     table("assignment_people", &["person", "assignment_id"]),
     table("assignments", &["id"]),
+    table("summary_includes", &["included_id", "summary_id"]),
+    table("summaries", &["id"]),
     table("observation_attributes", &["attribute_id", "observation_id"]),
     table("observations", &["id"]),
     table("objectives", &["id"]),
