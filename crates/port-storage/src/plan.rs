@@ -1,67 +1,58 @@
-//! Which way leads to the rows of a page where another table has a say: one choice for all stores, without a database.
+//! Where the rows of a page come from where another table has a say: one choice for all stores, without a database.
 //!
 //! A list can be walked in its own order, and each row that is met looked up in the other table; or the few rows that
 //! the other table names are gathered and put in order. A database cannot know which is shorter, so a store counts what
-//! the conditions name, and asks here. What each way costs is measured for each store: see [`PlanLimits`].
+//! the conditions name, and asks here. Nothing is remembered from one page to the next.
 
 use crate::access_path::AccessPath;
 use crate::flat::Column;
 use crate::listing::{Condition, Listing};
 
-/// What a store has found out about a condition that another table answers.
+/// People whose rows are all gathered: each costs a store some 2 µs, and has several rows.
+const GATHERED_PEOPLE: usize = 200;
+/// People of whom only the first rows are gathered, because an index leads to them.
+const GATHERED_FIRSTS: usize = 300;
+/// People who are hashed, at some 0.15 µs each. More are met so soon that an index is asked for each row instead.
+const HASHED_PEOPLE: usize = 4_000;
+/// Rows with a tag that are gathered.
+const GATHERED_ROWS: usize = 2_000;
+/// Rows with a tag that are hashed.
+const HASHED_ROWS: usize = 8_000;
+
+/// What a store has counted for a condition that another table answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fact {
+pub struct NamedRows {
     /// Which one of the list's conditions.
     pub condition: usize,
-    /// How many people or rows it names; `None` if more than are counted.
-    pub count: Option<usize>,
-    /// Whether a walk past the rows of others has lately ended before it had met enough.
-    pub is_sparse: bool,
+    /// How many people or rows it names, counted to [`counted_to`].
+    pub count: usize,
 }
 
-/// Up to how many people or rows each way is the shortest, as measured with a store.
-#[derive(Debug, Clone, Copy)]
-pub struct PlanLimits {
-    /// People whose rows are all gathered.
-    pub people: usize,
-    /// People of whom only the first rows are gathered, because an index leads to them.
-    pub firsts: usize,
-    /// People who can be told from others while their rows are walked past.
-    pub told: usize,
-    /// People who are gathered after all, if a walk did not fill the page.
-    pub after_a_walk: usize,
-    /// Rows with a tag that are gathered.
-    pub tagged: usize,
-    /// Rows with a tag that are hashed, and gathered if that walk did not fill the page.
-    pub hashed: usize,
-    /// Whether what is few is gathered even where a walk could tell people from others.
-    pub gathers_first: bool,
-    /// Whether the rows of a walk can be looked up in a hash of everything that matches.
-    pub hashes: bool,
-}
-
-/// A way to the rows of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Along the order of the list; each row that is met is looked up by an index.
-    Order,
-    /// Along the order of the list; each row that is met is looked up in a hash of what matches.
-    Hashed,
-    /// Along the order of the list, past the rows of everybody but the people whom this condition names.
-    Past(usize),
-    /// From the people or rows that this condition names: all their rows are put in order.
+/// Where the rows of a page come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowSource {
+    /// The list in its own order; each row that is met is looked up in the other tables.
+    Scan(RowFilter),
+    /// All rows of the people, or with the tags, that this condition names.
     Gather(usize),
-    /// From the people whom this condition names: the first row of each shows whose rows can be on the page.
-    Firsts(usize),
+    /// The rows of the people whom this condition names; the first row of each shows whose can be on the page.
+    GatherFirsts(usize),
 }
 
-/// The way to a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a row that is met is looked up in the other tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowFilter {
+    /// The conditions whose people or rows are hashed before the scan; an index is asked for each of the others.
+    pub hashed: Vec<usize>,
+}
+
+/// What leads to a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlan {
-    /// The way that is taken first.
-    pub first: Way,
-    /// The way that is taken if that one did not fill the page before it had gone too far.
-    pub then: Option<Way>,
+    /// What is tried first. A scan goes only so far, if there is something else to try.
+    pub first: RowSource,
+    /// What leads to the page if the scan went so far without filling it: somebody may have been silent for long.
+    pub then: Option<RowSource>,
 }
 
 /// Whether another table has a say in which rows a condition wants.
@@ -104,23 +95,40 @@ pub fn is_covered(listing: &Listing) -> bool {
     AccessPath::of(listing).index.is_some_and(|it| it.columns.last() != Some(&"id"))
 }
 
-impl Fact {
-    /// The way that leads from the condition, and how much of what it is good for is asked of it.
-    fn way(&self, listing: &Listing, limits: &PlanLimits) -> Option<(f64, Way)> {
-        let (at, count) = (self.condition, self.count?);
-        let share = |most: usize, way: Way| (count <= most).then_some((count as f64 / most as f64, way));
-        match listing.conditions.get(at)? {
+/// How far a store counts what a condition names: one more than what the choice goes by.
+#[must_use]
+pub const fn counted_to(condition: &Condition) -> usize {
+    match most_hashed(condition) {
+        Some(most) => most + 1,
+        None => 0,
+    }
+}
+
+const fn most_hashed(condition: &Condition) -> Option<usize> {
+    match condition {
+        Condition::Within(..) | Condition::Reach(..) => Some(HASHED_PEOPLE),
+        Condition::Tagged(..) => Some(HASHED_ROWS),
+        Condition::Is(..)
+        | Condition::OneOf(..)
+        | Condition::AtLeast(..)
+        | Condition::AtMost(..)
+        | Condition::Without(..) => None,
+    }
+}
+
+impl NamedRows {
+    fn condition<'l>(&self, listing: &'l Listing) -> Option<&'l Condition> {
+        listing.conditions.get(self.condition)
+    }
+
+    /// The rows of what the condition names, and the most people or rows for which these are gathered at once.
+    fn gathered(&self, listing: &Listing) -> Option<(RowSource, usize)> {
+        match self.condition(listing)? {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {
-                let firsts = share(limits.firsts, Way::Firsts(at));
-                let sparse = || share(limits.told, Way::Firsts(at)).filter(|_| self.is_sparse);
-                firsts.or_else(sparse).or_else(|| share(limits.told, Way::Past(at)))
+                Some((RowSource::GatherFirsts(self.condition), GATHERED_FIRSTS))
             }
-            Condition::Within(..) | Condition::Reach(..) => {
-                share(limits.people, Way::Gather(at)).or_else(|| share(limits.told, Way::Past(at)))
-            }
-            Condition::Tagged(..) => {
-                share(limits.tagged, Way::Gather(at)).or_else(|| share(limits.hashed, Way::Hashed))
-            }
+            Condition::Within(..) | Condition::Reach(..) => Some((RowSource::Gather(self.condition), GATHERED_PEOPLE)),
+            Condition::Tagged(..) => Some((RowSource::Gather(self.condition), GATHERED_ROWS)),
             Condition::Is(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
@@ -128,67 +136,54 @@ impl Fact {
             | Condition::Without(..) => None,
         }
     }
+
+    /// Whether all that the condition names is hashed.
+    fn is_hashed(&self, listing: &Listing) -> bool {
+        self.condition(listing).and_then(most_hashed).is_some_and(|most| self.count <= most)
+    }
 }
 
-impl Way {
+impl RowSource {
     /// Whether it begins with what a condition names, so that nothing has to be walked past.
     #[must_use]
-    pub const fn is_gathered(self) -> bool {
+    pub const fn is_gathered(&self) -> bool {
         match self {
-            Self::Gather(_) | Self::Firsts(_) => true,
-            Self::Order | Self::Hashed | Self::Past(_) => false,
+            Self::Gather(_) | Self::GatherFirsts(_) => true,
+            Self::Scan(_) => false,
         }
     }
 }
 
-/// Chooses the way to a page of a list by what was found out about its conditions.
+/// Chooses where the rows of a page come from by what was counted for its conditions.
 #[must_use]
-pub fn choose(listing: &Listing, facts: &[Fact], limits: &PlanLimits) -> ListPlan {
-    let mut best: Option<(f64, Way, &Fact)> = None;
-    for fact in facts {
-        let Some((share, way)) = fact.way(listing, limits) else { continue };
-        let is_better = best.is_none_or(|(least, before, _)| {
-            let order = (rank(way, limits), share).partial_cmp(&(rank(before, limits), least));
-            order.is_none_or(std::cmp::Ordering::is_le)
-        });
-        if is_better {
-            best = Some((share, way, fact));
-        }
+pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
+    let (few, many) = (least(listing, named.iter()), named.iter().filter(|it| it.is_hashed(listing)));
+    if let Some((share, source)) = few
+        && share <= 1.0
+    {
+        return ListPlan { first: source, then: None };
     }
-    let hashed = limits.hashes.then_some(Way::Hashed);
-    let Some((_, first, fact)) = best else { return ListPlan { first: Way::Order, then: hashed } };
-    let then = match first {
-        Way::Order | Way::Gather(_) | Way::Firsts(_) => None,
-        Way::Hashed => Some(Way::Gather(fact.condition)),
-        Way::Past(at) if fact.count.is_some_and(|it| it <= limits.after_a_walk) => {
-            Some(if has_firsts(listing, at) { Way::Firsts(at) } else { Way::Gather(at) })
-        }
-        Way::Past(_) => hashed,
+    let hashed = many.clone().map(|it| it.condition).collect();
+    let then = least(listing, many).map(|(_, source)| source);
+    let then = then.unwrap_or_else(|| RowSource::Scan(RowFilter::hashing_all(listing)));
+    ListPlan { first: RowSource::Scan(RowFilter { hashed }), then: Some(then) }
+}
+
+/// The condition of which the least is gathered, measured by how much that may be.
+fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
+    let share = |it: &NamedRows| {
+        let (source, most) = it.gathered(listing)?;
+        Some((it.count as f64 / most as f64, source))
     };
-    ListPlan { first, then }
+    named.filter_map(share).min_by(|(one, _), (other, _)| one.total_cmp(other))
 }
 
-/// Ways of a lower rank are taken whatever they cost.
-const fn rank(way: Way, limits: &PlanLimits) -> u8 {
-    match way {
-        Way::Gather(_) | Way::Firsts(_) => 0,
-        Way::Past(_) => limits.gathers_first as u8,
-        Way::Hashed | Way::Order => 2,
-    }
-}
-
-fn has_firsts(listing: &Listing, at: usize) -> bool {
-    match listing.conditions.get(at) {
-        Some(Condition::Within(column, _) | Condition::Reach(column, _)) => leads_to_firsts(listing, column),
-        Some(
-            Condition::Tagged(..)
-            | Condition::Is(..)
-            | Condition::OneOf(..)
-            | Condition::AtLeast(..)
-            | Condition::AtMost(..)
-            | Condition::Without(..),
-        )
-        | None => false,
+impl RowFilter {
+    /// Everything is hashed, as is best for a scan that goes far.
+    #[must_use]
+    pub fn hashing_all(listing: &Listing) -> Self {
+        let all = listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it));
+        Self { hashed: all.map(|(at, _)| at).collect() }
     }
 }
 
@@ -204,28 +199,6 @@ mod tests {
     use crate::rows;
 
     const PAGE: PageRequest = PageRequest { limit: 10, after: None };
-    /// A store that hashes, and gathers whatever is few.
-    const HASHING: PlanLimits = PlanLimits {
-        people: 200,
-        firsts: 300,
-        told: 16_000,
-        after_a_walk: 4_000,
-        tagged: 2_000,
-        hashed: 8_000,
-        gathers_first: true,
-        hashes: true,
-    };
-    /// A store that knows teams exactly, and hashes nothing.
-    const KNOWING: PlanLimits = PlanLimits {
-        people: 300,
-        firsts: 600,
-        told: 4_000,
-        after_a_walk: usize::MAX,
-        tagged: 4_000,
-        hashed: 0,
-        gathers_first: false,
-        hashes: false,
-    };
 
     /// What somebody's people were tagged with, by day or by time of creation.
     fn observations(by: SortBy) -> Listing {
@@ -243,64 +216,69 @@ mod tests {
         rows::objectives::list(&filter, Sight::All, Sort::down(by), &PAGE).parts()[0].clone()
     }
 
-    const fn fact(condition: usize, count: usize) -> Fact {
-        Fact { condition, count: Some(count), is_sparse: false }
+    const fn people(count: usize) -> NamedRows {
+        NamedRows { condition: 0, count }
     }
 
-    fn first(by: SortBy, facts: &[Fact], limits: &PlanLimits) -> Way {
-        choose(&observations(by), facts, limits).first
+    const fn tagged(count: usize) -> NamedRows {
+        NamedRows { condition: 1, count }
+    }
+
+    fn scan(hashed: &[usize]) -> RowSource {
+        RowSource::Scan(RowFilter { hashed: hashed.to_vec() })
+    }
+
+    fn first(by: SortBy, named: &[NamedRows]) -> RowSource {
+        choose(&observations(by), named).first
     }
 
     #[test]
-    fn the_number_of_people_decides_between_gathering_and_walking() {
-        let by_day = |count, limits| first(SortBy::ObservationDate, &[fact(0, count)], limits);
-        let by_time = |count, limits| first(SortBy::CreatedAt, &[fact(0, count)], limits);
-        for (limits, people, firsts, told) in [(&HASHING, 200, 300, 16_000), (&KNOWING, 300, 600, 4_000)] {
-            assert_eq!([0, firsts].map(|it| by_day(it, limits)), [Way::Firsts(0); 2]);
-            assert_eq!([0, people].map(|it| by_time(it, limits)), [Way::Gather(0); 2]);
-            assert_eq!([firsts + 1, told].map(|it| by_day(it, limits)), [Way::Past(0); 2]);
-            assert_eq!([people + 1, told].map(|it| by_time(it, limits)), [Way::Past(0); 2]);
-            assert_eq!([by_day(told + 1, limits), by_time(told + 1, limits)], [Way::Order; 2]);
+    fn the_number_of_people_decides_between_gathering_hashing_and_an_index() {
+        for (by, count, wanted) in [
+            (SortBy::ObservationDate, 0, RowSource::GatherFirsts(0)),
+            (SortBy::ObservationDate, 300, RowSource::GatherFirsts(0)),
+            (SortBy::ObservationDate, 301, scan(&[0])),
+            (SortBy::CreatedAt, 200, RowSource::Gather(0)),
+            (SortBy::CreatedAt, 201, scan(&[0])),
+            (SortBy::CreatedAt, 4_000, scan(&[0])),
+            (SortBy::CreatedAt, 4_001, scan(&[])),
+        ] {
+            assert_eq!(first(by, &[people(count)]), wanted, "{count} by {by:?}");
         }
     }
 
     #[test]
-    fn who_has_been_silent_is_asked_for_their_first_rows() {
-        let silent = Fact { is_sparse: true, ..fact(0, 3_000) };
-        assert_eq!(first(SortBy::ObservationDate, &[silent], &KNOWING), Way::Firsts(0));
-        assert_eq!(first(SortBy::CreatedAt, &[silent], &KNOWING), Way::Past(0), "no index leads to these");
+    fn the_number_of_tagged_rows_decides_between_gathering_hashing_and_an_index() {
+        let sources = [0, 2_000, 2_001, 8_000, 8_001].map(|it| first(SortBy::CreatedAt, &[tagged(it)]));
+        let gather = RowSource::Gather(1);
+        assert_eq!(sources, [gather.clone(), gather, scan(&[1]), scan(&[1]), scan(&[])]);
     }
 
     #[test]
-    fn the_number_of_tagged_rows_decides_between_gathering_hashing_and_walking() {
-        let ways = |limits| [0, 2_000, 2_001, 4_001, 8_001].map(|it| first(SortBy::CreatedAt, &[fact(1, it)], limits));
-        let (gather, order) = (Way::Gather(1), Way::Order);
-        assert_eq!(ways(&HASHING), [gather, gather, Way::Hashed, Way::Hashed, order]);
-        assert_eq!(ways(&KNOWING), [gather, gather, gather, order, order]);
+    fn of_two_conditions_the_one_is_gathered_that_names_less() {
+        let source = |count, rows| first(SortBy::CreatedAt, &[people(count), tagged(rows)]);
+        assert_eq!(source(100, 1_900), RowSource::Gather(0));
+        assert_eq!(source(190, 100), RowSource::Gather(1));
+        assert_eq!(source(3_000, 1_900), RowSource::Gather(1));
+        assert_eq!(source(3_000, 3_500), scan(&[0, 1]));
+        assert_eq!(source(20_000, 3_000), scan(&[1]), "what is many is looked up");
     }
 
     #[test]
-    fn of_two_conditions_the_one_leads_that_names_less() {
-        let ways = |limits| {
-            [(100, 1_900), (190, 100), (3_000, 1_900), (3_000, 3_500), (20_000, 3_000)]
-                .map(|(people, tagged)| first(SortBy::CreatedAt, &[fact(0, people), fact(1, tagged)], limits))
-        };
-        let [people, tags, past] = [Way::Gather(0), Way::Gather(1), Way::Past(0)];
-        assert_eq!(ways(&HASHING), [people, tags, tags, past, Way::Hashed]);
-        assert_eq!(ways(&KNOWING), [people, tags, tags, past, tags]);
+    fn a_scan_that_did_not_fill_the_page_is_followed_by_what_has_a_bound() {
+        let then = |by, named: &[NamedRows]| choose(&observations(by), named).then;
+        assert_eq!(then(SortBy::CreatedAt, &[people(4_000)]), Some(RowSource::Gather(0)));
+        assert_eq!(then(SortBy::ObservationDate, &[people(4_000)]), Some(RowSource::GatherFirsts(0)));
+        assert_eq!(then(SortBy::CreatedAt, &[tagged(4_001)]), Some(RowSource::Gather(1)));
+        assert_eq!(then(SortBy::CreatedAt, &[people(4_001)]), Some(scan(&[0, 1])), "to its end, with hashes");
+        assert_eq!(then(SortBy::CreatedAt, &[]), Some(scan(&[0, 1])));
+        assert_eq!(then(SortBy::CreatedAt, &[people(10)]), None);
     }
 
     #[test]
-    fn a_walk_that_did_not_fill_the_page_is_followed_by_what_has_a_bound() {
-        let then = |by, facts: &[Fact], limits| choose(&observations(by), facts, limits).then;
-        assert_eq!(then(SortBy::CreatedAt, &[fact(0, 4_000)], &HASHING), Some(Way::Gather(0)));
-        assert_eq!(then(SortBy::ObservationDate, &[fact(0, 4_000)], &HASHING), Some(Way::Firsts(0)));
-        assert_eq!(then(SortBy::CreatedAt, &[fact(0, 4_001)], &HASHING), Some(Way::Hashed));
-        assert_eq!(then(SortBy::CreatedAt, &[fact(1, 4_001)], &HASHING), Some(Way::Gather(1)));
-        assert_eq!(then(SortBy::CreatedAt, &[], &HASHING), Some(Way::Hashed));
-        assert_eq!(then(SortBy::CreatedAt, &[fact(0, 10)], &HASHING), None);
-        assert_eq!(then(SortBy::ObservationDate, &[fact(0, 4_000)], &KNOWING), Some(Way::Firsts(0)));
-        assert_eq!(then(SortBy::CreatedAt, &[], &KNOWING), None);
+    fn no_more_is_counted_than_decides() {
+        let all = observations(SortBy::CreatedAt).conditions;
+        assert_eq!(all.iter().map(counted_to).collect::<Vec<_>>(), [4_001, 8_001]);
     }
 
     #[test]

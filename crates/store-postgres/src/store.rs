@@ -15,7 +15,6 @@ use crate::connection::pool::{Held, Pool};
 use crate::connection::session::{Session, run};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
-use crate::listing::Teams;
 use crate::listing::slow::Slow;
 use crate::queue::{Turns, Warned};
 use crate::sql::Sql;
@@ -44,7 +43,6 @@ pub struct PostgresStore {
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
     committer: Committer,
-    teams: Arc<Teams>,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -71,18 +69,13 @@ impl PostgresStore {
         let shared_connections =
             Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
         let (turns, warned) = (Turns::of(pooled), Warned::default());
-        let store = Self { shared_connections, pool, home, turns, warned, slow, committer, teams: Arc::default() };
+        let store = Self { shared_connections, pool, home, turns, warned, slow, committer };
         store
             .shared_connections
             .read(&Sql::plain(PING), |_| Ok(()))
             .await
             .map_err(|it| ConnectError::Unreachable(it.text()))?;
         Ok(store)
-    }
-
-    /// What is remembered of the people below somebody.
-    pub(crate) fn teams(&self) -> &Teams {
-        &self.teams
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.

@@ -17,7 +17,6 @@ use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Fetch, Table};
 
 use crate::connection::row::Columns;
-use crate::listing::team::{Question, Teams};
 use crate::table::Statements;
 
 /// A value on its way into a statement.
@@ -179,43 +178,20 @@ pub(crate) struct Db {
     connection: SqliteConnection,
     statements: HashMap<&'static str, Arc<Statements>>,
     kept: HashSet<Arc<str>>,
-    /// What is remembered of teams, on connections that see only what is committed.
-    teams: Option<Arc<Teams>>,
-    question: Question,
     /// What was asked, for tests of plans.
     #[cfg(test)]
     pub(crate) asked: Vec<Sql>,
 }
 
 impl Db {
-    pub(crate) fn new(mut connection: SqliteConnection) -> QueryResult<Self> {
-        let question = Question::default();
-        question.enable(&mut connection)?;
-        Ok(Self {
+    pub(crate) fn new(connection: SqliteConnection) -> Self {
+        Self {
             connection,
             statements: HashMap::new(),
             kept: HashSet::new(),
-            teams: None,
-            question,
             #[cfg(test)]
             asked: vec![],
-        })
-    }
-
-    /// This connection, which shares what is remembered. It must never write: lines that are taken back later would be
-    /// remembered as those of a moment that comes again.
-    pub(crate) fn remembering(self, teams: Arc<Teams>) -> Self {
-        Self { teams: Some(teams), ..self }
-    }
-
-    /// What is remembered of teams.
-    pub(crate) fn teams(&self) -> Option<&Teams> {
-        self.teams.as_deref()
-    }
-
-    /// What the statements ask about a team.
-    pub(crate) const fn question(&self) -> &Question {
-        &self.question
+        }
     }
 
     /// Begins a transaction for reading: until the end of it, every statement sees the same moment.

@@ -1,7 +1,6 @@
 //! Where a database is, and how it is opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diesel::connection::Connection;
@@ -11,7 +10,6 @@ use candor_port_storage::{SlowReads, StorageError};
 
 use crate::connection::files;
 use crate::connection::planner_settings;
-use crate::listing::team::Teams;
 use crate::sql::{Db, failed};
 
 /// How long a connection waits for another process that holds the database.
@@ -82,20 +80,18 @@ impl SqliteOptions {
 pub(crate) struct Source {
     address: String,
     in_memory: bool,
-    teams: Arc<Teams>,
 }
 
 impl Source {
     /// Makes the place ready to be connected to.
     pub(crate) fn of(place: &DatabaseLocation) -> Result<Self, StorageError> {
-        let teams = Arc::default();
         match place {
-            DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false, teams }),
+            DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
             DatabaseLocation::Memory => {
                 static COUNT: AtomicU64 = AtomicU64::new(0);
                 let number = COUNT.fetch_add(1, Ordering::Relaxed);
                 // A memdb with an absolute name is shared by all connections of the process that use the name.
-                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true, teams })
+                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true })
             }
         }
     }
@@ -123,7 +119,7 @@ impl Source {
 
     /// A connection that only reads.
     pub(crate) fn reader(&self) -> Result<Db, StorageError> {
-        Ok(self.connect("PRAGMA query_only = on;")?.remembering(Arc::clone(&self.teams)))
+        self.connect("PRAGMA query_only = on;")
     }
 
     /// The connection that moves the write-ahead log into the database.
@@ -135,7 +131,7 @@ impl Source {
         planner_settings::keep();
         let connection = SqliteConnection::establish(&self.address)
             .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
-        let mut db = Db::new(connection).map_err(|it| failed(&it))?;
+        let mut db = Db::new(connection);
         // The time-out comes first: switching to the write-ahead log may have to wait already.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \

@@ -1,21 +1,25 @@
 //! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
 
+pub(crate) mod plan;
 pub(crate) mod slow;
-pub(crate) mod team;
-pub(crate) mod ways;
 
 use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
 use candor_domain::page::Key;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Cell, Column, Fetch, Type};
+use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Type};
 use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{is_elsewhere, is_of_few};
+use candor_port_storage::plan::{RowFilter, RowSource, is_of_few};
 use candor_port_storage::read::Found;
 
-use self::ways::{Below, Lead};
+use crate::connection::limit::{self, Limit};
 use crate::sql::{Db, Sql};
 use crate::table::{columns, read_of};
 use crate::text::Draft;
+
+/// A scan past the rows of others is given up after so many looks at its limit, some 10 ms: whoever looks for a team that
+/// has long been silent must not read everyone else's rows.
+const LOOKS_OF_A_SCAN: u32 = 100;
 
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
 /// row in common.
@@ -26,7 +30,7 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
-        all.extend(rows_now(moment.0, tenant, it, |row| {
+        all.extend(rows(moment.0, tenant, it, |row| {
             let found = it.kind.read(row)?;
             Ok(((key(row, it)?, found.id), found))
         })?);
@@ -56,54 +60,40 @@ pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
-) -> Result<Vec<T>, StorageError> {
-    if !listing.conditions.iter().any(is_elsewhere) {
-        return led(db, tenant, listing, Lead::Order, read);
-    }
-    // What was found out about the people must still hold for the rows.
-    let moment = db.moment()?;
-    rows_now(moment.0, tenant, listing, read)
-}
-
-/// The same, within a transaction.
-fn rows_now<T>(
-    db: &mut Db,
-    tenant: Tenant,
-    listing: &Listing,
     mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let lead = ways::choose(db, tenant, listing)?;
-    let rows = led(db, tenant, listing, lead, &mut read);
-    match lead {
-        Lead::Crowd(below) if !db.question().settle() => led(db, tenant, listing, Lead::Newest(below), read),
-        Lead::Order | Lead::Crowd(_) | Lead::People(_) | Lead::Newest(_) | Lead::Tagged(_) => rows,
+    let plan = plan::of(db, tenant, listing)?;
+    let Some(then) = plan.then else { return rows_from(db, tenant, listing, &plan.first, read) };
+    let scan = || rows_from(db, tenant, listing, &plan.first, &mut read);
+    if let Some(found) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
+        return found;
     }
+    rows_from(db, tenant, listing, &then, read)
 }
 
-/// The same rows, whatever leads to them.
-pub(crate) fn led<T>(
+/// The same rows, wherever they come from.
+pub(crate) fn rows_from<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    lead: Lead<'_>,
+    source: &RowSource,
     read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let sql = statement(tenant, listing, lead);
+    let sql = statement(tenant, listing, source);
     db.rows(sql, read)
 }
 
 /// The statement that reads them.
-pub(crate) fn statement(tenant: Tenant, listing: &Listing, lead: Lead<'_>) -> Sql {
+pub(crate) fn statement(tenant: Tenant, listing: &Listing, source: &RowSource) -> Sql {
     let columns = columns(listing.table(), "t.");
-    List { tenant, listing, columns, lead }.statement().finish()
+    List { tenant, listing, columns, source }.statement().finish()
 }
 
 struct List<'l> {
     tenant: Tenant,
     listing: &'l Listing,
     columns: String,
-    lead: Lead<'l>,
+    source: &'l RowSource,
 }
 
 impl List<'_> {
@@ -133,28 +123,47 @@ impl List<'_> {
     fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
         let (table, sort) = (self.listing.table(), self.listing.sort);
         draft.add(&format!("SELECT {}, t.{} FROM ", self.columns, sort.name));
-        match self.lead {
-            Lead::Order | Lead::Crowd(_) => {
+        let from = match self.source {
+            RowSource::Scan(filter) => {
                 draft.add(table.name).add(" t");
-                self.conditions(draft, run);
+                self.conditions(draft, run, filter, None);
                 self.order(draft).with(" LIMIT ", self.most());
                 return;
             }
-            Lead::People(below) => {
-                draft.add("(SELECT t.rowid AS place FROM ");
-                below.people(draft, self.tenant);
-                draft.add(&format!(" CROSS JOIN {} t", table.name));
-                self.conditions(draft, run);
-                below.tie(draft);
+            RowSource::Gather(from) | RowSource::GatherFirsts(from) => *from,
+        };
+        let by_firsts = matches!(self.source, RowSource::GatherFirsts(_));
+        match self.listing.conditions.get(from) {
+            Some(condition @ (Condition::Within(column, manager) | Condition::Reach(column, manager))) => {
+                let people = Below { column: column.name, manager: *manager, itself: itself(condition) };
+                if by_firsts {
+                    self.firsts(draft, run, from, people);
+                } else {
+                    draft.add("(SELECT t.rowid AS place FROM ");
+                    people.list(draft, self.tenant);
+                    draft.add(&format!(" CROSS JOIN {} t", table.name));
+                    self.conditions(draft, run, &RowFilter::default(), Some(from));
+                    draft.add(&format!(" AND t.{} = l.person", people.column));
+                }
             }
-            Lead::Tagged(tags) => {
-                draft.add("(SELECT t.rowid AS place FROM ");
-                tags.owners(draft, self.tenant);
-                draft.add(&format!(" CROSS JOIN {} t", table.name));
-                self.conditions(draft, run);
-                draft.add(" AND t.id = m.id");
+            Some(Condition::Tagged(side, tags)) => {
+                draft.add("(SELECT t.rowid AS place FROM (SELECT DISTINCT ");
+                owners(draft, self.tenant, *side, tags);
+                draft.add(&format!(") m CROSS JOIN {} t", table.name));
+                self.conditions(draft, run, &RowFilter::default(), Some(from));
+                draft.add(&format!(" AND t.id = m.{}", side.owner));
             }
-            Lead::Newest(below) => self.newest(draft, run, below),
+            Some(
+                Condition::Is(..)
+                | Condition::OneOf(..)
+                | Condition::AtLeast(..)
+                | Condition::AtMost(..)
+                | Condition::Without(..),
+            )
+            | None => {
+                draft.add(&format!("(SELECT t.rowid AS place FROM {} t", table.name));
+                self.conditions(draft, run, &RowFilter::default(), None);
+            }
         }
         // Only the places are sorted; the rows are fetched for those that are left.
         self.order(draft).with(" LIMIT ", self.most());
@@ -164,43 +173,43 @@ impl List<'_> {
 
     /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
-    fn newest(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, below: Below<'_>) {
-        let Below { column, .. } = below;
+    fn firsts(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, from: usize, people: Below) {
+        let (column, filter) = (people.column, RowFilter::default());
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
         draft.add(&format!("(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT t.{sort} FROM {name} t"));
-        self.conditions(draft, run);
+        self.conditions(draft, run, &filter, Some(from));
         draft.add(&format!(" AND t.{column} = l.person"));
         self.order(draft).add(" LIMIT 1) AS first FROM ");
-        below.people(draft, self.tenant);
+        people.list(draft, self.tenant);
         draft.add("), cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL");
         draft.with(&format!(" ORDER BY first {way} LIMIT 1 OFFSET "), self.most() - 1).with("), ", beyond);
         draft.add(&format!(") AS last) SELECT t.rowid AS place FROM cut CROSS JOIN firsts CROSS JOIN {name} t"));
-        self.conditions(draft, run);
+        self.conditions(draft, run, &filter, Some(from));
         draft.add(&format!(" AND firsts.first {than} cut.last AND t.{column} = firsts.person"));
         draft.add(&format!(" AND t.{sort} {than} cut.last"));
     }
 
-    fn conditions(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
+    /// All conditions but the one that the rows come from. The pluses keep SQLite from turning a question round and walking
+    /// through the people or tags instead.
+    fn conditions(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, filter: &RowFilter, without: Option<usize>) {
         draft.with(" WHERE t.tenant_id = ", self.tenant);
         if let Some((column, value)) = run {
             draft.with(&format!(" AND t.{column} = "), value);
         }
-        for condition in &self.listing.conditions {
-            if self.lead.covers(condition) {
-                continue;
-            }
+        for (at, condition) in self.listing.conditions.iter().enumerate().filter(|(at, _)| Some(*at) != without) {
+            let is_hashed = filter.hashed.contains(&at);
             match condition {
                 Condition::Is(column, value) => draft.with(&format!(" AND t.{} = ", column.name), value),
                 Condition::OneOf(column, values) => draft.any_of(&format!(" AND t.{}", column.name), values),
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
                 Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                    let below = Below::of(condition, column.name, *manager);
-                    ways::is_below(draft, self.tenant, below, self.lead.is_crowd(condition))
+                    let below = Below { column: column.name, manager: *manager, itself: itself(condition) };
+                    below.is_met(draft, self.tenant, is_hashed)
                 }
-                Condition::Without(column, manager) => ways::is_not_below(draft, self.tenant, column.name, *manager),
-                Condition::Tagged(side, tags) => ways::is_tagged(draft, self.tenant, *side, tags),
+                Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
+                Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
             };
         }
         self.behind(draft);
@@ -242,4 +251,76 @@ impl List<'_> {
     fn most(&self) -> i64 {
         i64::from(self.listing.limit) + 1
     }
+}
+
+/// The people below a manager.
+#[derive(Clone, Copy)]
+struct Below {
+    column: &'static str,
+    manager: EmployeeId,
+    /// Whether the manager counts as one of them.
+    itself: bool,
+}
+
+const fn itself(condition: &Condition) -> bool {
+    matches!(condition, Condition::Reach(..))
+}
+
+impl Below {
+    /// The people, as `l.person`.
+    fn list(&self, draft: &mut Draft, tenant: Tenant) {
+        draft.with("(SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = ", tenant);
+        draft.with(" AND ancestor_id = ", self.manager);
+        if self.itself {
+            draft.with(" UNION ALL SELECT ", self.manager);
+        }
+        draft.add(") l");
+    }
+
+    /// The column names one of them: looked up by an index for every row, or in a hash of all of them.
+    fn is_met<'d>(&self, draft: &'d mut Draft, tenant: Tenant, is_hashed: bool) -> &'d mut Draft {
+        let column = self.column;
+        draft.add(" AND (");
+        if self.itself {
+            draft.with(&format!("+t.{column} = "), self.manager).add(" OR ");
+        }
+        let (before, behind) = if is_hashed {
+            (format!("+t.{column} IN (SELECT l.descendant_id"), String::new())
+        } else {
+            ("EXISTS (SELECT 1".to_owned(), format!(" AND l.descendant_id = +t.{column}"))
+        };
+        draft.with(&format!("{before} FROM reporting_lines l WHERE l.tenant_id = "), tenant);
+        draft.with(" AND l.ancestor_id = ", self.manager).add(&behind).add("))")
+    }
+}
+
+/// The column names nobody below a manager.
+fn is_not_below<'d>(draft: &'d mut Draft, tenant: Tenant, column: &str, manager: EmployeeId) -> &'d mut Draft {
+    draft.with(" AND NOT EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
+    draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
+}
+
+/// The ids of the rows with any of the tags; a row with several of them is named as often.
+fn owners<'d>(draft: &'d mut Draft, tenant: Tenant, side: MemberTable, tags: &[[u8; 16]]) -> &'d mut Draft {
+    let MemberTable { name, owner, member } = side;
+    draft.with(&format!("{owner} FROM {name} WHERE tenant_id = "), tenant);
+    draft.any_of(&format!(" AND {member}"), tags.iter().copied())
+}
+
+/// The row has one of the tags.
+fn is_tagged<'d>(
+    draft: &'d mut Draft,
+    tenant: Tenant,
+    side: MemberTable,
+    tags: &[[u8; 16]],
+    is_hashed: bool,
+) -> &'d mut Draft {
+    if is_hashed {
+        draft.add(" AND +t.id IN (SELECT ");
+        return owners(draft, tenant, side, tags).add(")");
+    }
+    draft.with(&format!(" AND EXISTS (SELECT 1 FROM {} m WHERE m.tenant_id = ", side.name), tenant);
+    draft
+        .any_of(&format!(" AND m.{}", side.member), tags.iter().copied())
+        .add(&format!(" AND m.{} = +t.id)", side.owner))
 }

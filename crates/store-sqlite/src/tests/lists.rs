@@ -1,7 +1,5 @@
 //! Ways through lists.
 
-use std::sync::Arc;
-
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation::{Filter, Observation};
@@ -10,14 +8,13 @@ use candor_domain::params::Archived;
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
 use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{RowFilter, RowSource, leads_to_firsts};
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 
 use super::{database, save};
-use crate::listing::team;
-use crate::listing::ways::{self, Below, Lead, Tags};
-use crate::listing::{led, rows};
+use crate::listing::{self, rows, rows_from};
 use crate::sql::{Db, Sql};
 use crate::table::value;
 
@@ -60,18 +57,22 @@ fn team() -> Team {
     Team { db, tenant, people, tags }
 }
 
-fn ways(listing: &Listing) -> Vec<Lead<'_>> {
-    let mut ways = vec![Lead::Order];
-    for condition in &listing.conditions {
+/// Wherever the rows of a list can come from.
+fn sources(listing: &Listing) -> Vec<RowSource> {
+    let mut sources = vec![
+        RowSource::Scan(RowFilter::default()),
+        RowSource::Scan(RowFilter { hashed: vec![0] }),
+        RowSource::Scan(RowFilter::hashing_all(listing)),
+    ];
+    for (at, condition) in listing.conditions.iter().enumerate() {
         match condition {
-            Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                let below = Below::of(condition, column.name, *manager);
-                ways.extend([Lead::Crowd(below), Lead::People(below)]);
-                if listing.sort.name == "observation_date" {
-                    ways.push(Lead::Newest(below));
+            Condition::Within(column, _) | Condition::Reach(column, _) => {
+                sources.push(RowSource::Gather(at));
+                if leads_to_firsts(listing, column) {
+                    sources.push(RowSource::GatherFirsts(at));
                 }
             }
-            Condition::Tagged(side, tags) => ways.push(Lead::Tagged(Tags { condition, side: *side, tags })),
+            Condition::Tagged(..) => sources.push(RowSource::Gather(at)),
             Condition::Is(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
@@ -79,19 +80,11 @@ fn ways(listing: &Listing) -> Vec<Lead<'_>> {
             | Condition::Without(..) => {}
         }
     }
-    ways
-}
-
-/// Lets the statements ask who belongs to the crowd.
-fn ask(db: &mut Db, tenant: Tenant, way: Lead<'_>) {
-    if let Lead::Crowd(below) = way {
-        let team = team::of(db, tenant, below.manager).unwrap();
-        db.question().ask(team, usize::MAX);
-    }
+    sources
 }
 
 #[test]
-fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
+fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
     let Team { mut db, tenant, people, tags } = team();
     let filters = [0, 1, 5, 29].into_iter().flat_map(|manager| {
         let manager_id = Some(people[manager]);
@@ -109,14 +102,13 @@ fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
         // Three pages, so that most of them start behind a place.
         for _ in 0..3 {
             let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
-            let mut pages = ways(&listing).into_iter().map(|way| {
-                ask(&mut db, tenant, way);
-                let rows = led(&mut db, tenant, &listing, way, value::<Observation>).unwrap();
-                (rows, way)
+            let mut pages = sources(&listing).into_iter().map(|source| {
+                let rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
+                (rows, source)
             });
             let (first, _) = pages.next().unwrap();
-            for (rows, way) in pages {
-                assert_eq!(rows, first, "{way:?} {filter:?} {sort:?}");
+            for (rows, source) in pages {
+                assert_eq!(rows, first, "{source:?} {filter:?} {sort:?}");
             }
             after = first.get(9).map(|it| Position { key: it.key(sort.by).unwrap(), id: it.id.to_bytes() });
         }
@@ -124,23 +116,21 @@ fn every_way_through_a_list_meets_the_same_rows_in_the_same_order() {
 }
 
 #[test]
-fn the_number_of_people_decides_the_way() {
+fn the_number_of_people_decides_where_the_rows_come_from() {
     let Team { mut db, tenant, people, .. } = team();
     let page = PageRequest { limit: 10, after: None };
-    let mut way = |sort| {
-        let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-        let listing = observations(&filter, sort, &page);
-        format!("{:?}", ways::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
-    };
-    assert_eq!(way(Sort::down(SortBy::ObservationDate)), "Newest");
-    assert_eq!(way(Sort::down(SortBy::CreatedAt)), "People");
-    let mut way_among = |size: i64| {
+    let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
+    let listing = |by| observations(&filter, Sort::down(by), &page);
+    let by_day = listing(SortBy::ObservationDate);
+    let mut source_among = |size: i64, listing: &Listing| {
         grow(&mut db, tenant, people[0], size);
-        let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-        let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
-        format!("{:?}", ways::choose(&mut db, tenant, &listing).unwrap()).split('(').next().unwrap().to_owned()
+        listing::plan::of(&mut db, tenant, listing).unwrap().first
     };
-    assert_eq!([way_among(500), way_among(700), way_among(4_100)], ["Newest", "Crowd", "Order"]);
+    let scan = |hashed: &[usize]| RowSource::Scan(RowFilter { hashed: hashed.to_vec() });
+    assert_eq!(source_among(1, &by_day), RowSource::GatherFirsts(0));
+    assert_eq!(source_among(1, &listing(SortBy::CreatedAt)), RowSource::Gather(0));
+    assert_eq!(source_among(700, &by_day), scan(&[0]));
+    assert_eq!(source_among(4_100, &by_day), scan(&[]));
 }
 
 /// Puts so many people below a manager about whom nothing is known.
@@ -154,30 +144,32 @@ fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
 }
 
 #[test]
-fn a_walk_past_too_many_rows_of_others_is_given_up() {
-    let Team { db, tenant, people, .. } = team();
-    let mut db = db.remembering(Arc::default());
-    // The last person has nobody below; the first one's rows are the newest, and she is nobody's report.
+fn a_scan_past_too_many_rows_of_others_is_given_up() {
+    let Team { mut db, tenant, people, .. } = team();
+    // The first one's rows are the newest, and she is nobody's report.
     let manager = people[1];
-    grow(&mut db, tenant, manager, 700);
-    let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
+    let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
         INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, o.author_id, o.type, \
         o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, o.created_at, o.updated_at, NULL, 0, \
         o.version FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
-    assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 5_000);
+    assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 100_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
-    let wanted = led(&mut db, tenant, &listing, Lead::Order, value::<Observation>).unwrap();
-    assert_eq!(wanted.len(), 11);
-    assert!(matches!(ways::choose(&mut db, tenant, &listing).unwrap(), Lead::Crowd(_)));
-    assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
-    assert!(matches!(ways::choose(&mut db, tenant, &listing).unwrap(), Lead::Newest(_)), "once is enough");
-    assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
+    for (size, then) in [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))] {
+        grow(&mut db, tenant, manager, size);
+        let plan = listing::plan::of(&mut db, tenant, &listing).unwrap();
+        assert_eq!(plan.then, Some(then));
+        let wanted = rows_from(&mut db, tenant, &listing, &plan.first, value::<Observation>).unwrap();
+        assert_eq!(wanted.len(), 11);
+        db.asked.clear();
+        assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
+        assert_eq!(db.asked.len(), 3, "one that counts, one that is given up, and one that leads to the rows");
+    }
 }
 
-fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, way: Lead<'_>) -> Vec<String> {
-    let sql = crate::listing::statement(tenant, listing, way).explained();
+fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
+    let sql = crate::listing::statement(tenant, listing, source).explained();
     let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
@@ -195,28 +187,23 @@ fn a_page_of_observations_is_read_in_the_order_of_an_index() {
     let sort = Sort::down(SortBy::ObservationDate);
     let all = observations(&Filter::default(), sort, &page);
     assert_eq!(
-        plan(&mut db, tenant, &all, Lead::Order),
+        plan(&mut db, tenant, &all, &RowSource::Scan(RowFilter::default())),
         ["SEARCH t USING INDEX observations_by_date (tenant_id=? AND archived=? AND (observation_date,id)<(?,?))"]
     );
     let filter = Filter { employee_id: Some(people[3]), ..Filter::default() };
     assert_eq!(
-        plan(&mut db, tenant, &observations(&filter, sort, &page), Lead::Order),
+        plan(&mut db, tenant, &observations(&filter, sort, &page), &RowSource::Scan(RowFilter::default())),
         [
             "SEARCH t USING INDEX observations_by_employee (tenant_id=? AND employee_id=? AND archived=? AND (observation_date,id)<(?,?))"
         ]
     );
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
     let below = observations(&filter, sort, &page);
-    let ways = ways(&below);
-    for way in &ways[..2] {
-        ask(&mut db, tenant, *way);
-        let steps = plan(&mut db, tenant, &below, *way);
-        assert!(steps[0].contains("observations_by_date"), "{steps:?}");
-        assert!(!steps.iter().any(|it| it.contains("TEMP B-TREE")), "{steps:?}");
-    }
-    for way in &ways[2..] {
-        let steps = plan(&mut db, tenant, &below, *way);
-        assert!(steps.iter().any(|it| it.contains("observations_by_employee")), "{way:?} {steps:?}");
-        assert!(!steps.iter().any(|it| it.contains("observations_by_date")), "{way:?} {steps:?}");
+    for source in sources(&below) {
+        let steps = plan(&mut db, tenant, &below, &source);
+        let uses = |index: &str| steps.iter().any(|it| it.contains(index));
+        assert_eq!(uses("observations_by_employee"), source.is_gathered(), "{source:?} {steps:?}");
+        assert_eq!(uses("observations_by_date"), !source.is_gathered(), "{source:?} {steps:?}");
+        assert!(source.is_gathered() || !uses("TEMP B-TREE"), "{source:?} {steps:?}");
     }
 }

@@ -1,0 +1,57 @@
+//! What is counted before a page is read, so that the shortest way to its rows can be chosen.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::flat::Cell;
+use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{self, ListPlan, NamedRows, RowFilter, RowSource, counted_to, is_elsewhere};
+use candor_port_storage::store::Read;
+
+use crate::PostgresStore;
+use crate::select::int;
+use crate::sql::Sql;
+
+impl PostgresStore {
+    /// What leads to a page of a list.
+    pub(super) async fn plan(&self, tenant: Tenant, listing: &Listing) -> Read<ListPlan> {
+        let (mut named, mut plan) = (vec![], straight());
+        for (condition, it) in listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it)) {
+            let count = self.count(tenant, it).await?;
+            named.push(NamedRows { condition, count });
+            plan = plan::choose(listing, &named);
+            // What is few needs no look at the others.
+            if plan.first.is_gathered() {
+                break;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// How many people or rows a condition names, as far as that matters.
+    async fn count(&self, tenant: Tenant, condition: &Condition) -> Read<usize> {
+        let mut sql = Sql::default();
+        let tenant = sql.id(tenant.to_bytes());
+        let named = match condition {
+            Condition::Within(_, manager) | Condition::Reach(_, manager) => {
+                format!("reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {}", sql.id(manager.to_bytes()))
+            }
+            Condition::Tagged(members, tags) => {
+                let (name, member, tags) = (members.name, members.member, sql.ids(tags.iter().copied()));
+                format!("{name} WHERE tenant_id = {tenant} AND {member} = ANY({tags})")
+            }
+            Condition::Is(..)
+            | Condition::OneOf(..)
+            | Condition::AtLeast(..)
+            | Condition::AtMost(..)
+            | Condition::Without(..) => return Ok(0),
+        };
+        let most = sql.bind(Cell::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
+        sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {named} LIMIT {most}) AS counted"));
+        let count = self.find(&sql, int).await?.unwrap_or_default();
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+}
+
+/// Along the index, with nothing to look up.
+fn straight() -> ListPlan {
+    ListPlan { first: RowSource::Scan(RowFilter::default()), then: None }
+}

@@ -1,0 +1,46 @@
+//! What is counted before a page is read, so that the shortest way to its rows can be chosen.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::StorageError;
+use candor_port_storage::listing::{Condition, Listing};
+use candor_port_storage::plan::{self, ListPlan, NamedRows, RowFilter, RowSource, counted_to, is_elsewhere};
+
+use crate::sql::Db;
+use crate::text::Draft;
+
+/// What leads to a page of a list.
+pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
+    let mut plan = ListPlan { first: RowSource::Scan(RowFilter::default()), then: None };
+    let mut named = vec![];
+    for (condition, it) in listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it)) {
+        named.push(NamedRows { condition, count: count(db, tenant, it)? });
+        plan = plan::choose(listing, &named);
+        // What is few needs no look at the others.
+        if plan.first.is_gathered() {
+            break;
+        }
+    }
+    Ok(plan)
+}
+
+/// How many people or rows a condition names, as far as that matters.
+fn count(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<usize, StorageError> {
+    let mut draft = Draft::default();
+    draft.add("SELECT count(*) FROM (SELECT 1 FROM ");
+    match condition {
+        Condition::Within(_, manager) | Condition::Reach(_, manager) => {
+            draft.with("reporting_lines WHERE tenant_id = ", tenant).with(" AND ancestor_id = ", *manager)
+        }
+        Condition::Tagged(side, tags) => draft
+            .with(&format!("{} WHERE tenant_id = ", side.name), tenant)
+            .any_of(&format!(" AND {}", side.member), tags.iter().copied()),
+        Condition::Is(..)
+        | Condition::OneOf(..)
+        | Condition::AtLeast(..)
+        | Condition::AtMost(..)
+        | Condition::Without(..) => return Ok(0),
+    };
+    let most = i64::try_from(counted_to(condition)).unwrap_or(i64::MAX);
+    draft.with(" LIMIT ", most).add(")");
+    Ok(usize::try_from(db.number(draft.finish())?).unwrap_or_default())
+}
