@@ -153,9 +153,11 @@ async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
     company.objectives(1_000).await;
     let statements = Statements::default();
     let _counting = set_default(statements.clone());
-    for family in [Family::Employees, Family::Employees, Family::Managers, Family::Managers] {
+    // One counts, one reads. The first list of managers asks a connection for slow reads that is new for its language.
+    let table = [(Family::Employees, 2), (Family::Employees, 2), (Family::Managers, 3), (Family::Managers, 2)];
+    for (family, most) in table {
         assert_eq!(company.first_page(family).await.len(), 50);
-        assert_eq!(statements.take(), 2, "{family:?}: one that counts, one that reads");
+        assert_eq!(statements.take(), most, "{family:?}");
     }
 }
 
