@@ -217,6 +217,20 @@ impl Side {
         })
     }
 
+    /// The same data for another build: one process at a time may serve a file, so that on SQLite it gets a copy.
+    fn for_another(&self, binary: &Path) -> Outcome<Candor> {
+        match self.store {
+            Store::Postgres => Ok(self.candor.built_as(binary)),
+            Store::Sqlite => {
+                let folder = Path::new(self.file()).with_extension("before");
+                let copy = folder.join("candor.db").to_string_lossy().into_owned();
+                let candor = Candor::new(binary, &folder, format!("sqlite://{copy}"))?;
+                data::run_in_sqlite(self.file(), &format!("VACUUM INTO '{copy}'"))?;
+                Ok(candor)
+            }
+        }
+    }
+
     /// Another organization on the same service, and a key of it.
     pub(crate) fn another_account(&self) -> Outcome<Account> {
         self.candor.another_account()
@@ -282,7 +296,7 @@ impl Side {
     /// Starts another build on the same database.
     fn compared_with(mut self, binary: Option<&PathBuf>) -> Outcome<Self> {
         if let Some(binary) = binary {
-            let service = self.candor.built_as(binary).serve()?;
+            let service = self.for_another(binary)?.serve()?;
             let processes = Processes { service: Some(service.process), server: self.processes.server };
             self.before = Some((service, processes));
         }
