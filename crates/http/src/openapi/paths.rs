@@ -28,6 +28,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("api-keys", "Access", "", KeyKind::PREFIX),
     ("organization", "Organization", "The organization and its connections to HR systems.", ""),
     ("connectors", "Organization", "", ConnectorKind::PREFIX),
+    ("test-data", "Organization", "", ""),
     ("webhooks", "Webhooks", "Who is told of what happens, and how that went.", WebhookKind::PREFIX),
     ("events", "History", "What happened, for machines and for auditors.", EventKind::PREFIX),
     ("audit-log", "History", "", ""),

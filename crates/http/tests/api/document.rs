@@ -29,6 +29,12 @@ fn the_document_has_the_operations_of_the_table_and_no_others() {
     let table: BTreeSet<_> = ROUTES.iter().map(|it| (method(it).to_owned(), it.path.to_owned())).collect();
     assert_eq!(described, table);
     assert_eq!(table.len(), ROUTES.len(), "no row twice");
+    let tags: BTreeSet<_> =
+        document["tags"].as_array().unwrap().iter().map(|it| it["name"].clone().to_string()).collect();
+    for route in ROUTES {
+        let tag = operation(&document, route)["tags"][0].to_string();
+        assert!(tags.contains(&tag), "{}: {tag} is described nowhere", route.operation);
+    }
     let ids: BTreeSet<_> = ROUTES.iter().map(|it| it.operation).collect();
     assert_eq!(ids.len(), ROUTES.len(), "operations have names of their own");
 }
