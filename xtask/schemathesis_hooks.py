@@ -52,6 +52,10 @@ def before_call(context, case, kwargs):
             case.body["period_end"] = "9999-12-31"
         if isinstance(case.body.get("period_start"), str):
             case.body["period_start"] = min(case.body["period_start"], "2024-02-29")
+        # Nor "not more than there are reviewers".
+        reviewers, required = case.body.get("reviewer_ids"), case.body.get("required_submissions")
+        if isinstance(reviewers, list) and reviewers and isinstance(required, (int, float)):
+            case.body["required_submissions"] = min(required, len(reviewers))
         # Nor which URLs may be called; on this machine nobody listens at this one.
         if isinstance(case.body.get("url"), str):
             case.body["url"] = "https://127.0.0.1:9/"
