@@ -202,6 +202,14 @@ impl<K: Kind> From<Id<K>> for Reference<K> {
 }
 
 impl<K: Kind> Reference<K> {
+    /// What it names, if that was found.
+    ///
+    /// # Errors
+    /// It names nothing.
+    pub fn found(&self, is_there: impl FnOnce(&Id<K>) -> bool) -> Result<Id<K>, Flaw> {
+        self.id.filter(is_there).ok_or_else(|| self.not_found())
+    }
+
     /// The flaw of naming nothing.
     #[must_use]
     pub fn not_found(&self) -> Flaw {

@@ -55,6 +55,48 @@ pub struct ListPlan {
     pub then: Option<RowSource>,
 }
 
+/// Plans a page while a store counts what the conditions name: one after the other, and no more of them than decide.
+#[derive(Debug)]
+pub struct ListPlanner<'l> {
+    listing: &'l Listing,
+    named: Vec<NamedRows>,
+    next: usize,
+    plan: ListPlan,
+}
+
+impl<'l> ListPlanner<'l> {
+    /// Of a list of which nothing was counted.
+    #[must_use]
+    pub const fn of(listing: &'l Listing) -> Self {
+        let first = RowSource::Scan(RowFilter { hashed: vec![] });
+        Self { listing, named: vec![], next: 0, plan: ListPlan { first, then: None } }
+    }
+
+    /// The condition that is to be counted next, to [`counted_to`]; none once the plan is made. What is few needs no look
+    /// at the others.
+    pub fn next_to_count(&mut self) -> Option<&'l Condition> {
+        if self.plan.first.is_gathered() {
+            return None;
+        }
+        let mut conditions = self.listing.conditions.iter().enumerate().skip(self.next);
+        let (at, condition) = conditions.find(|(_, it)| is_elsewhere(it))?;
+        self.next = at + 1;
+        Some(condition)
+    }
+
+    /// How many people or rows the condition names that was last asked for.
+    pub fn counted(&mut self, count: usize) {
+        self.named.push(NamedRows { condition: self.next.saturating_sub(1), count });
+        self.plan = choose(self.listing, &self.named);
+    }
+
+    /// What leads to the page.
+    #[must_use]
+    pub fn plan(self) -> ListPlan {
+        self.plan
+    }
+}
+
 /// Whether another table has a say in which rows a condition wants.
 #[must_use]
 pub const fn is_elsewhere(condition: &Condition) -> bool {
@@ -273,6 +315,23 @@ mod tests {
         assert_eq!(then(SortBy::CreatedAt, &[people(4_001)]), Some(scan(&[0, 1])), "to its end, with hashes");
         assert_eq!(then(SortBy::CreatedAt, &[]), Some(scan(&[0, 1])));
         assert_eq!(then(SortBy::CreatedAt, &[people(10)]), None);
+    }
+
+    #[test]
+    fn what_is_few_needs_no_look_at_the_others() {
+        let listing = observations(SortBy::CreatedAt);
+        let asked = |counts: &[usize]| {
+            let (mut planner, mut counts, mut asked) = (ListPlanner::of(&listing), counts.iter(), 0);
+            while planner.next_to_count().is_some() {
+                planner.counted(*counts.next().unwrap());
+                asked += 1;
+            }
+            (asked, planner.plan())
+        };
+        assert_eq!(asked(&[200]), (1, choose(&listing, &[people(200)])));
+        assert_eq!(asked(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged(2_001)])));
+        let plain = Listing { conditions: vec![], ..listing.clone() };
+        assert_eq!(ListPlanner::of(&plain).plan(), ListPlan { first: scan(&[]), then: None });
     }
 
     #[test]

@@ -8,15 +8,16 @@ use std::future::Future;
 
 use bytes::Bytes;
 use candor_domain::decision::{Decision, Resource};
-use candor_domain::id::EmployeeId;
+use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
+use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::Stored;
-use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Lines, Require, Row, StorageExt, Version, Versioned, Write};
 use futures_util::TryFutureExt;
 
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, render};
+use crate::shell::{ChangePlan, or_not_found, render};
 use crate::{Call, Error, Shell, notifications};
 
 /// A decision about one resource, and what is saved with it.
@@ -133,6 +134,33 @@ impl Shell {
         F: Future<Output = Result<(Versioned<T>, Planned<T>), Error>>,
     {
         self.update(call, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
+    }
+
+    /// Does what the state of a resource alone decides, such as archiving it.
+    ///
+    /// # Errors
+    /// Not found, the checks of [`Call::admit_act`], those of the decision and of [`Shell::change`].
+    pub(crate) async fn act_on<T: Resource + Stored>(
+        &self,
+        call: &Call,
+        id: Id<<T as Stored>::Kind>,
+        decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, Refusal>,
+    ) -> Result<Reply, Error> {
+        let decide = async |at: Timestamp| {
+            let stored = self.stored::<T>(call, id).await?;
+            call.admit_act(stored.version)?;
+            let decision = decide(&stored.value, at)?;
+            Ok((stored, Planned::of(decision)))
+        };
+        self.act(call, decide).await
+    }
+
+    /// A resource of the caller's data set.
+    ///
+    /// # Errors
+    /// Not found; those of the store.
+    pub(crate) async fn stored<T: Stored>(&self, call: &Call, id: Id<T::Kind>) -> Result<Versioned<T>, Error> {
+        or_not_found(self.store.row(call.caller.tenant, id).await?)
     }
 
     /// The change set of one decision, what it answers, and what that shows beside what the version counts.

@@ -17,7 +17,7 @@ use crate::change::Planned;
 use crate::expand;
 use crate::fan_out::events_at_once;
 use crate::reply::Reply;
-use crate::shell::{ChangePlan, or_not_found, render};
+use crate::shell::{ChangePlan, render};
 use crate::{Call, Error, Shell};
 
 /// People released in one commit; a release of more goes on with the next ones.
@@ -39,11 +39,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
-    expand::plain(call, &stored(shell, call, id).await?)
-}
-
-async fn stored(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Versioned<Connector>, Error> {
-    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+    expand::plain(call, &shell.stored::<Connector>(call, id).await?)
 }
 
 /// `POST /connectors`
@@ -70,7 +66,7 @@ pub async fn release(shell: &Shell, call: &Call, id: ConnectorId, body: Object) 
         return Ok(reply);
     }
     let tenant = call.caller.tenant;
-    let connector = stored(shell, call, id).await?;
+    let connector = shell.stored::<Connector>(call, id).await?;
     let named = call.admit(connector.version, || parse_release(body))?;
     let connector = connector.value;
     let chunk = events_at_once(shell, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;

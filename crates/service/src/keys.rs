@@ -10,13 +10,13 @@ use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{StorageExt, Versioned, rows};
+use candor_port_storage::{StorageExt, rows};
 use serde::Serialize;
 
 use crate::change::Planned;
 use crate::expand;
 use crate::reply::Reply;
-use crate::shell::{or_not_found, render};
+use crate::shell::render;
 use crate::{Call, Error, Shell};
 
 /// The answer of creation and rotation, the only ones that carry the secret.
@@ -47,11 +47,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    expand::plain(call, &stored(shell, call, id).await?)
-}
-
-async fn stored(shell: &Shell, call: &Call, id: KeyId) -> Result<Versioned<ApiKey>, Error> {
-    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+    expand::plain(call, &shell.stored::<ApiKey>(call, id).await?)
 }
 
 /// `POST /api-keys`
@@ -91,7 +87,7 @@ pub(crate) async fn exists(
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<ApiKey>(call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
         let decision = stored.value.update(patch, &call.caller, at)?;
         Ok((stored, decision.map(Planned::of)))
@@ -107,7 +103,7 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<ApiKey>(call, id).await?;
         let overlap = call.admit(stored.version, || parse_rotation(body.clone()))?;
         let secret = generate(stored.value.environment, random32(&*shell.ids)?);
         let decision = stored.value.rotate(&secret, overlap, &call.caller, at)?;
@@ -125,13 +121,7 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 /// # Errors
 /// Not found, not an admin, revoked already; see [`Error`].
 pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
-        call.admit_act(stored.version)?;
-        let decision = stored.value.revoke(at)?;
-        Ok((stored, Planned::of(decision)))
-    };
-    let reply = shell.act(call, decide).await;
+    let reply = shell.act_on(call, id, ApiKey::revoke).await;
     shell.auth.forget(id);
     reply
 }

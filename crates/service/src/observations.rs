@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Permission;
-use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
@@ -11,15 +10,13 @@ use candor_domain::library::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
-use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, StorageExt, Versioned, rows};
+use candor_port_storage::{Require, StorageExt, rows};
 
 use crate::change::Planned;
 use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
@@ -71,11 +68,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ObservationId, params: Params) -> Result<Reply, Error> {
-    expand::one::<Observation>(shell, call, params, stored(shell, call, id)).await
-}
-
-async fn stored(shell: &Shell, call: &Call, id: ObservationId) -> Result<Versioned<Observation>, Error> {
-    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+    expand::one::<Observation>(shell, call, params, shell.stored::<Observation>(call, id)).await
 }
 
 /// `POST /observations`
@@ -99,7 +92,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, archived, references that do not hold; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Observation>(call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let wanted = patch.attributes.clone().unwrap_or_default();
         let known = references(shell, call, &[], &wanted).await?;
@@ -117,7 +110,7 @@ pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object)
 /// # Errors
 /// Not found, archived already; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    act(shell, call, id, Observation::archive).await
+    shell.act_on(call, id, Observation::archive).await
 }
 
 /// `POST /observations/{id}/restore`
@@ -125,22 +118,7 @@ pub async fn archive(shell: &Shell, call: &Call, id: ObservationId) -> Result<Re
 /// # Errors
 /// Not found, not archived; see [`Error`].
 pub async fn restore(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    act(shell, call, id, Observation::restore).await
-}
-
-async fn act(
-    shell: &Shell,
-    call: &Call,
-    id: ObservationId,
-    decide: fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
-) -> Result<Reply, Error> {
-    let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
-        call.admit_act(stored.version)?;
-        let decision = decide(&stored.value, at)?;
-        Ok((stored, Planned::of(decision)))
-    };
-    shell.act(call, decide).await
+    shell.act_on(call, id, Observation::restore).await
 }
 
 /// Attributes that are new to an observation must still be open when it is saved.

@@ -3,12 +3,11 @@
 use candor_domain::json::Object;
 use candor_domain::organization::{Organization, Patch};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, Versioned};
+use candor_port_storage::Versioned;
 
 use crate::change::Planned;
 use crate::expand;
 use crate::reply::Reply;
-use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// The organization of the caller.
@@ -16,8 +15,7 @@ use crate::{Call, Error, Shell};
 /// # Errors
 /// Those of the store.
 pub(crate) async fn stored(shell: &Shell, call: &Call) -> Result<Versioned<Organization>, Error> {
-    let tenant = call.caller.tenant;
-    or_not_found(shell.store.row(tenant, tenant.organization).await?)
+    shell.stored(call, call.caller.tenant.organization).await
 }
 
 /// `GET /organization`

@@ -141,9 +141,7 @@ impl Assignment {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let anyone = |it: &Reference<EmployeeKind>| {
-            it.id.filter(|id| found.people.contains_key(id)).ok_or_else(|| it.not_found())
-        };
+        let anyone = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains_key(id));
         let joined = |id: EmployeeId| match found.people.get(&id) {
             Some(people::Status::PendingInvite) => {
                 Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"))

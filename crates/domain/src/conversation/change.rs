@@ -160,6 +160,6 @@ impl Conversation {
 
 /// The people that a body names; each who is not there is a problem of its own (decision A4).
 fn everyone(wanted: &[Reference<EmployeeKind>], found: &References, problems: &mut Problems) -> Vec<EmployeeId> {
-    let one = |it: &Reference<EmployeeKind>| it.id.filter(|id| found.people.contains(id)).ok_or_else(|| it.not_found());
+    let one = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains(id));
     wanted.iter().filter_map(|it| problems.take("participant_ids", one(it))).collect()
 }

@@ -232,7 +232,7 @@ impl Observation {
 }
 
 fn anyone(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
-    wanted.id.filter(|id| found.people.contains_key(id)).ok_or_else(|| wanted.not_found())
+    wanted.found(|id| found.people.contains_key(id))
 }
 
 /// The subject: anyone who has joined, also if they have left since (§2.1, decision D2).

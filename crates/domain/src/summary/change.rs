@@ -199,8 +199,7 @@ impl Summary {
     /// [`Refusal::Unprocessable`] for people, objectives and observations that cannot be referred to.
     pub fn create(id: SummaryId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let known =
-            |it: &Reference<EmployeeKind>| it.id.filter(|id| found.people.contains(id)).ok_or_else(|| it.not_found());
+        let known = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains(id));
         let employee_id = problems.take("employee_id", known(&draft.employee));
         let author_id = draft.author.as_ref().map(|it| problems.take("author_id", known(it)));
         let objectives = objectives(&draft.objectives, &[], found, &mut problems);

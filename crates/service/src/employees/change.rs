@@ -14,7 +14,6 @@ use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
 
-use super::view::stored;
 use crate::change::Planned;
 use crate::reply::Reply;
 use crate::{Call, Error, Shell};
@@ -64,7 +63,7 @@ fn invitation(shell: &Shell, person: &Employee, at: Timestamp) -> Result<Write, 
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Employee>(call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
         let tree = authorized(shell, call, &patch, &stored.value, known.tree).await?;
@@ -82,7 +81,7 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Employee>(call, id).await?;
         let rehire = call.admit(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
         let tree = authorized(shell, call, rehire.patch(), &stored.value, known.tree).await?;
@@ -104,7 +103,7 @@ fn moves(body: &Object) -> bool {
 /// Not found, deactivated already; see [`Error`].
 pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Employee>(call, id).await?;
         call.admit_act(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let invitation = match stored.value.status {
@@ -123,7 +122,7 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
 /// Not found, not deactivated; see [`Error`].
 pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Employee>(call, id).await?;
         call.admit_act(stored.version)?;
         let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
         Ok((stored, planned))

@@ -7,12 +7,11 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
-use candor_port_storage::{StorageExt, Versioned, rows};
+use candor_port_storage::rows;
 
 use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::shell::or_not_found;
 use crate::{Call, Error, Shell};
 
 /// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
@@ -94,10 +93,5 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, params: Params) -> Result<Reply, Error> {
-    expand::one::<Employee>(shell, call, params, stored(shell, call, id)).await
-}
-
-/// The person's record as it is stored.
-pub(crate) async fn stored(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Versioned<Employee>, Error> {
-    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+    expand::one::<Employee>(shell, call, params, shell.stored(call, id)).await
 }

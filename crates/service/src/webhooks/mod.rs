@@ -10,7 +10,7 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict};
-use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write, rows};
 use tokio::sync::OnceCell;
 
 use crate::change::Planned;
@@ -47,11 +47,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    expand::plain(call, &stored(shell, call, id).await?)
-}
-
-async fn stored(shell: &Shell, call: &Call, id: WebhookId) -> Result<Versioned<Subscription>, Error> {
-    or_not_found(shell.store.row(call.caller.tenant, id).await?)
+    expand::plain(call, &shell.stored::<Subscription>(call, id).await?)
 }
 
 /// `POST /webhooks`: the answer is one of two that carry the secret.
@@ -81,7 +77,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Subscription>(call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.of(shell, url).await),
@@ -111,7 +107,7 @@ fn new_secret(shell: &Shell, owner: secrets::Owner) -> Result<(Secret, Vec<u8>),
 /// Not found; see [`Error`].
 pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = stored(shell, call, id).await?;
+        let stored = shell.stored::<Subscription>(call, id).await?;
         call.check(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
         let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
@@ -127,7 +123,7 @@ pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, 
 /// Not found; see [`Error`].
 pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    stored(shell, call, id).await?;
+    shell.stored::<Subscription>(call, id).await?;
     let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
     // An attempt never changes.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
@@ -139,7 +135,7 @@ pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: Deliv
 /// Not found, invalid parameters; see [`Error`].
 pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
-    stored(shell, call, id).await?;
+    shell.stored::<Subscription>(call, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;

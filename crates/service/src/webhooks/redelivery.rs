@@ -11,7 +11,7 @@ use candor_domain::webhook::{
     Delivery, DeliveryOrigin, Job, MAX_REPLAYED, Only, ReplayOrder, Subscription, Whereabouts,
 };
 use candor_port_storage::queue::{Again, Resend};
-use candor_port_storage::{ChangeSet, CommitError, Sooner, StorageExt, Write};
+use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
 use serde::Serialize;
 
 use crate::reply::Reply;
@@ -50,7 +50,7 @@ struct Replayed {
 /// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
 pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+        let stored = shell.stored::<Subscription>(call, id).await?;
         call.check(stored.version)?;
         secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
         let event = (shell.id(at), EventType::TestPing);
@@ -67,7 +67,7 @@ pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Er
 pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = call.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = or_not_found(shell.store.row::<Subscription>(tenant, id).await?)?;
+        let stored = shell.stored::<Subscription>(call, id).await?;
         let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
         call.check(stored.version)?;
         stored.value.sends("redeliver")?;
@@ -151,7 +151,7 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         return Ok(reply);
     }
     let begun = shell.clock.now();
-    let stored = or_not_found(shell.store.row::<Subscription>(call.caller.tenant, id).await?)?;
+    let stored = shell.stored::<Subscription>(call, id).await?;
     call.check(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;

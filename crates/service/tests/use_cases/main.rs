@@ -11,4 +11,5 @@ mod master_key;
 mod people;
 mod retention;
 mod support;
+mod test_data;
 mod webhooks;

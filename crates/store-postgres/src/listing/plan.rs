@@ -3,7 +3,7 @@
 use candor_domain::access::Tenant;
 use candor_port_storage::flat::Cell;
 use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{self, ListPlan, NamedRows, RowFilter, RowSource, counted_to, is_elsewhere};
+use candor_port_storage::plan::{ListPlan, ListPlanner, counted_to};
 use candor_port_storage::store::Read;
 
 use crate::PostgresStore;
@@ -13,17 +13,11 @@ use crate::sql::Sql;
 impl PostgresStore {
     /// What leads to a page of a list.
     pub(super) async fn plan(&self, tenant: Tenant, listing: &Listing) -> Read<ListPlan> {
-        let (mut named, mut plan) = (vec![], straight());
-        for (condition, it) in listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it)) {
-            let count = self.count(tenant, it).await?;
-            named.push(NamedRows { condition, count });
-            plan = plan::choose(listing, &named);
-            // What is few needs no look at the others.
-            if plan.first.is_gathered() {
-                break;
-            }
+        let mut planner = ListPlanner::of(listing);
+        while let Some(condition) = planner.next_to_count() {
+            planner.counted(self.count(tenant, condition).await?);
         }
-        Ok(plan)
+        Ok(planner.plan())
     }
 
     /// How many people or rows a condition names, as far as that matters.
@@ -49,9 +43,4 @@ impl PostgresStore {
         let count = self.find(&sql, int).await?.unwrap_or_default();
         Ok(usize::try_from(count).unwrap_or_default())
     }
-}
-
-/// Along the index, with nothing to look up.
-fn straight() -> ListPlan {
-    ListPlan { first: RowSource::Scan(RowFilter::default()), then: None }
 }

@@ -3,24 +3,18 @@
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
 use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{self, ListPlan, NamedRows, RowFilter, RowSource, counted_to, is_elsewhere};
+use candor_port_storage::plan::{ListPlan, ListPlanner, counted_to};
 
 use crate::sql::Db;
 use crate::text::Draft;
 
 /// What leads to a page of a list.
 pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
-    let mut plan = ListPlan { first: RowSource::Scan(RowFilter::default()), then: None };
-    let mut named = vec![];
-    for (condition, it) in listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it)) {
-        named.push(NamedRows { condition, count: count(db, tenant, it)? });
-        plan = plan::choose(listing, &named);
-        // What is few needs no look at the others.
-        if plan.first.is_gathered() {
-            break;
-        }
+    let mut planner = ListPlanner::of(listing);
+    while let Some(condition) = planner.next_to_count() {
+        planner.counted(count(db, tenant, condition)?);
     }
-    Ok(plan)
+    Ok(planner.plan())
 }
 
 /// How many people or rows a condition names, as far as that matters.

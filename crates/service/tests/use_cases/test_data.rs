@@ -1,0 +1,59 @@
+//! Emptying the data set of test keys (decision B6).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_domain::access::{Caller, Environment, Tenant};
+use candor_domain::time::Timestamp;
+use candor_port_clock::{Clock, ManualClock, SeededIds};
+use candor_service::library::{attributes, departments};
+use candor_service::vault::Vault;
+use candor_service::{Call, Shell, ShellSettings, test_data};
+
+use crate::support::{NOON, Receivers, World, body, json, params};
+
+/// Ten seconds pass between one look and the next.
+struct Hasty(ManualClock);
+
+impl Clock for Hasty {
+    fn now(&self) -> Timestamp {
+        self.0.advance_seconds(10);
+        self.0.now()
+    }
+
+    fn steady(&self) -> Duration {
+        self.0.steady()
+    }
+}
+
+/// The service on the same store, where work takes long.
+fn slow(world: &World) -> Shell {
+    let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
+    let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(Hasty(ManualClock::at(NOON))));
+    let settings = ShellSettings::at("http://localhost:8080".to_owned());
+    Shell::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
+}
+
+fn of_test_data(world: &World) -> Call {
+    let admin = world.admin();
+    let tenant = Tenant { environment: Environment::Test, ..admin.caller.tenant };
+    world.call(Caller { tenant, ..(*admin.caller).clone() })
+}
+
+#[tokio::test]
+async fn a_reset_that_takes_long_says_that_something_is_left_and_the_next_goes_on() {
+    let world = World::new().await;
+    let (shell, call) = (slow(&world), of_test_data(&world));
+    departments::create(&world.shell, &call, body(r#"{"name":"Care"}"#)).await.unwrap();
+    let mut answers = vec![];
+    while answers.last() != Some(&true) {
+        let answer = json(&test_data::reset(&shell, &call).await.unwrap());
+        answers.push(answer["complete"].as_bool().unwrap());
+        assert!(answers.len() < 10, "it ends");
+    }
+    assert!(answers.len() > 1, "{answers:?}");
+    let listed = json(&departments::list(&world.shell, &call, params(&[])).await.unwrap());
+    assert_eq!(listed["data"], serde_json::json!([]));
+    let listed = json(&attributes::list(&world.shell, &call, params(&[])).await.unwrap());
+    assert!(listed["data"].as_array().unwrap().len() > 10, "the starter set is put back once, at the end");
+}
