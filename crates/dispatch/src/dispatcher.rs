@@ -62,7 +62,7 @@ impl<M> Dispatcher<M> {
     #[must_use]
     pub fn new(worker: WorkerId, settings: Settings, limits: QueueLimits, now: Now) -> Self {
         let queues = SubscriptionQueues::new(limits, settings.needs());
-        let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new());
+        let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new(limits.batch));
         let (unsettled, wakes) = (Unsettled::default(), Wakes::default());
         Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0 }
     }

@@ -31,6 +31,8 @@ pub struct QueueLimits {
     pub attempts: usize,
     /// Deliveries that wait here to be attempted.
     pub waiting: usize,
+    /// Results that are recorded by one call of the store.
+    pub batch: usize,
 }
 
 /// A delivery that is to be attempted now.
@@ -57,7 +59,7 @@ pub struct QueuePlace {
 
 impl QueueLimits {
     /// What one process has at most: each attempt has a socket.
-    pub const OF_A_PROCESS: Self = Self { attempts: 256, waiting: 1280 };
+    pub const OF_A_PROCESS: Self = Self { attempts: 256, waiting: 1280, batch: 256 };
 
     /// The most deliveries in memory, but for what one claim finds no room for.
     #[must_use]

@@ -9,8 +9,6 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded};
 use crate::attempt::Finished;
 use crate::lease::Now;
 
-/// The most that is recorded at once: no other writer waits for long.
-const BATCH: usize = 256;
 /// After something was recorded, nothing more is for this long, unless a whole batch is there: a few larger batches cost
 /// the store less than many small ones.
 const GATHER: Duration = Duration::from_millis(5);
@@ -108,6 +106,8 @@ impl Batch {
 /// What is to be recorded.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
+    /// The most that one call of the store records.
+    most: usize,
     new: Vec<Finished>,
     /// What the store did not take before.
     again: Vec<Batch>,
@@ -118,8 +118,8 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    pub(crate) const fn new() -> Self {
-        Self { new: vec![], again: vec![], not_before: Duration::ZERO, pause: TRY_AGAIN }
+    pub(crate) const fn new(most: usize) -> Self {
+        Self { most, new: vec![], again: vec![], not_before: Duration::ZERO, pause: TRY_AGAIN }
     }
 
     pub(crate) fn add(&mut self, finished: Finished) {
@@ -139,7 +139,7 @@ impl Outcomes {
         if let Some(batch) = self.again.pop() {
             return Some(batch);
         }
-        let count = self.new.len().min(BATCH);
+        let count = self.new.len().min(self.most);
         let finished: Vec<_> = self.new.drain(..count).collect();
         (count > 0).then_some(Batch { finished, stage: Stage::New, lost: 0 })
     }
@@ -159,7 +159,7 @@ impl Outcomes {
             }
             Stage::HealthDeltas => Recorded { lost: batch.lost, ..recorded },
         };
-        if self.new.len() < BATCH {
+        if self.new.len() < self.most {
             self.not_before = now.steady + GATHER;
         }
         Some((batch, recorded))

@@ -159,6 +159,8 @@ pub trait Webhooks {
 /// The queue of deliveries.
 #[async_trait]
 pub trait Queue {
+    /// How many results are best recorded by one call: fewer where no other writer can write meanwhile.
+    fn batch(&self) -> usize;
     /// Leases deliveries that are due now.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
     /// Records what has become of leased deliveries, all at once or not at all. Each result holds only while the

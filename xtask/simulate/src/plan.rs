@@ -19,7 +19,7 @@ const PLANNED: i64 = 27 * DAY;
 const TOGETHER: i64 = 10 * MINUTE;
 
 /// So little room that there is seldom enough; but half of it, which slow receivers do not get, is enough for a claim.
-const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160 };
+const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160, batch: 8 };
 
 /// Something that happens by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Plan {
     pub(crate) fn of(random: &mut Random) -> Self {
         let subscribers = subscribers(random);
         let processes = usize::try_from(random.between(2, 5)).unwrap_or(2);
-        let limits = random.pick(&[SMALL, QueueLimits { attempts: 32, waiting: 320 }, QueueLimits::OF_A_PROCESS]);
+        let limits = random.pick(&[SMALL, QueueLimits { attempts: 32, waiting: 320, batch: 128 }, QueueLimits::OF_A_PROCESS]);
         let busy = (0..random.between(2, 6)).map(|_| random.between(0, PLANNED)).collect();
         let blind = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
         let mut planner = Planner { random, busy, chores: vec![] };

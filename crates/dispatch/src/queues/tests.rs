@@ -7,7 +7,7 @@ use ulid::Ulid;
 
 use super::*;
 
-const LIMITS: QueueLimits = QueueLimits { attempts: 256, waiting: 512 };
+const LIMITS: QueueLimits = QueueLimits { attempts: 256, waiting: 512, batch: 256 };
 const NEEDS: Duration = Duration::from_secs(20);
 const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
 const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
@@ -92,7 +92,7 @@ fn a_full_lane_says_when_it_is_not_any_more() {
 
 #[test]
 fn tenants_take_turns_however_many_lanes_they_have() {
-    let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512 });
+    let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
     let queues: Vec<_> = (0..20).map(|it| queue(1, it)).chain([queue(2, 99), queue(3, 99)]).collect();
     queues.iter().for_each(|it| desk.warm(*it));
     queues.iter().for_each(|it| assert_eq!(desk.offer(*it, 4), 4));
@@ -162,7 +162,7 @@ fn what_has_waited_too_long_for_its_lease_is_forgotten() {
 
 #[test]
 fn no_more_is_held_than_there_is_room_for() {
-    let mut desk = Desk::new(QueueLimits { attempts: 4, waiting: 8 });
+    let mut desk = Desk::new(QueueLimits { attempts: 4, waiting: 8, batch: 256 });
     desk.warm(queue(1, 1));
     assert!(desk.queues.reserve(10) && !desk.queues.reserve(3));
     assert_eq!(desk.offer(queue(1, 1), 20), 2, "what is reserved is taken");
@@ -194,7 +194,7 @@ fn after_the_end_nothing_begins_and_what_waits_is_handed_out() {
 #[test]
 fn what_is_counted_agrees_with_what_is_held_after_any_history() {
     let random = candor_store_testkit::Random::new(5);
-    let mut desk = Desk::new(QueueLimits { attempts: 16, waiting: 24 });
+    let mut desk = Desk::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
     let mut begun: Vec<QueuePlace> = vec![];
     for step in 0..20_000 {
         match random.below(6) {

@@ -68,6 +68,7 @@ impl Engine {
         let (wall, begun) = (shell.clock.now(), Instant::now());
         let worker = WorkerId(shell.ids.ulid(wall).to_bytes());
         let now = Now { wall, steady: Duration::ZERO };
+        let limits = QueueLimits { batch: shell.store.batch(), ..QueueLimits::OF_A_PROCESS };
         let engine = Arc::new(Self {
             shell: Arc::clone(shell),
             settings: settings.clone(),
@@ -75,7 +76,7 @@ impl Engine {
             receivers: Receivers::default(),
             figures: Figures::new(),
             phase: watch::Sender::new(Phase::Open),
-            machine: Mutex::new(Dispatcher::new(worker, settings, QueueLimits::OF_A_PROCESS, now)),
+            machine: Mutex::new(Dispatcher::new(worker, settings, limits, now)),
             begun,
             wake: Notify::new(),
             news: Notify::new(),

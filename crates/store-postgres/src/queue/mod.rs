@@ -23,8 +23,15 @@ use crate::sql::Sql;
 pub(crate) use log::Warned;
 pub(crate) use planner_settings::{STEER, Turns, steered};
 
+/// So many results are recorded by one round trip.
+const BATCH: usize = 256;
+
 #[async_trait]
 impl Queue for PostgresStore {
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let transaction = planner_settings::leasing(claim::sql(lease, now, claim));
         claim::claimed(self.in_turn(transaction, claim::row).await?, claim)

@@ -29,6 +29,8 @@ use crate::sql::{Db, Sql, failed};
 /// The key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
+/// So many results are recorded while all other writers wait.
+const BATCH: usize = 128;
 /// More than this are recorded in a transaction of their own, so that nobody waits for two batches.
 const FEW: usize = 32;
 
@@ -44,6 +46,10 @@ const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
 
 #[async_trait]
 impl Queue for SqliteStore {
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let claim = claim.clone();
         // Where many queues have something, it takes hundreds.

@@ -45,6 +45,9 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Queue for Faulty<S> {
+    fn batch(&self) -> usize {
+        self.store.batch()
+    }
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         self.through(FaultyCall::Claim, self.store.claim(lease, now, claim)).await
     }
