@@ -10,7 +10,7 @@ use candor_http::{
     Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
 };
 use candor_service::delivery::{self, Engine};
-use candor_service::{Shell, objective_autostart, sweep};
+use candor_service::{Shell, objective_autostart, reminders, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -286,10 +286,17 @@ async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Re
 async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(shell).await;
     if sweeps {
-        match objective_autostart::due_objectives(shell, goes_on).await {
+        match objective_autostart::due_objectives(shell, &goes_on).await {
             Ok(0) => tracing::trace!("no objective had to be started"),
             Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
             Err(error) => tracing::warn!(%error, "could not start objectives; tried again at the next interval"),
+        }
+        match reminders::due_reminders(shell, &goes_on).await {
+            Ok(0) => tracing::trace!("no key ends soon"),
+            Ok(told) => tracing::info!(told, "told org admins of API keys that end soon"),
+            Err(error) => {
+                tracing::warn!(%error, "could not tell of API keys that end soon; tried again at the next interval")
+            }
         }
         match sweep::run_once(shell).await {
             Ok(0) => tracing::trace!("nothing had expired"),

@@ -158,7 +158,11 @@ impl Parts {
     ) -> Result<Arc<Shell>, Error> {
         let Self { ids, vault } = self;
         let store = store::open(config).await?;
-        let settings = ShellSettings { public_url, max_subscriptions: config.webhooks_max_subscriptions };
+        let settings = ShellSettings {
+            public_url,
+            max_subscriptions: config.webhooks_max_subscriptions,
+            notification_retention: config.notifications_retention,
+        };
         Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
     }
 }

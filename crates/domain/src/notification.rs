@@ -51,6 +51,12 @@ pub enum Type {
     /// A webhook subscription was disabled because its deliveries kept failing.
     #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,
+    /// An API key ends soon.
+    #[strum(to_string = "api_key.expiring")]
+    ApiKeyExpiring,
+    /// Nothing of what an HR system sent was applied.
+    #[strum(to_string = "connector.sync_failed")]
+    ConnectorSyncFailed,
 }
 
 impl Word for Type {
@@ -104,6 +110,11 @@ pub struct Notification {
     /// When it was read; null until then.
     pub read_at: Option<Timestamp>,
 }
+
+/// How long a notification is kept after it was read.
+pub const READ_DAYS: i64 = 90;
+/// How long one is kept that nobody has read, unless the operator says otherwise.
+pub const UNREAD_DAYS: i64 = 365;
 
 /// So much of a long text stands in notifications of it, of which there may be many.
 const EXCERPT_CHARS: usize = 200;

@@ -274,6 +274,7 @@ fn api_keys() {
         revoked_at: None,
         hash: KeyHash([1; 32]),
         previous: None,
+        remind_at: None,
     };
     let full = ApiKey {
         environment: Environment::Test,

@@ -113,6 +113,18 @@ impl From<[u8; 32]> for Cell {
     }
 }
 
+impl From<Timestamp> for Cell {
+    fn from(it: Timestamp) -> Self {
+        Self::Time(it)
+    }
+}
+
+impl From<Date> for Cell {
+    fn from(it: Date) -> Self {
+        Self::Date(it)
+    }
+}
+
 /// The cells of a row, in the order of its columns.
 #[derive(Debug, Default)]
 pub struct Cells {

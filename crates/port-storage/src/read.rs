@@ -107,6 +107,9 @@ pub trait Rows {
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>>;
     /// The row that has a value in a column in which no two rows have the same, whoever's it is, with its tenant.
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>>;
+    /// The rows of any tenant that have a value up to this one in a column, in the order of these values, then of tenants
+    /// and ids: at most `most`.
+    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>>;
 }
 
 /// The same reads for those who know what they ask for.
@@ -190,6 +193,17 @@ pub trait StorageExt: Rows + Sync {
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
         let found = self.any_owned(RowKind::of::<T>(), by.column, value.into());
         async move { found.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
+    }
+
+    /// The resources of any tenant that are due by this column until then, the longest due first: at most `most`.
+    fn due<T: Stored>(
+        &self,
+        by: By<T>,
+        until: impl Into<Cell>,
+        most: u16,
+    ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
+        let found = self.any_due(RowKind::of::<T>(), by.column, until.into(), most);
+        async move { found.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
     }
 }
 

@@ -7,17 +7,16 @@ use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
-use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
 use candor_domain::people::Employee;
-use candor_domain::time::{Date, Timestamp};
+use candor_domain::time::Timestamp;
 
+use crate::Version;
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
 use crate::upkeep::Upkeep;
-use crate::{Version, Versioned};
 
 /// Why a store did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -126,12 +125,31 @@ pub trait People {
 pub trait Everyone {
     /// Organizations as their live data sets have them, by id, after this one, for the operator.
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
-    /// Objectives of any tenant that start on this day or should have started before, the longest due first.
-    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>>;
     /// The key behind the hash of a secret, current or previous, with the person it acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
     /// Notes when keys were last used. Their version stays.
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
+}
+
+/// What has served its time: whatever is from before these times goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expiry {
+    /// Answers that are kept for retries, by the end of their time.
+    pub answers: Timestamp,
+    /// Events, by their creation.
+    pub events: Timestamp,
+    /// Notifications, by when they were read.
+    pub read_notifications: Timestamp,
+    /// Notifications, by their creation.
+    pub notifications: Timestamp,
+}
+
+impl Expiry {
+    /// Nothing has expired.
+    pub const NOTHING: Self = {
+        let never = Timestamp::from_millis(0);
+        Self { answers: never, events: never, read_notifications: never, notifications: never }
+    };
 }
 
 /// What is written with every change.
@@ -152,9 +170,8 @@ pub trait History {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage>;
-    /// Removes, of all tenants, at most `most` expired answers and as many events from before `events_before`; says how
-    /// many went.
-    async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64>;
+    /// Removes, of all tenants, what has expired, the oldest first and at most `most` of each kind; says how many went.
+    async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64>;
 }
 
 /// A store.

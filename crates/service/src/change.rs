@@ -7,13 +7,14 @@
 use std::future::Future;
 
 use bytes::Bytes;
+use candor_domain::access::Tenant;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::Stored;
-use candor_port_storage::{ChangeSet, Lines, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Versioned, Write};
 use futures_util::TryFutureExt;
 
 use crate::reply::Reply;
@@ -153,6 +154,30 @@ impl Shell {
             Ok((stored, Planned::of(decision)))
         };
         self.act(call, decide).await
+    }
+
+    /// Saves what the service decides by itself about one resource, and tells those who are to be told; says whether that
+    /// was still so: no, if another change came first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) async fn commit_of_system<T: Resource + Stored>(
+        &self,
+        tenant: Tenant,
+        name: &str,
+        decision: Decision<T>,
+        seen: Version,
+        at: Timestamp,
+    ) -> Result<bool, Error> {
+        let mut change = ChangeSet::new(self.entry_of_system(name, decision.audit, at));
+        change.notices = notifications::addressed(self, tenant, &decision.notices, at).await?;
+        change.writes = vec![Write::put(&Row::seen(decision.state, seen))];
+        match self.commit(tenant, change).await {
+            Ok(()) => Ok(true),
+            Err(CommitError::Stale) => Ok(false),
+            Err(CommitError::Storage(error)) => Err(error.into()),
+            Err(other) => Err(Error::Bug(other.to_string())),
+        }
     }
 
     /// A resource of the caller's data set.

@@ -28,6 +28,7 @@ pub mod objectives;
 pub mod observations;
 pub mod operator;
 pub mod organization;
+pub mod reminders;
 pub mod reply;
 mod reports;
 pub mod retention;

@@ -7,7 +7,7 @@ use candor_domain::decision::Decision;
 use candor_domain::event::{Event, EventType};
 use candor_domain::objective::Objective;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
 
 use crate::fan_out::events_at_once;
 use crate::shell::render;
@@ -31,7 +31,7 @@ pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result
     let mut started = 0;
     loop {
         let at = shell.clock.now();
-        let due = shell.store.due_objectives(at.date(), READ).await?;
+        let due = shell.store.due(rows::objectives::STARTS_ON, at.date(), READ).await?;
         let complete = due.len() < usize::from(READ);
         let mut by_tenant: BTreeMap<Tenant, Vec<Versioned<Objective>>> = BTreeMap::new();
         for (tenant, objective) in due {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::{Authority, Tenant};
@@ -10,6 +11,7 @@ use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use candor_domain::notification::UNREAD_DAYS;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
@@ -39,13 +41,18 @@ pub struct ShellSettings {
     pub public_url: String,
     /// The most subscriptions of a data set (decision F10).
     pub max_subscriptions: u32,
+    /// How long a notification is kept that nobody has read; no other is kept for longer.
+    pub notification_retention: Duration,
 }
+
+/// How long a notification is kept unless the operator says otherwise.
+const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
 
 impl ShellSettings {
     /// The usual ones, with this base of links.
     #[must_use]
     pub const fn at(public_url: String) -> Self {
-        Self { public_url, max_subscriptions: MAX_SUBSCRIPTIONS }
+        Self { public_url, max_subscriptions: MAX_SUBSCRIPTIONS, notification_retention: NOTIFICATION_RETENTION }
     }
 }
 

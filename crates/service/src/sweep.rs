@@ -1,8 +1,12 @@
-//! Work that is due without anybody asking: expired answers, old events and old attempts go.
+//! Work that is due without anybody asking: expired answers, old events, notifications and attempts go.
+
+use std::time::Duration;
 
 use candor_domain::event::FEED_DAYS;
+use candor_domain::notification::READ_DAYS;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::LOG_DAYS;
+use candor_port_storage::store::Expiry;
 
 use crate::{Error, Shell};
 
@@ -23,11 +27,22 @@ pub async fn run_once(shell: &Shell) -> Result<u64, Error> {
         if !judged.is_believed {
             return Ok(removed + keep_log(shell).await?);
         }
-        let batch = shell.store.sweep(judged.now, judged.now.plus_seconds(-FEED_DAYS * DAY_SECONDS), BATCH).await?;
+        let batch = shell.store.sweep(expiry(judged.now, shell.settings.notification_retention), BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed + keep_log(shell).await?);
         }
+    }
+}
+
+/// What has expired at a time.
+fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
+    let kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
+    Expiry {
+        answers: now,
+        events: now.plus_seconds(-FEED_DAYS * DAY_SECONDS),
+        read_notifications: now.plus_seconds(-READ_DAYS * DAY_SECONDS).max(kept),
+        notifications: kept,
     }
 }
 

@@ -114,4 +114,14 @@ impl Rows for PostgresStore {
         sql.push(&format!("SELECT tenant_id, {columns} FROM {table} WHERE {} = {value}", by.name));
         self.find(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }
+
+    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+        let mut sql = Sql::default();
+        let (until, most) = (sql.bind(until), sql.bind(Cell::Int(i64::from(most))));
+        let (columns, table, by) = (columns(kind.table(), ""), kind.table().name, by.name);
+        sql.push(&format!(
+            "SELECT tenant_id, {columns} FROM {table} WHERE {by} <= {until} ORDER BY {by}, tenant_id, id LIMIT {most}"
+        ));
+        self.read(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
+    }
 }

@@ -110,6 +110,20 @@ pub(crate) fn owned(
     db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
 }
 
+/// The rows that have a value up to this one in a column, whoever's they are.
+pub(crate) fn due(
+    db: &mut Db,
+    kind: RowKind,
+    by: Column,
+    until: Cell,
+    most: u16,
+) -> Result<Vec<(Tenant, Found)>, StorageError> {
+    let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
+    let by = by.name;
+    let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
+    db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
+}
+
 /// Reads the tenant in front of a row that was found without one.
 pub(crate) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tenant, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };

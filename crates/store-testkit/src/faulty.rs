@@ -10,17 +10,16 @@ use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
-use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::people::Employee;
-use candor_domain::time::{Date, Timestamp};
+use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{Found, RowKind, Rows};
 use candor_port_storage::store::{
-    Everyone, FeedPage, History, LinesAbove, People, Read, Reporting, Storage, StorageError, StoredAnswer,
+    Everyone, Expiry, FeedPage, History, LinesAbove, People, Read, Reporting, Storage, StorageError, StoredAnswer,
 };
-use candor_port_storage::{ChangeSet, CommitError, Committed, Versioned};
+use candor_port_storage::{ChangeSet, CommitError, Committed};
 
 mod upkeep;
 mod webhooks;
@@ -151,6 +150,9 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
         self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
     }
+    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+        self.through(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
+    }
 }
 
 #[async_trait]
@@ -170,9 +172,6 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
 impl<S: Storage + ?Sized> Everyone for Faulty<S> {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
         self.through(FaultyCall::List, self.store.organizations(after, limit)).await
-    }
-    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
-        self.through(FaultyCall::Batch, self.store.due_objectives(today, most)).await
     }
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         self.through(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
@@ -200,8 +199,8 @@ impl<S: Storage + ?Sized> History for Faulty<S> {
     ) -> Read<FeedPage> {
         self.through(FaultyCall::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
     }
-    async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {
-        self.through(FaultyCall::Upkeep, self.store.sweep(now, events_before, most)).await
+    async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
+        self.through(FaultyCall::Upkeep, self.store.sweep(expiry, most)).await
     }
 }
 

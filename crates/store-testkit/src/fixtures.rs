@@ -272,6 +272,7 @@ impl Fixtures {
             revoked_at: None,
             hash: KeyHash(self.bytes32()),
             previous: None,
+            remind_at: None,
         }
     }
 
@@ -286,6 +287,7 @@ impl Fixtures {
             mapped_custom_field_keys: vec![],
             created_at: at,
             updated_at: at,
+            last_sync: None,
         }
     }
 

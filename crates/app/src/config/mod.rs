@@ -52,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) webhooks_timeout: Duration,
     /// The most subscriptions of a data set.
     pub(crate) webhooks_max_subscriptions: u32,
+    /// How long a notification is kept that nobody has read.
+    pub(crate) notifications_retention: Duration,
     /// How often due work is looked for.
     pub(crate) sweep_interval: Duration,
     /// How long requests are still taken once the process is told to stop.
@@ -126,6 +128,7 @@ impl Config {
             webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
             webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
             webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
+            notifications_retention: reader.needed(Setting::NotificationsRetention, parse::retention)?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
             drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
@@ -207,6 +210,7 @@ fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksRetrySchedule
         | Setting::WebhooksTimeout
         | Setting::WebhooksMaxSubscriptions
+        | Setting::NotificationsRetention
         | Setting::SweepInterval
         | Setting::DrainDelay
         | Setting::RateLimiter
@@ -282,6 +286,7 @@ mod tests {
             ("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "later"),
             ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
             ("CANDOR_WEBHOOKS_MAX_SUBSCRIPTIONS", "0"),
+            ("CANDOR_NOTIFICATIONS_RETENTION", "1h"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
             ("CANDOR_DRAIN_DELAY", "-1s"),
             ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache"),

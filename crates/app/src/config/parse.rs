@@ -84,11 +84,12 @@ pub(crate) fn duration(text: &str) -> Parsed<Duration> {
         "s" => Some(1000),
         "m" => Some(60 * 1000),
         "h" => Some(60 * 60 * 1000),
+        "d" => Some(24 * 60 * 60 * 1000),
         _ => None,
     };
     let total = number.parse::<u64>().ok().zip(millis).and_then(|(number, unit)| number.checked_mul(unit));
     let positive = total.filter(|it| *it > 0).map(Duration::from_millis);
-    positive.ok_or_else(|| "expected a duration such as 500ms, 30s, 2m or 1h".to_owned())
+    positive.ok_or_else(|| "expected a duration such as 500ms, 30s, 2m, 1h or 1d".to_owned())
 }
 
 pub(crate) fn public_url(text: &str) -> Parsed<String> {
@@ -135,6 +136,13 @@ pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
 /// How often due work is looked for: objectives start by themselves within a minute (decision C3).
 pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
     at_most_a_minute(text)
+}
+
+/// How long a notification is kept: at least so long that it can be seen.
+pub(crate) fn retention(text: &str) -> Parsed<Duration> {
+    const LEAST: Duration = Duration::from_secs(24 * 60 * 60);
+    let wanted = || "expected a duration of at least 1d such as 365d".to_owned();
+    duration(text).ok().filter(|it| *it >= LEAST).ok_or_else(wanted)
 }
 
 /// How long requests are taken after the signal to stop. Whoever balances the load must notice it meanwhile, which takes
@@ -191,7 +199,7 @@ mod tests {
 
     #[test]
     fn durations_have_a_unit() {
-        let table = [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000)];
+        let table = [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000), ("365d", 31_536_000_000)];
         for (text, millis) in table {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
         }

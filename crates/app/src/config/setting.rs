@@ -32,6 +32,7 @@ pub(crate) enum Setting {
     WebhooksRetrySchedule,
     WebhooksTimeout,
     WebhooksMaxSubscriptions,
+    NotificationsRetention,
     SweepInterval,
     DrainDelay,
     RateLimiter,
@@ -56,6 +57,7 @@ impl Setting {
         ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
         ("webhooks_timeout", Self::WebhooksTimeout),
         ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
+        ("notifications_retention", Self::NotificationsRetention),
         ("sweep_interval", Self::SweepInterval),
         ("drain_delay", Self::DrainDelay),
         ("rate_limiter", Self::RateLimiter),
@@ -96,6 +98,7 @@ impl Setting {
             Self::WebhooksRetrySchedule => Some("30s,2m,10m,1h,6h,24h"),
             Self::WebhooksTimeout => Some("15s"),
             Self::WebhooksMaxSubscriptions => Some("100"),
+            Self::NotificationsRetention => Some("365d"),
             Self::SweepInterval => Some("30s"),
             Self::ConnectionsPerClient => Some("256"),
             Self::DrainDelay => Some("5s"),
@@ -132,6 +135,7 @@ impl Setting {
             Self::WebhooksRetrySchedule => "When a failed delivery of a webhook is attempted again",
             Self::WebhooksTimeout => "How long the receiver of a webhook may take to answer",
             Self::WebhooksMaxSubscriptions => "How many webhook subscriptions a data set may have",
+            Self::NotificationsRetention => "How long a notification is kept that nobody has read, at least 1d",
             Self::SweepInterval => "How often due work is looked for",
             Self::DrainDelay => "How long requests are still taken after SIGTERM, while /readyz says 503",
             Self::RateLimiter => "Where quotas are counted: local, by each instance on its own",
@@ -152,7 +156,7 @@ impl Setting {
             Self::DataDir => "FOLDER",
             Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
             Self::WebhooksRetrySchedule => "DELAYS",
-            Self::WebhooksTimeout | Self::SweepInterval | Self::DrainDelay => "DURATION",
+            Self::WebhooksTimeout | Self::NotificationsRetention | Self::SweepInterval | Self::DrainDelay => "DURATION",
             Self::RateLimiter => "PLACE",
             Self::Log => "FILTER",
             Self::LogFormat => "FORMAT",
@@ -173,6 +177,7 @@ impl Setting {
             | Self::WebhooksRetrySchedule
             | Self::WebhooksTimeout
             | Self::WebhooksMaxSubscriptions
+            | Self::NotificationsRetention
             | Self::SweepInterval
             | Self::DrainDelay
             | Self::RateLimiter

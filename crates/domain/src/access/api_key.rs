@@ -1,6 +1,7 @@
 //! API keys: who may call, and how keys are made, narrowed, rotated and revoked (§5, decisions B4 to B7).
 
 mod body;
+mod reminder;
 
 use serde::Serialize;
 
@@ -59,6 +60,9 @@ pub struct ApiKey {
     /// The hash of the secret before, and until when that is still good.
     #[serde(skip)]
     pub previous: Option<(KeyHash, Timestamp)>,
+    /// When the org admins are to be told that it ends soon; `None` once they have been, or if it does not end.
+    #[serde(skip)]
+    pub remind_at: Option<Timestamp>,
 }
 
 impl Resource for ApiKey {
@@ -180,6 +184,7 @@ impl ApiKey {
             revoked_at: None,
             hash: hash(secret.reveal()),
             previous: None,
+            remind_at: reminder::next(draft.expires_at, at),
         };
         Ok(Decision::created(state, "api_key.create", vec![]))
     }
@@ -202,6 +207,9 @@ impl ApiKey {
         state.expires_at = patch.expires_at.unwrap_or(state.expires_at);
         if state == *self {
             return Ok(None);
+        }
+        if state.expires_at != self.expires_at {
+            state.remind_at = reminder::next(state.expires_at, at);
         }
         state.updated_at = at.strictly_after(self.updated_at);
         Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
@@ -238,7 +246,7 @@ impl ApiKey {
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_be_good("revoke")?;
         let at = at.strictly_after(self.updated_at);
-        let state = Self { revoked_at: Some(at), previous: None, updated_at: at, ..self.clone() };
+        let state = Self { revoked_at: Some(at), previous: None, remind_at: None, updated_at: at, ..self.clone() };
         Ok(Decision::changed(self, state, "api_key.revoke", vec![]))
     }
 

@@ -3,8 +3,10 @@
 use super::columns::{Column, Header};
 use super::scan::{Broken, Record, Scanner};
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS};
+use crate::people::connector::{Sync, SyncStatus};
 use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
+use crate::time::Timestamp;
 
 /// Why a file is refused whole (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,21 @@ pub enum UnreadableFile {
     Invalid(Problems),
     /// It cannot be read at all.
     Malformed(String),
+}
+
+impl UnreadableFile {
+    /// What became of the file, for the connector that sent it.
+    #[must_use]
+    pub fn sync(&self, at: Timestamp) -> Sync {
+        let message = match self {
+            Self::Invalid(problems) => {
+                let each = problems.as_slice().iter().map(|it| format!("{} {}", it.field, it.message));
+                each.collect::<Vec<_>>().join("; ")
+            }
+            Self::Malformed(message) => message.clone(),
+        };
+        Sync { at, status: SyncStatus::Failed, message: Some(message) }
+    }
 }
 
 impl From<Broken> for UnreadableFile {

@@ -10,8 +10,10 @@ use crate::access::Denied;
 use crate::audit::Change;
 use crate::fields::Word;
 use crate::people::Employee;
+use crate::people::connector::{Sync, SyncStatus};
 use crate::problem::{Code, Problems};
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// Why a row failed, for machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -217,6 +219,22 @@ pub struct PlannedRow {
 }
 
 impl Report {
+    /// What became of the file, for the connector that sent it.
+    #[must_use]
+    pub fn sync(&self, at: Timestamp) -> Sync {
+        let Counts { created, updated, deactivated, skipped, errors } = &self.data;
+        let (failed, rows) = (errors.len(), created + updated + deactivated + skipped + errors.len());
+        let status = match failed {
+            0 => SyncStatus::Succeeded,
+            failed if failed < rows => SyncStatus::Partial,
+            _ => SyncStatus::Failed,
+        };
+        let message = errors.first().map(|it| {
+            format!("{failed} of {rows} rows had errors, the first in row {}: {}", it.row_number, it.message)
+        });
+        Sync { at, status, message }
+    }
+
     /// The answer to a file whose rows came to these ends.
     #[must_use]
     pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {

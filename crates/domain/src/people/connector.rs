@@ -1,7 +1,11 @@
 //! Connectors: how an HR system comes to own part of a person's record (§2.3, decisions G).
 
-use serde::Serialize;
+mod sync;
+
+use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
+
+pub use sync::{Status, Sync, SyncStatus};
 
 use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};
@@ -22,7 +26,8 @@ pub const MAX_MAPPED_KEYS: usize = 32;
 /// The most people that one release names.
 pub const MAX_RELEASED: usize = 1000;
 
-const READ_ONLY: &[&str] = &["id", "status", "last_sync_at", "last_sync_status", "created_at", "updated_at"];
+const READ_ONLY: &[&str] =
+    &["id", "status", "last_sync_at", "last_sync_status", "last_sync_message", "created_at", "updated_at"];
 
 const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "How records arrive.");
 const HRIS_SOURCE: Field<Checked<String>> = Field::new(
@@ -60,12 +65,11 @@ impl Word for Type {
 }
 
 /// A connection to an HR system.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connector {
     /// Its id.
     pub id: ConnectorId,
     /// How data comes in.
-    #[serde(rename = "type", serialize_with = "as_word")]
     pub kind: Type,
     /// What the people it manages show as `hris_source`.
     pub hris_source: String,
@@ -75,6 +79,44 @@ pub struct Connector {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// What became of what the HR system sent last.
+    pub last_sync: Option<Sync>,
+}
+
+impl Serialize for Connector {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let sync = self.last_sync.as_ref();
+        let document = Document {
+            id: self.id,
+            kind: self.kind,
+            hris_source: &self.hris_source,
+            status: Status::after(sync),
+            mapped_custom_field_keys: &self.mapped_custom_field_keys,
+            last_sync_at: sync.map(|it| it.at),
+            last_sync_status: sync.map(|it| it.status.word()),
+            last_sync_message: sync.and_then(|it| it.message.as_deref()),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        };
+        document.serialize(to)
+    }
+}
+
+/// A connection as it is shown.
+#[derive(Serialize)]
+struct Document<'a> {
+    id: ConnectorId,
+    #[serde(rename = "type", serialize_with = "as_word")]
+    kind: Type,
+    hris_source: &'a str,
+    #[serde(serialize_with = "as_word")]
+    status: Status,
+    mapped_custom_field_keys: &'a [String],
+    last_sync_at: Option<Timestamp>,
+    last_sync_status: Option<&'static str>,
+    last_sync_message: Option<&'a str>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
 }
 
 impl Resource for Connector {
@@ -157,7 +199,8 @@ impl Connector {
     /// Connects an HR system.
     pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
         let Draft { kind, hris_source, mapped_custom_field_keys } = draft;
-        let state = Self { id, kind, hris_source, mapped_custom_field_keys, created_at: at, updated_at: at };
+        let state =
+            Self { id, kind, hris_source, mapped_custom_field_keys, created_at: at, updated_at: at, last_sync: None };
         Decision::created(state, "connector.create", vec![])
     }
 

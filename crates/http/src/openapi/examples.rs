@@ -107,7 +107,10 @@ fn api_key() -> Value {
 
 fn connector() -> Value {
     json!({"id": "con_01KJPWD6M24DF9HWRAYHFSFV52", "type": "csv_feed", "hris_source": "acme-hr",
-           "mapped_custom_field_keys": ["grade"], "created_at": AT, "updated_at": AT})
+           "status": "active", "mapped_custom_field_keys": ["grade"], "last_sync_at": AT,
+           "last_sync_status": "partial",
+           "last_sync_message": "1 of 12 rows had errors, the first in row 7: email: must be an address",
+           "created_at": AT, "updated_at": AT})
 }
 
 fn invitation() -> Value {

@@ -127,6 +127,8 @@ pub(super) fn schemas() -> Vec<Member> {
         enumeration(SCOPES, &scopes, "What a key may do. `write` does not include `read`; `*` stands for all."),
         of::<QuotaClass>("What a request counts as; each class has a limit of its own."),
         of::<connector::Type>("How records arrive from an HR system."),
+        of::<connector::Status>("How a connector does, by what became of what was sent last."),
+        of::<connector::SyncStatus>("How much of what was sent was applied."),
         of::<invitation::State>("What became of an invitation."),
         event_types(),
         topics(),

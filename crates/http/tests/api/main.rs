@@ -20,6 +20,7 @@ mod invitation_page;
 mod isolation;
 mod limits;
 mod methods;
+mod notices;
 mod objectives;
 mod observations;
 mod outages;

@@ -32,6 +32,7 @@ const TABLE: Table = Table {
         column("hash", Type::Bytes),
         column("previous_hash", Type::Bytes),
         column("previous_until", Type::Time),
+        column("remind_at", Type::Time),
     ],
     indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
     of_organization: true,
@@ -65,6 +66,7 @@ impl Stored for ApiKey {
         out.put(Cell::Bytes(self.hash.0.to_vec()));
         out.put(self.previous.map_or(Cell::Null(Type::Bytes), |(hash, _)| Cell::Bytes(hash.0.to_vec())));
         out.opt_time(self.previous.map(|(_, until)| until));
+        out.opt_time(self.remind_at);
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
@@ -85,15 +87,20 @@ impl Stored for ApiKey {
             revoked_at: row.opt_time()?,
             hash: KeyHash(row.bytes32()?),
             previous: None,
+            remind_at: None,
         };
         let previous = row.opt_bytes32()?.map(KeyHash);
         it.previous = previous.zip(row.opt_time()?);
+        it.remind_at = row.opt_time()?;
         Ok(it)
     }
 }
 
 /// By its id, whoever's it is.
 pub const BY_ID: By<ApiKey> = By::column("id", Type::Id);
+
+/// When the org admins are to be told that they end.
+pub const REMIND_AT: By<ApiKey> = By::column("remind_at", Type::Time);
 
 /// `GET /api-keys` (§4.5).
 #[must_use]

@@ -1,9 +1,11 @@
 //! Connectors.
 
+use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, Id};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::people::Connector;
+use candor_domain::people::connector::Sync;
 use candor_domain::time::Timestamp;
 
 use super::column;
@@ -19,6 +21,9 @@ const TABLE: Table = Table {
         column("mapped_custom_field_keys", Type::Text),
         column("created_at", Type::Time),
         column("updated_at", Type::Time),
+        column("last_sync_at", Type::Time),
+        column("last_sync_status", Type::Text),
+        column("last_sync_message", Type::Text),
     ],
     indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
     ..Table::named("connectors")
@@ -40,6 +45,10 @@ impl Stored for Connector {
         out.json(&self.mapped_custom_field_keys);
         out.time(self.created_at);
         out.time(self.updated_at);
+        let sync = self.last_sync.as_ref();
+        out.opt_time(sync.map(|it| it.at));
+        out.opt_text(sync.map(|it| it.status.word().to_owned()).as_ref());
+        out.opt_text(sync.and_then(|it| it.message.as_ref()));
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
@@ -50,8 +59,14 @@ impl Stored for Connector {
             mapped_custom_field_keys: row.parse(|text| serde_json::from_str(text).ok())?,
             created_at: row.time()?,
             updated_at: row.time()?,
+            last_sync: sync(row)?,
         })
     }
+}
+
+fn sync(row: &mut Reader<'_>) -> Result<Option<Sync>, StorageError> {
+    let (at, status, message) = (row.opt_time()?, row.opt_parse(|text| Word::from_word(text).ok())?, row.opt_text()?);
+    Ok(at.zip(status).map(|(at, status)| Sync { at, status, message }))
 }
 
 /// `GET /connectors` (decisions G).

@@ -9,6 +9,7 @@ use super::column;
 use super::summaries::INCLUDES;
 use crate::flat::{Cell, Cells, Column, Index, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
+use crate::read::By;
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -51,6 +52,9 @@ const TABLE: Table = Table {
     shares_commits: true,
     ..Table::named("objectives")
 };
+
+/// When they start by themselves (decision C3).
+pub const STARTS_ON: By<Objective> = By::column("due_on", Type::Date);
 
 /// The default list of a family, which is that of everything in it that is not archived, is one run of an index.
 fn shelf(scope: Scope, archived: bool) -> String {

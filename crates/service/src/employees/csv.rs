@@ -2,6 +2,7 @@
 
 mod load;
 mod piece;
+mod sync;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -43,7 +44,15 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let file = aside(move || File::read(&body)).await?.map_err(refused)?;
+    let file = match aside(move || File::read(&body)).await? {
+        Ok(file) => file,
+        Err(why) => {
+            if !request.dry_run {
+                sync::refused(shell, call, request.connector.as_deref(), &why).await;
+            }
+            return Err(refused(why));
+        }
+    };
     if request.connector.is_some() {
         call.caller.require_admin()?;
     }
@@ -144,9 +153,9 @@ impl<'a> Upload<'a> {
         Ok(Reply::done(render(&report.await?)?, None))
     }
 
-    fn answer(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Result<Reply, Error> {
+    fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
         let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
-        Ok(Reply::done(render(&Report::of(&self.asked.file, outcomes))?, None))
+        Report::of(&self.asked.file, outcomes)
     }
 
     /// Saves a plan piece by piece; `None` if others came first, so that the rest has to be planned anew. The last
@@ -159,15 +168,19 @@ impl<'a> Upload<'a> {
         mut turn: Option<MutexGuard<'a, ()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
-        let reply = self.answer(&plan, ends)?;
+        let report = self.report(&plan, ends);
+        let reply = Reply::done(render(&report)?, None);
         if plan.steps.is_empty() {
-            return self.shell.keep(self.call, reply, at).await.map(Some);
+            return self.changes_nothing(&report, reply, at).await;
         }
         let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
                 piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
+                if let Some(synced) = self.synced(&report, at).await? {
+                    synced.add_to(&mut piece.change);
+                }
             }
             let _turn = match turn.take() {
                 None if piece.moves => Some(self.turn().await),

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use candor_domain::event::{FeedFilter, FeedStart};
+use candor_domain::notification::Notification;
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::History;
+use candor_port_storage::{ChangeSet, Storage, StorageExt};
 use candor_service::{retention, sweep};
+use candor_store_testkit::Fixtures;
 
 use crate::support::{World, process};
 
@@ -91,4 +94,26 @@ async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
     assert_eq!(swept().await, 1);
     world.clock.advance_seconds(3_600);
     assert_eq!(swept().await, 0, "the time is as it is: nobody has corrected it");
+}
+
+#[tokio::test]
+async fn notifications_go_90_days_after_they_were_read_and_after_a_year_otherwise() {
+    let world = World::new().await;
+    let tenant = world.admin().caller.tenant;
+    let make = Fixtures::new(9);
+    let person = world.hire("ada", None).await;
+    let begin = candor_port_clock::Clock::now(&*world.clock);
+    let unread = Notification { created_at: begin, ..make.notification(person) };
+    let read = Notification { created_at: begin, read_at: Some(begin.plus_seconds(DAY)), ..make.notification(person) };
+    let notices = vec![unread.clone(), read.clone()];
+    world.store.commit(tenant, ChangeSet { notices, ..make.change(vec![]) }).await.unwrap();
+    let table = [(90, true, true), (91, true, false), (364, true, false), (365, false, false)];
+    for (day, unread_is_there, read_is_there) in table {
+        let now = begin.plus_seconds(day * DAY + 1);
+        world.clock.advance_seconds((now.millis() - candor_port_clock::Clock::now(&*world.clock).millis()) / 1000);
+        world.store.set_time(candor_port_clock::Clock::now(&*world.clock));
+        sweep::run_once(&world.shell).await.unwrap();
+        let there = async |it: &Notification| world.store.row::<Notification>(tenant, it.id).await.unwrap().is_some();
+        assert_eq!((there(&unread).await, there(&read).await), (unread_is_there, read_is_there), "day {day}");
+    }
 }

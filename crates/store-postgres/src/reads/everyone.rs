@@ -5,11 +5,9 @@ use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, KeyId, OrganizationId};
-use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
-use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::Versioned;
+use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
 use candor_port_storage::store::{Everyone, Read, StorageError};
 
@@ -36,16 +34,6 @@ impl Everyone for PostgresStore {
         ));
         let found = self.apart(&sql, versioned::<Organization>).await?;
         Ok(found.into_iter().map(|it| it.value).collect())
-    }
-
-    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
-        let mut sql = Sql::default();
-        let (today, most) = (sql.bind(Cell::Date(today)), sql.bind(Cell::Int(i64::from(most))));
-        let columns = columns(Objective::TABLE, "");
-        sql.push(&format!(
-            "SELECT tenant_id, {columns} FROM objectives WHERE due_on <= {today} ORDER BY due_on, tenant_id, id LIMIT {most}"
-        ));
-        self.read(&sql, |row| Ok((owner(row)?, versioned(row)?))).await
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {

@@ -6,7 +6,7 @@ use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::store::{FeedPage, History, Read, StorageError, StoredAnswer};
+use candor_port_storage::store::{Expiry, FeedPage, History, Read, StorageError, StoredAnswer};
 
 use super::feed::Wanted;
 use crate::PostgresStore;
@@ -42,11 +42,19 @@ impl History for PostgresStore {
         self.piece(tenant, &Wanted { filter, oldest, start, limit }).await
     }
 
-    async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {
-        let expired = doomed("replays", "key", "expires_at <=", now, most);
-        let old = doomed("events", "id", "created_at <", events_before, most);
-        let gone = self.apart(&expired, int).await?.into_iter().chain(self.apart(&old, int).await?);
-        Ok(gone.map(|it| u64::try_from(it).unwrap_or_default()).sum())
+    async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
+        let kinds = [
+            doomed("replays", "key", "expires_at <=", expiry.answers, most),
+            doomed("events", "id", "created_at <", expiry.events, most),
+            doomed("notifications", "id", "read_at <", expiry.read_notifications, most),
+            doomed("notifications", "id", "created_at <", expiry.notifications, most),
+        ];
+        let mut swept = 0;
+        for sql in kinds {
+            let gone = self.apart(&sql, int).await?;
+            swept += gone.into_iter().map(|it| u64::try_from(it).unwrap_or_default()).sum::<u64>();
+        }
+        Ok(swept)
     }
 }
 

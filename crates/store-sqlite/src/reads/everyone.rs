@@ -6,14 +6,12 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
-use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
-use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::{Cell, Fetch, Stored};
-use candor_port_storage::read::versioned;
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageError;
+use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::store::{Everyone, Read};
-use candor_port_storage::{StorageError, Versioned};
 
 use crate::SqliteStore;
 use crate::connection::writer;
@@ -28,19 +26,6 @@ const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
 impl Everyone for SqliteStore {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
         self.read(move |db| organizations(db, after, limit)).await
-    }
-
-    async fn due_objectives(&self, today: Date, most: u16) -> Read<Vec<(Tenant, Versioned<Objective>)>> {
-        self.read(move |db| {
-            let columns = &db.statements(Objective::TABLE).columns;
-            let text = format!(
-                "SELECT tenant_id, {columns} FROM objectives WHERE due_on <= ? ORDER BY due_on, tenant_id, id LIMIT ?"
-            );
-            db.rows(Sql::new(text).bind(Cell::Date(today)).bind(i64::from(most)), |row| {
-                Ok((tenant_of(row, Objective::TABLE.name)?, versioned(row)?))
-            })
-        })
-        .await
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {

@@ -7,7 +7,7 @@ use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::{FeedPage, History, Read};
+use candor_port_storage::store::{Expiry, FeedPage, History, Read};
 use candor_port_storage::{CommitError, StorageError, StoredAnswer};
 
 use super::feed::{self, Wanted};
@@ -24,6 +24,12 @@ const FORGET_ANSWERS: &str = "DELETE FROM replays WHERE (tenant_id, key) IN \
 
 const FORGET_EVENTS: &str = "DELETE FROM events WHERE position IN \
     (SELECT position FROM events WHERE created_at < ? ORDER BY created_at LIMIT ?)";
+
+const FORGET_READ_NOTIFICATIONS: &str = "DELETE FROM notifications WHERE rowid IN \
+    (SELECT rowid FROM notifications WHERE read_at < ? ORDER BY read_at LIMIT ?)";
+
+const FORGET_NOTIFICATIONS: &str = "DELETE FROM notifications WHERE rowid IN \
+    (SELECT rowid FROM notifications WHERE created_at < ? ORDER BY created_at LIMIT ?)";
 
 #[async_trait]
 impl History for SqliteStore {
@@ -57,15 +63,20 @@ impl History for SqliteStore {
         if conditions.is_empty() { self.read(read).await } else { self.slowly(tenant, conditions, read).await }
     }
 
-    async fn sweep(&self, now: Timestamp, events_before: Timestamp, most: u32) -> Read<u64> {
-        let most = i64::from(most);
-        let sweep = move |db: &mut Db| {
-            let answers = db.execute(&Sql::new(FORGET_ANSWERS).bind(now).bind(most)).map_err(|it| failed(&it))?;
-            let events =
-                db.execute(&Sql::new(FORGET_EVENTS).bind(events_before).bind(most)).map_err(|it| failed(&it))?;
-            Ok((answers + events) as u64)
-        };
-        writer::ask(&self.tasks, sweep).await
+    async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
+        let kinds = [
+            (FORGET_ANSWERS, expiry.answers),
+            (FORGET_EVENTS, expiry.events),
+            (FORGET_READ_NOTIFICATIONS, expiry.read_notifications),
+            (FORGET_NOTIFICATIONS, expiry.notifications),
+        ];
+        let mut swept = 0;
+        // Each is a transaction of its own, so that no writer waits for all of them.
+        for (text, until) in kinds {
+            let sql = Sql::new(text).bind(until).bind(i64::from(most));
+            swept += writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|it| failed(&it))).await? as u64;
+        }
+        Ok(swept)
     }
 }
 

@@ -31,4 +31,8 @@ impl Rows for SqliteStore {
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
         self.look_up(move |db| table::owned(db, kind, by, value)).await
     }
+
+    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+        self.read(move |db| table::due(db, kind, by, until, most)).await
+    }
 }

@@ -6,7 +6,7 @@ use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::History;
+use candor_port_storage::store::{Expiry, History};
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 
@@ -101,7 +101,7 @@ async fn a_position_in_the_feed_is_never_used_again() {
     let always = Timestamp::from_millis(0);
     store.commit(tenant, change()).await.unwrap();
     let before = store.feed(tenant, &FeedFilter::default(), always, &FeedStart::Oldest, 10).await.unwrap();
-    assert_eq!(store.sweep(always, make.tick(), 100).await.unwrap(), 2);
+    assert_eq!(store.sweep(Expiry { events: make.tick(), ..Expiry::NOTHING }, 100).await.unwrap(), 2);
     store.commit(tenant, change()).await.unwrap();
     let after = store.feed(tenant, &FeedFilter::default(), always, &before.next.clone().into(), 10).await.unwrap();
     assert_eq!(after.events.len(), 2);

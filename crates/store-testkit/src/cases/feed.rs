@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECONDS};
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
-use candor_port_storage::store::FeedPage;
+use candor_port_storage::store::{Expiry, FeedPage};
 use candor_port_storage::{ChangeSet, SlowReads};
 
 use crate::Case;
@@ -170,7 +170,7 @@ async fn a_poller_goes_on_after_everything_was_swept(world: World) {
     let last = announce(&world, EventType::EmployeeCreated).await;
     let mut poller = Poller::new(world.clone());
     poller.until(|events| events.len() == 5).await;
-    let swept = |before| world.store.sweep(EVER, before, 100);
+    let swept = |events| world.store.sweep(Expiry { events, ..Expiry::NOTHING }, 100);
     assert_eq!(swept(last.created_at).await.unwrap(), 4, "what is from that very instant stays");
     assert_eq!(swept(world.make.tick()).await.unwrap(), 1);
     assert_eq!(read(&world, &[], EVER, None, 10).await.events, []);

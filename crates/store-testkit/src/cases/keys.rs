@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_person_who_changed_is_seen_as_they_are_now),
         Case::new(a_touch_leaves_the_version_alone),
         Case::new(keys_belong_to_their_organization),
+        Case::new(keys_that_end_soon_are_found_whoevers_they_are),
     ]
 }
 
@@ -136,6 +137,7 @@ async fn keys_belong_to_their_organization(world: World) {
         writes_per_minute: Some(0),
         expires_at: Some(Timestamp::from_millis(1_900_000_000_999)),
         revoked_at: Some(Timestamp::from_millis(1_800_000_000_001)),
+        remind_at: Some(Timestamp::from_millis(1_850_000_000_002)),
         ..make.api_key()
     };
     keep(&world, &key).await;
@@ -148,4 +150,23 @@ async fn keys_belong_to_their_organization(world: World) {
     assert_eq!(store.owned(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(), None);
     store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept, "another organization's touch");
+}
+
+async fn keys_that_end_soon_are_found_whoevers_they_are(world: World) {
+    let other = world.elsewhere();
+    let at = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
+    let mut wanted = vec![];
+    for (world, remind_at) in
+        [(&world, Some(3)), (&other, Some(1)), (&world, Some(2)), (&other, None), (&world, Some(4))]
+    {
+        let key = ApiKey { remind_at: remind_at.map(at), ..world.make.api_key() };
+        keep(world, &key).await;
+        if remind_at.is_some_and(|it| it <= 3) {
+            wanted.push((Tenant::live(world.tenant.organization), Versioned { value: key, version: Version::FIRST }));
+        }
+    }
+    wanted.sort_by_key(|(_, it)| it.value.remind_at);
+    let due = |most| world.store.due(rows::api_keys::REMIND_AT, at(3), most);
+    assert_eq!(due(9).await.unwrap(), wanted);
+    assert_eq!(due(2).await.unwrap(), wanted[..2], "the longest due first");
 }

@@ -196,12 +196,12 @@ async fn what_is_due_is_found_in_every_tenant(world: World) {
         }
     }
     let place = |it: &(candor_domain::access::Tenant, Versioned<Objective>)| (it.1.value.period_start, it.1.value.id);
-    let mut found = world.store.due_objectives(today, 100).await.unwrap();
+    let mut found = world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap();
     assert!(found.is_sorted_by_key(|it| it.1.value.period_start), "the longest due first");
     found.sort_by_key(place);
     wanted.sort_by_key(place);
     assert_eq!(found, wanted);
-    let first = world.store.due_objectives(today, 2).await.unwrap();
+    let first = world.store.due(rows::objectives::STARTS_ON, today, 2).await.unwrap();
     let oldest = Date::from_epoch_days(20_000 - 400);
     assert_eq!(first.iter().map(|it| it.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
     // One that has started is due no more.
@@ -209,7 +209,7 @@ async fn what_is_due_is_found_in_every_tenant(world: World) {
     let started = Objective { status: Status::InProgress, ..seen.value };
     let change = world.make.change(vec![Write::put(&Row::seen(started, seen.version))]);
     world.store.commit(tenant, change).await.unwrap();
-    assert_eq!(world.store.due_objectives(today, 100).await.unwrap().len(), wanted.len() - 1);
+    assert_eq!(world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(), wanted.len() - 1);
 }
 
 async fn org_admins_who_work_there_are_found(world: World) {

@@ -8,6 +8,7 @@ use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::connector::{Sync, SyncStatus};
 use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::{audit, observation};
@@ -104,7 +105,8 @@ async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
         ..make.organization(tenant.organization)
     };
     let mapped_custom_field_keys = TEXTS.iter().map(|it| (*it).to_owned()).collect();
-    let connector = Connector { mapped_custom_field_keys, ..make.connector() };
+    let last_sync = Sync { at: make.tick(), status: SyncStatus::Partial, message: Some(TEXTS[1].to_owned()) };
+    let connector = Connector { mapped_custom_field_keys, last_sync: Some(last_sync), ..make.connector() };
     let change = |from: &str, to: serde_json::Value| Change { from: from.into(), to };
     let entry = AuditEntry {
         actor: Actor { kind: ActorKind::Connector, id: Some("con_1".to_owned()), name: TEXTS[1].to_owned() },

@@ -216,7 +216,7 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);
     world.save(vec![Write::put(&Row::new(due.clone())), Write::put(&Row::new(about.clone()))]).await;
-    let found = world.store.due_objectives(due.period_start, 9).await.unwrap();
+    let found = world.store.due(rows::objectives::STARTS_ON, due.period_start, 9).await.unwrap();
     assert_eq!(found[0].1.value.linked_summary_ids, [about.id]);
 }
 

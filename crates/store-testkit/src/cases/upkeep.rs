@@ -2,14 +2,21 @@
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
+use candor_domain::notification::{Filter, Notification};
+use candor_domain::page::{Sort, SortBy};
 use candor_domain::time::Timestamp;
 use candor_port_storage::ChangeSet;
+use candor_port_storage::store::Expiry;
 
 use crate::Case;
 use crate::world::{EVER, World};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new(the_sweep_removes_what_is_old_in_portions), Case::new(the_sweep_leaves_the_audit_log_alone)]
+    vec![
+        Case::new(the_sweep_removes_what_is_old_in_portions),
+        Case::new(the_sweep_leaves_the_audit_log_alone),
+        Case::new(the_sweep_removes_notifications_by_their_age_and_their_reading),
+    ]
 }
 
 /// Answers, named after `keys`, and events of several tenants; gives an instant after all of them.
@@ -32,7 +39,8 @@ async fn filled(tenants: &[World], keys: &str) -> Timestamp {
 async fn swept(world: &World, now: Timestamp, events_before: Timestamp) -> u64 {
     let mut removed = 0;
     for _ in 0..100 {
-        let portion = world.store.sweep(now, events_before, 7).await.unwrap();
+        let portion =
+            world.store.sweep(Expiry { answers: now, events: events_before, ..Expiry::NOTHING }, 7).await.unwrap();
         assert!(portion <= 14, "at most 7 answers and 7 events, and not {portion}");
         if portion == 0 {
             return removed;
@@ -73,10 +81,49 @@ async fn the_sweep_leaves_the_audit_log_alone(world: World) {
     };
     let before = log().await;
     let just_before = Timestamp::from_millis(last.expires_at().millis() - 1);
-    world.store.sweep(just_before, end.plus_seconds(1_000_000), 1000).await.unwrap();
+    world
+        .store
+        .sweep(Expiry { answers: just_before, events: end.plus_seconds(1_000_000), ..Expiry::NOTHING }, 1000)
+        .await
+        .unwrap();
     assert_eq!(log().await, before);
     let kept = world.store.replay(world.tenant, &last.key, end).await.unwrap();
     assert!(kept.is_some(), "it ends a millisecond later");
-    assert_eq!(world.store.sweep(last.expires_at(), EVER, 10).await.unwrap(), 1);
+    assert_eq!(world.store.sweep(Expiry { answers: last.expires_at(), ..Expiry::NOTHING }, 10).await.unwrap(), 1);
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
+}
+
+async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: World) {
+    let mut left = vec![];
+    for world in [world.clone(), world.elsewhere(), world.test_environment()] {
+        let person = world.hired().await.id;
+        let at = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
+        let table = [
+            // from, read at,        goes
+            (0, None, true),
+            (0, Some(200), true),
+            (100, None, false),
+            (100, Some(150), true),
+            (100, Some(200), false),
+        ];
+        let notices = table.map(|(from, read, goes)| {
+            let read_at = read.map(at);
+            (Notification { created_at: at(from), read_at, ..world.make.notification(person) }, goes)
+        });
+        let all = notices.iter().map(|(it, _)| it.clone()).collect();
+        world.commit(ChangeSet { notices: all, ..world.make.change(vec![]) }).await.unwrap();
+        left.push((world, notices.into_iter().filter(|(_, goes)| !goes).map(|(it, _)| it).collect::<Vec<_>>(), at));
+    }
+    let at = left[0].2;
+    let expiry = Expiry { read_notifications: at(200), notifications: at(100), ..Expiry::NOTHING };
+    let mut swept = 0;
+    for _ in 0..9 {
+        swept += world.store.sweep(expiry, 2).await.unwrap();
+    }
+    assert_eq!(swept, 9, "two of a kind at once, and never one twice");
+    let sort = Sort::up(SortBy::CreatedAt);
+    for (world, wanted, _) in left {
+        let list = super::lists::notifications(&world, Filter::default());
+        assert_eq!(list.walk(sort, 9).await, crate::sorted(wanted, sort, list.id));
+    }
 }

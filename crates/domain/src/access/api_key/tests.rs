@@ -7,7 +7,7 @@ use crate::problem::{Code, Problems};
 use Permission::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
 const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
 
@@ -41,7 +41,7 @@ fn draft(scopes: Permissions, access_level: AccessLevel) -> Draft {
     }
 }
 
-fn key() -> ApiKey {
+pub(super) fn key() -> ApiKey {
     let draft = draft(set(&[ObservationsRead, ObservationsWrite]), AccessLevel::Standard);
     ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, false, NOW).unwrap().state
 }

@@ -79,7 +79,11 @@ pub(super) fn connector() -> Value {
         field("id", id::<ConnectorKind>(), "The connector's id."),
         field("type", open(connector::Type::NAME), "How records arrive."),
         field("hris_source", plain(), "The name of the HR system, which the people that it owns show."),
+        field("status", open(connector::Status::NAME), "How it does, by what became of what was sent last."),
         field("mapped_custom_field_keys", array(&plain()), &keys),
+        field("last_sync_at", nullable(datetime()), "When something was sent last; null if nothing was yet."),
+        field("last_sync_status", nullable(open(connector::SyncStatus::NAME)), "How much of that was applied."),
+        field("last_sync_message", nullable(plain()), "Why not all of it was; null if it was."),
     ];
     members.extend(times());
     answer(members, vec![])

@@ -1,0 +1,90 @@
+//! What the org admins are told before a key ends (decisions G).
+
+use super::ApiKey;
+use crate::audit::Target;
+use crate::decision::{Decision, Resource};
+use crate::notification::{Audience, Notice, Type};
+use crate::time::Timestamp;
+
+/// How many days before the end they are told.
+const DAYS_BEFORE: [i64; 3] = [14, 3, 1];
+const DAY_SECONDS: i64 = 86_400;
+const DAY_MILLIS: u64 = 86_400_000;
+
+/// The first time after `now` at which they are told of a key that ends then.
+pub(super) fn next(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    let end = end?;
+    DAYS_BEFORE.into_iter().map(|days| end.plus_seconds(-days * DAY_SECONDS)).find(|it| *it > now)
+}
+
+impl ApiKey {
+    /// Tells the org admins that it ends soon, if that is due. A key that has ended meanwhile is not spoken of any more.
+    #[must_use]
+    pub fn remind(&self, at: Timestamp) -> Option<Decision<Self>> {
+        self.remind_at.filter(|due| *due <= at)?;
+        let state = Self { remind_at: next(self.expires_at, at), ..self.clone() };
+        let notices = self.expires_at.filter(|end| *end > at).map(|end| self.expiring(end, at));
+        let decision = Decision::changed(self, state, "api_key.remind", vec![]);
+        Some(Decision { notices: notices.into_iter().collect(), ..decision })
+    }
+
+    fn expiring(&self, end: Timestamp, at: Timestamp) -> Notice {
+        let left = (end.millis() - at.millis()).unsigned_abs().div_ceil(DAY_MILLIS);
+        let days = if left == 1 { "1 day".to_owned() } else { format!("{left} days") };
+        Notice {
+            kind: Type::ApiKeyExpiring,
+            to: Audience::OrgAdmins,
+            title: format!("The API key \u{201c}{}\u{201d} ends within {days}", self.name),
+            body: format!(
+                "It ends at {end}. Whatever uses it is refused from then on, unless it is given a later end before."
+            ),
+            target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOW, key};
+    use super::*;
+
+    fn ending(end: Timestamp) -> ApiKey {
+        ApiKey { expires_at: Some(end), remind_at: next(Some(end), NOW), ..key() }
+    }
+
+    fn days(count: i64) -> Timestamp {
+        NOW.plus_seconds(count * DAY_SECONDS)
+    }
+
+    #[test]
+    fn org_admins_are_told_14_3_and_1_days_before_the_end() {
+        let mut key = ending(days(30));
+        let mut told = vec![];
+        for hour in 0..31 * 24 {
+            let at = NOW.plus_seconds(hour * 3600);
+            if let Some(decision) = key.remind(at) {
+                told.extend(decision.notices.iter().map(|it| (hour / 24, it.title.clone())));
+                key = decision.state;
+            }
+        }
+        let title = |days: &str| format!("The API key \u{201c}Reporting\u{201d} ends within {days}");
+        assert_eq!(told, [(16, title("14 days")), (27, title("3 days")), (29, title("1 day"))]);
+        assert_eq!(key.remind_at, None);
+    }
+
+    #[test]
+    fn nobody_is_told_late_what_was_said_since() {
+        let key = ending(days(30));
+        let late = key.remind(days(28)).unwrap();
+        assert_eq!((late.notices.len(), late.state.remind_at), (1, Some(days(29))), "once for both that were due");
+        let over = key.remind(days(31)).unwrap();
+        assert_eq!((over.notices.len(), over.state.remind_at), (0, None), "it has ended");
+    }
+
+    #[test]
+    fn a_key_that_is_made_shortly_before_its_end_is_spoken_of_from_then_on() {
+        assert_eq!(next(Some(days(10)), NOW), Some(days(7)));
+        assert_eq!(next(Some(days(1)), NOW), None);
+        assert_eq!(next(None, NOW), None);
+    }
+}

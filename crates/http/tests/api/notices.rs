@@ -1,0 +1,154 @@
+//! What org admins are told without anybody having done anything wrong: keys that end, files that fail (decisions G).
+
+use candor_service::reminders;
+use serde_json::{Value, json};
+
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+const DAY: i64 = 86_400;
+
+async fn admin(world: &World) -> String {
+    let person = json!({"email": "admin@example.com", "first_name": "Ada", "last_name": "Moreau", "role": "org_admin"});
+    world.made("/v1/employees", person).await
+}
+
+async fn told(world: &World, kind: &str) -> Vec<Value> {
+    let all = world.get("/v1/notifications?limit=100&sort=created_at").await.json();
+    let of_kind = all["data"].as_array().unwrap().iter().filter(|it| it["type"] == kind);
+    of_kind.cloned().collect()
+}
+
+async fn reminded(world: &World) -> u64 {
+    reminders::due_reminders(&world.shell, || true).await.unwrap()
+}
+
+#[tokio::test]
+async fn org_admins_are_told_three_times_that_a_key_ends() {
+    for it in every_store().await {
+        let world = &it.world;
+        let admin = admin(world).await;
+        let end = world.shell.clock.now().plus_seconds(20 * 86_400).to_string();
+        let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
+        let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
+        let revoked = json!({"name": "Old", "scopes": ["*"], "expires_at": end});
+        let revoked = world.post("/v1/api-keys", revoked).await.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(world.post(&format!("/v1/api-keys/{revoked}/revoke"), json!({})).await.status, 200);
+        let mut days = vec![];
+        for day in 1..=21 {
+            world.clock.advance_seconds(DAY);
+            let count = reminded(world).await;
+            assert_eq!(reminded(world).await, 0, "once");
+            if count > 0 {
+                days.push(20 - day);
+            }
+        }
+        assert_eq!(days, [14, 3, 1], "{}", it.name);
+        let told = told(world, "api_key.expiring").await;
+        assert_eq!(told.len(), 3);
+        assert_eq!((&told[0]["recipient_id"], &told[0]["target"]["id"]), (&json!(admin), &json!(key)));
+        assert!(told[0]["title"].as_str().unwrap().contains("14 days"), "{}", told[0]);
+        assert!(told[2]["body"].as_str().unwrap().contains(&end), "{}", told[2]);
+        let audited = world.get("/v1/audit-log?filter[action]=api_key.remind").await.json();
+        assert_eq!(audited["data"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_gets_a_later_end_is_spoken_of_before_that() {
+    for it in every_store().await {
+        let world = &it.world;
+        admin(world).await;
+        let end = |days: i64| world.shell.clock.now().plus_seconds(days * 86_400).to_string();
+        let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end(15)});
+        let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
+        let changed = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
+        assert_eq!(changed.status, 200, "{}", changed.text());
+        world.clock.advance_seconds(15 * DAY);
+        assert_eq!(reminded(world).await, 0, "{}", it.name);
+        world.clock.advance_seconds(DAY);
+        assert_eq!(reminded(world).await, 1);
+        let instances = [it.instance(71), it.instance(72)];
+        world.clock.advance_seconds(11 * DAY);
+        let both = tokio::join!(
+            reminders::due_reminders(&instances[0], || true),
+            reminders::due_reminders(&instances[1], || true)
+        );
+        assert_eq!(both.0.unwrap() + both.1.unwrap(), 1, "two instances tell of it once");
+        let endless = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": null})).await;
+        assert_eq!(endless.status, 200);
+        world.clock.advance_seconds(2 * DAY);
+        assert_eq!(reminded(world).await, 0, "it does not end any more");
+    }
+}
+
+async fn upload(world: &World, connector: &str, more: &str, file: &str) -> Answered {
+    world.clock.advance_seconds(60);
+    let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}{more}"));
+    request.header("content-type", "text/csv").body(file.to_owned()).send().await
+}
+
+const GOOD: &str = "email,first_name,last_name\nines@example.com,Ines,Neil\njonas@example.com,Jonas,Berg\n";
+const ONE_BAD: &str = "email,first_name,last_name\nines@example.com,Ines,Neill\nnobody,Jonas,Berg\n";
+const ALL_BAD: &str = "email,first_name,last_name\nnobody,Jonas,Berg\n";
+const UNREADABLE: &str = "email,first_name\n\"ines";
+const HEADLESS: &str = "first_name,last_name\nInes,Neil\n";
+
+#[tokio::test]
+async fn a_connector_says_what_became_of_what_was_sent_last() {
+    for it in every_store().await {
+        let world = &it.world;
+        admin(world).await;
+        let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let path = format!("/v1/connectors/{id}");
+        let shown = world.get(&path).await.json();
+        assert_eq!(
+            (&shown["status"], &shown["last_sync_at"], &shown["last_sync_status"]),
+            (&json!("pending"), &json!(null), &json!(null))
+        );
+        assert_eq!(upload(world, &id, "&dry_run=true", GOOD).await.status, 200);
+        assert_eq!(upload(world, &id, "&dry_run=true", UNREADABLE).await.status, 400);
+        assert_eq!(world.get(&path).await.json(), shown, "a dry run is none");
+        let table = [
+            // file,     answered, status,    sync,        it says,                  told so far
+            (GOOD, 200, "active", "succeeded", "", 0),
+            (GOOD, 200, "active", "succeeded", "", 0),
+            (ONE_BAD, 200, "active", "partial", "1 of 2 rows had errors, the first in row 3", 0),
+            (ALL_BAD, 200, "failing", "failed", "1 of 1 rows had errors", 1),
+            (UNREADABLE, 400, "failing", "failed", "line 2", 1),
+            (GOOD, 200, "active", "succeeded", "", 1),
+            (HEADLESS, 400, "failing", "failed", "email", 2),
+        ];
+        for (number, (file, answered, status, sync, says, count)) in table.into_iter().enumerate() {
+            let reply = upload(world, &id, "", file).await;
+            assert_eq!(reply.status, answered, "{} {number}: {}", it.name, reply.text());
+            let shown = world.get(&path).await.json();
+            assert_eq!((&shown["status"], &shown["last_sync_status"]), (&json!(status), &json!(sync)), "{number}");
+            assert_eq!(shown["last_sync_at"], json!(world.shell.clock.now().to_string()), "{number}");
+            let message = shown["last_sync_message"].as_str().unwrap_or_default();
+            assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{number}: {message}");
+            assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", it.name);
+        }
+        let audited = world.get("/v1/audit-log?filter[action]=connector.sync").await.json();
+        assert_eq!(audited["data"].as_array().unwrap().len(), table.len());
+        assert_eq!(audited["data"][0]["changes"]["status"], json!({"from": "active", "to": "failing"}));
+    }
+}
+
+#[tokio::test]
+async fn a_retried_upload_is_one_sync() {
+    for it in every_store().await {
+        let world = &it.world;
+        let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let send = async || {
+            let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={id}"));
+            let request = request.header("content-type", "text/csv").header("idempotency-key", "nightly");
+            request.body(GOOD.to_owned()).send().await
+        };
+        let first = send().await;
+        let at = world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"].clone();
+        world.clock.advance_seconds(60);
+        assert_eq!(send().await.json(), first.json());
+        assert_eq!(world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"], at, "{}", it.name);
+    }
+}
