@@ -63,6 +63,12 @@ pub fn url(text: &str) -> Result<(), Flaw> {
     if text.validate_url() { Ok(()) } else { Err(Flaw::format("an absolute URL")) }
 }
 
+/// A text in one line: whatever separates its words is one blank.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The text by which names and e-mail addresses are compared and sorted: without case (decisions A11, D4).
 #[must_use]
 pub fn folded(text: &str) -> String {

@@ -43,6 +43,8 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<StatusFilter>();
     one_to_one::<Tone>();
     one_to_one::<connector::Type>();
+    one_to_one::<invitation::MailFailure>();
+    one_to_one::<invitation::MailStatus>();
     one_to_one::<invitation::State>();
     one_to_one::<assignment::Status>();
     one_to_one::<assignment::SubmissionStatus>();

@@ -191,6 +191,14 @@ impl Cells {
     pub fn word<T: Word>(&mut self, it: T) {
         self.text(it.word());
     }
+    /// Adds a word of a closed set, or null.
+    pub fn opt_word<T: Word>(&mut self, it: Option<T>) {
+        self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.word().to_owned())));
+    }
+    /// Adds bytes or null.
+    pub fn opt_bytes(&mut self, it: Option<Vec<u8>>) {
+        self.put(it.map_or(Cell::Null(Type::Bytes), Cell::Bytes));
+    }
     /// Adds a number or null.
     pub fn opt_int(&mut self, it: Option<i64>) {
         self.put(it.map_or(Cell::Null(Type::Int), Cell::Int));

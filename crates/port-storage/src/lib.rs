@@ -7,6 +7,7 @@ pub mod access_path;
 pub mod change;
 pub mod flat;
 pub mod listing;
+pub mod mail_queue;
 pub mod places;
 pub mod plan;
 pub mod put;

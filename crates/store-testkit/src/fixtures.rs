@@ -294,7 +294,8 @@ impl Fixtures {
     /// A person's invitation.
     pub fn invitation(&self, employee_id: EmployeeId) -> Invitation {
         let (id, token_hash) = (self.id(), self.bytes32());
-        Invitation { id, employee_id, token_hash, created_at: self.clock.now(), accepted_at: None, revoked_at: None }
+        let created_at = self.clock.now();
+        Invitation { id, employee_id, token_hash, created_at, accepted_at: None, revoked_at: None, mail: None }
     }
 
     /// An active subscription to everything, which nothing was sent to.

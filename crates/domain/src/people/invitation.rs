@@ -15,6 +15,12 @@ use crate::rule::{self, Field};
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
+mod letter;
+mod mail;
+
+pub use letter::Letter;
+pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
+
 /// How long an invitation can be accepted.
 pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
 /// Attempts to accept, per minute and address.
@@ -84,6 +90,8 @@ pub struct Invitation {
     pub accepted_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// The mail with its link, if one was to be sent.
+    pub mail: Option<InvitationMail>,
 }
 
 /// The JSON form of an invitation.
@@ -96,6 +104,7 @@ pub struct View {
     created_at: Timestamp,
     expires_at: Timestamp,
     accepted_at: Option<Timestamp>,
+    mail: Option<MailView>,
 }
 
 /// Makes a token of 256 random bits.
@@ -122,7 +131,22 @@ impl Invitation {
             return Err(Refusal::transition("status", employee.status.word(), "invite"));
         }
         let token_hash = hash(token.reveal());
-        Ok(Self { id, employee_id: employee.id, token_hash, created_at: at, accepted_at: None, revoked_at: None })
+        Ok(Self {
+            id,
+            employee_id: employee.id,
+            token_hash,
+            created_at: at,
+            accepted_at: None,
+            revoked_at: None,
+            mail: None,
+        })
+    }
+
+    /// The same, whose link goes out by mail; its token is kept sealed until then.
+    #[must_use]
+    pub fn by_mail(self, sealed_token: Vec<u8>) -> Self {
+        let mail = Some(InvitationMail::queued(sealed_token, self.created_at));
+        Self { mail, ..self }
     }
 
     /// Until when it can be accepted.
@@ -158,13 +182,41 @@ impl Invitation {
         if self.state(at) != State::Pending {
             return Err(Refusal::NotFound);
         }
-        Ok(Self { accepted_at: Some(at), ..self.clone() })
+        Ok(Self { accepted_at: Some(at), ..self.without_mail() })
     }
 
     /// Takes it back, if it can still be accepted.
     #[must_use]
     pub fn revoke(&self, at: Timestamp) -> Self {
-        Self { revoked_at: self.revoked_at.or(Some(at)), ..self.clone() }
+        Self { revoked_at: self.revoked_at.or(Some(at)), ..self.without_mail() }
+    }
+
+    /// The same, whose mail is not wanted any more.
+    fn without_mail(&self) -> Self {
+        Self { mail: self.mail.as_ref().map(InvitationMail::canceled), ..self.clone() }
+    }
+
+    /// The sealed token, if its mail is to be sent while its person stands there.
+    ///
+    /// # Errors
+    /// What becomes of it, if there is nothing to send: the mail is not queued any more, the invitation has expired, or
+    /// the person has nothing to accept.
+    pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Self> {
+        let queued = self.mail.as_ref().and_then(|it| it.sealed_token.as_deref());
+        match (self.stands(person, at), queued) {
+            (State::Pending, Some(sealed)) => Ok(sealed),
+            (State::Expired, Some(_)) => {
+                Err(Self { mail: self.mail.as_ref().map(InvitationMail::expired), ..self.clone() })
+            }
+            (State::Pending | State::Accepted | State::Revoked | State::Expired, _) => Err(self.without_mail()),
+        }
+    }
+
+    /// After an attempt to send its mail, which ended at this time.
+    #[must_use]
+    pub fn mail_attempted(&self, outcome: Result<(), MailFailure>, at: Timestamp) -> Self {
+        let mail = self.mail.as_ref().map(|it| it.attempted(outcome, at, self.expires_at()));
+        Self { mail, ..self.clone() }
     }
 
     /// Its JSON form, where its person stands there.
@@ -177,6 +229,7 @@ impl Invitation {
             created_at: self.created_at,
             expires_at: self.expires_at(),
             accepted_at: self.accepted_at,
+            mail: self.mail.as_ref().map(InvitationMail::view),
         }
     }
 }
@@ -216,5 +269,29 @@ mod tests {
         for (person, wanted) in table {
             assert_eq!([it.stands(person, at), it.stands(person, late), accepted.stands(person, late)], wanted);
         }
+    }
+
+    #[test]
+    fn a_mail_is_sent_while_there_is_something_to_accept_and_not_longer() {
+        let at = Timestamp::from_millis(0);
+        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
+        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
+        assert_eq!(it.token_to_send(Status::PendingInvite, at), Err(it.clone()), "no mail was to be sent");
+        let it = it.by_mail(vec![1, 2]);
+        let late = at.plus_seconds(VALID_SECONDS);
+        assert_eq!(it.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
+        let ended = |it: &Invitation, person, at| {
+            let mail = it.token_to_send(person, at).unwrap_err().mail.unwrap();
+            (mail.status, mail.sealed_token, mail.failure)
+        };
+        let canceled = (MailStatus::Canceled, None, None);
+        assert_eq!(ended(&it, Status::Active, at), canceled);
+        assert_eq!(ended(&it.accept(at).unwrap(), Status::PendingInvite, at), canceled);
+        assert_eq!(ended(&it.revoke(at), Status::PendingInvite, late), canceled);
+        let expired = (MailStatus::Failed, None, Some(MailFailure::Expired));
+        assert_eq!(ended(&it, Status::PendingInvite, late), expired);
+        let sent = it.mail_attempted(Ok(()), at);
+        assert_eq!(ended(&sent, Status::PendingInvite, at), (MailStatus::Sent, None, None));
+        assert_eq!(sent.revoke(at).mail, sent.mail, "what was sent stays sent");
     }
 }

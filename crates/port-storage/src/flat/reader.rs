@@ -163,12 +163,19 @@ impl<'a> Reader<'a> {
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, StorageError> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
+    /// The next value, bytes or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_bytes(&mut self) -> Result<Option<Vec<u8>>, StorageError> {
+        self.next(|row| row.bytes())
+    }
     /// The next value, 32 bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes32(&mut self) -> Result<Option<[u8; 32]>, StorageError> {
-        let Some(bytes) = self.next(|row| row.bytes())? else { return Ok(None) };
+        let Some(bytes) = self.opt_bytes()? else { return Ok(None) };
         <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| self.corrupt("not 32 bytes"))
     }
     /// The next value, 32 bytes.

@@ -61,7 +61,7 @@ impl Stored for Delivery {
         out.opt_time(self.next_attempt_at);
         out.opt_time(self.delivered_at);
         out.time(self.attempted_at);
-        out.opt_text(self.failure.map(|it| it.word().to_owned()).as_ref());
+        out.opt_word(self.failure);
         out.time(self.logged_at());
     }
 

@@ -1,8 +1,10 @@
 //! Invitations.
 
+use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, Id, InvitationKind};
 use candor_domain::page::SortBy;
 use candor_domain::people::Invitation;
+use candor_domain::people::invitation::InvitationMail;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
@@ -18,6 +20,13 @@ const TABLE: Table = Table {
         column("created_at", Type::Time),
         column("accepted_at", Type::Time),
         column("revoked_at", Type::Time),
+        // Null where no mail was to be sent.
+        column("mail_status", Type::Text),
+        column("mail_token", Type::Bytes),
+        column("mail_attempts", Type::Int),
+        column("mail_due_at", Type::Time),
+        column("mail_attempted_at", Type::Time),
+        column("mail_failure", Type::Text),
     ],
     indexes: &[Index::on(&["employee_id", "created_at", "id"])],
     ..Table::named("invitations")
@@ -39,6 +48,13 @@ impl Stored for Invitation {
         out.time(self.created_at);
         out.opt_time(self.accepted_at);
         out.opt_time(self.revoked_at);
+        let mail = self.mail.as_ref();
+        out.opt_word(mail.map(|it| it.status));
+        out.opt_bytes(mail.and_then(|it| it.sealed_token.clone()));
+        out.opt_int(mail.map(|it| it.attempts.into()));
+        out.opt_time(mail.and_then(|it| it.due_at));
+        out.opt_time(mail.and_then(|it| it.attempted_at));
+        out.opt_word(mail.and_then(|it| it.failure));
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {
@@ -49,8 +65,19 @@ impl Stored for Invitation {
             created_at: row.time()?,
             accepted_at: row.opt_time()?,
             revoked_at: row.opt_time()?,
+            mail: mail(row)?,
         })
     }
+}
+
+fn mail(row: &mut Reader<'_>) -> Result<Option<InvitationMail>, StorageError> {
+    let status = row.opt_parse(|text| Word::from_word(text).ok())?;
+    let sealed_token = row.opt_bytes()?;
+    let attempts = row.opt_small()?.unwrap_or_default();
+    let (due_at, attempted_at) = (row.opt_time()?, row.opt_time()?);
+    let failure = row.opt_parse(|text| Word::from_word(text).ok())?;
+    let mail = |status| InvitationMail { status, sealed_token, attempts, due_at, attempted_at, failure };
+    Ok(status.map(mail))
 }
 
 /// By whom they are for.

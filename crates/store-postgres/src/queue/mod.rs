@@ -2,6 +2,7 @@
 
 mod claim;
 mod log;
+mod mails;
 mod planner_settings;
 mod record;
 
@@ -69,11 +70,16 @@ fn state_sql(now: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let now = sql.bind(Cell::Time(now));
     let due = format!("delivery_jobs WHERE due_at <= {now} AND {}", unleased(&now));
-    sql.push(&format!(
-        "SELECT (SELECT count(*) FROM (SELECT 1 FROM {due} LIMIT {}) AS counted), (SELECT min(due_at) FROM {due})",
-        QueueState::COUNTED
-    ));
+    sql.push(&state_of(&due, "due_at"));
     sql
+}
+
+/// How a queue does, where this is due by this column.
+fn state_of(due: &str, by: &str) -> String {
+    format!(
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM {due} LIMIT {}) AS counted), (SELECT min({by}) FROM {due})",
+        QueueState::COUNTED
+    )
 }
 
 fn state(row: &mut dyn Fetch) -> Result<QueueState, Failure> {

@@ -3,6 +3,7 @@
 
 mod claim;
 mod enqueue;
+mod mails;
 mod record;
 
 pub(crate) use claim::claim;
@@ -93,10 +94,13 @@ pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, S
 /// How the queue does.
 pub(crate) fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
-    let corrupt = |reason| StorageError::Corrupt { table: JOB_TABLE.name, column: "due_at", reason };
-    let state = db.first(Sql::new(STATE).bind(now).bind(most), |row: &mut dyn Fetch| {
-        let due = row.int().map_err(corrupt)?.unwrap_or_default();
-        Ok(QueueState { due: due.unsigned_abs(), oldest_due_at: row.time().map_err(corrupt)? })
-    })?;
+    let state = db.first(Sql::new(STATE).bind(now).bind(most), |row| queue_state(row, JOB_TABLE.name))?;
     Ok(state.unwrap_or_default())
+}
+
+/// Reads how a queue does, whose table is this one.
+fn queue_state(row: &mut dyn Fetch, table: &'static str) -> Result<QueueState, StorageError> {
+    let corrupt = |reason| StorageError::Corrupt { table, column: "due_at", reason };
+    let due = row.int().map_err(corrupt)?.unwrap_or_default();
+    Ok(QueueState { due: due.unsigned_abs(), oldest_due_at: row.time().map_err(corrupt)? })
 }

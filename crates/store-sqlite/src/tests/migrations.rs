@@ -139,7 +139,7 @@ fn both_stores_have_the_same_indexes() {
 #[test]
 fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
     /// What is looked up before the tenant is known, or across all of them by a sweep.
-    const WITHOUT: [&str; 12] = [
+    const WITHOUT: [&str; 13] = [
         "api_keys_by_hash",
         "api_keys_by_id",
         "api_keys_by_previous_hash",
@@ -147,6 +147,7 @@ fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
         "deliveries_by_time",
         "delivery_jobs_by_due_time",
         "events_by_created_at",
+        "invitations_by_mail_due",
         "invitations_by_token",
         "notifications_by_age",
         "notifications_by_reading",

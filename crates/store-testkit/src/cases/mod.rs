@@ -15,6 +15,7 @@ mod itself;
 mod keys;
 mod lists;
 mod log;
+mod mails;
 mod objectives;
 mod pages;
 mod population;
@@ -67,6 +68,7 @@ pub(crate) fn all() -> Vec<Case> {
         health::cases(),
         webhooks::cases(),
         log::cases(),
+        mails::cases(),
         redelivery::cases(),
         sooner::cases(),
         summaries::cases(),

@@ -7,6 +7,7 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Subscribers, Subscription};
 use candor_port_storage::Versioned;
+use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{
     Again, AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, Resend, Webhooks, WorkerId,
 };
@@ -64,5 +65,18 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
     }
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
         self.through(FaultyCall::Upkeep, self.store.keep_log(now, before, most)).await
+    }
+}
+
+#[async_trait]
+impl<S: Storage + ?Sized> MailQueue for Faulty<S> {
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+        self.through(FaultyCall::Claim, self.store.claim_mails(lease, now, most)).await
+    }
+    async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
+        self.through(FaultyCall::Record, self.store.record_mails(worker, results)).await
+    }
+    async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        self.through(FaultyCall::Upkeep, self.store.mail_queue_state(now)).await
     }
 }

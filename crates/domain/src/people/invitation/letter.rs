@@ -1,0 +1,107 @@
+//! What the mail with an invitation says.
+
+use crate::text::one_line;
+use crate::time::Timestamp;
+
+/// A mail in words: once as plain text and once as HTML, which say the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// What it is about, in one line.
+    pub subject: String,
+    /// As plain text.
+    pub text: String,
+    /// As HTML.
+    pub html: String,
+}
+
+impl Letter {
+    /// Invites somebody of this name to an organization of this one, until a time.
+    ///
+    /// ```
+    /// use candor_domain::people::invitation::Letter;
+    /// use candor_domain::time::Timestamp;
+    ///
+    /// let letter = Letter::inviting("Ada", "Bell & Sons", "https://candor.example/accept?token=x", Timestamp::from_millis(0));
+    /// assert_eq!(letter.subject, "Bell & Sons invites you");
+    /// assert!(letter.text.contains("https://candor.example/accept?token=x"));
+    /// assert!(letter.html.contains("Bell &amp; Sons"));
+    /// ```
+    #[must_use]
+    pub fn inviting(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
+        let (first_name, organization) = (one_line(first_name), one_line(organization));
+        let until = until(expires_at);
+        let subject = format!("{organization} invites you");
+        let text = format!(
+            "Hello {first_name},\n\n\
+             {organization} invites you to join it in Candor. To accept, open this link:\n\n\
+             {link}\n\n\
+             It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.\n"
+        );
+        let (name, of, to) = (escaped(&first_name), escaped(&organization), escaped(link));
+        let html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{of} invites you</title></head>\n<body>\n\
+             <p>Hello {name},</p>\n\
+             <p>{of} invites you to join it in Candor.</p>\n\
+             <p><a href=\"{to}\">Accept the invitation</a></p>\n\
+             <p>If the link does not open, copy this address into a browser:<br>{to}</p>\n\
+             <p>It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.</p>\n\
+             </body>\n</html>\n"
+        );
+        Self { subject, text, html }
+    }
+}
+
+/// The last minute, in figures that are read alike everywhere.
+fn until(expires_at: Timestamp) -> String {
+    let text = expires_at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        (None, _) | (_, None) => text,
+    }
+}
+
+/// A text between tags or within a quoted attribute.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parts_name_the_organization_the_link_and_the_end() {
+        let end = Timestamp::from_millis(1_772_442_000_000);
+        let it = Letter::inviting("Ada", "Northwind", "https://x.example/a?token=T", end);
+        for part in [&it.text, &it.html] {
+            for wanted in ["Ada", "Northwind", "https://x.example/a?token=T", "2026-03-02 09:00 UTC"] {
+                assert!(part.contains(wanted), "{wanted} is not in {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_people_call_themselves_stays_text() {
+        let it = Letter::inviting("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x@example.com", "https://x.example/'", it_ends());
+        assert_eq!(it.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
+        for wanted in ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc", "https://x.example/&#39;"] {
+            assert!(it.html.contains(wanted), "{wanted} is not in {}", it.html);
+        }
+        assert!(!it.html.contains("<b>"), "{}", it.html);
+    }
+
+    fn it_ends() -> Timestamp {
+        Timestamp::from_millis(0)
+    }
+}

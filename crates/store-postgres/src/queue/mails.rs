@@ -1,0 +1,108 @@
+//! The queue of mails with invitations, in the rows of the invitations.
+
+use async_trait::async_trait;
+use candor_domain::id::Id;
+use candor_domain::people::Invitation;
+use candor_domain::time::Timestamp;
+use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
+use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
+use candor_port_storage::queue::{Lease, QueueState, WorkerId};
+use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::{AnyRow, Row};
+
+use super::planner_settings::{leasing, steered};
+use super::{state, state_of};
+use crate::PostgresStore;
+use crate::failure::Failure;
+use crate::select::{int, owner};
+use crate::sql::Sql;
+
+#[async_trait]
+impl MailQueue for PostgresStore {
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+        self.in_turn(leasing(claim(lease, now, most)), key).await
+    }
+
+    async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
+        let sql = record(worker, &results).map_err(StorageError::from)?;
+        let held = self.in_turn(steered(vec![sql]), int).await?;
+        let places = (0..).zip(&results).filter(|(place, _)| !held.contains(place));
+        Ok(places.map(|(_, (key, _))| *key).collect())
+    }
+
+    async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        let mut sql = Sql::default();
+        let now = sql.bind(Cell::Time(now));
+        sql.push(&state_of(&due(&now), "mail_due_at"));
+        Ok(self.send(steered(vec![sql]), state).await?.into_iter().next().unwrap_or_default())
+    }
+}
+
+/// What is due and nobody's, as the end of a statement.
+fn due(now: &str) -> String {
+    format!("invitations WHERE mail_due_at <= {now} AND (mail_leased_until IS NULL OR mail_leased_until <= {now})")
+}
+
+/// Whoever claims locks what nobody else is just claiming or changing.
+fn claim(lease: Lease, now: Timestamp, most: u16) -> Sql {
+    let mut sql = Sql::default();
+    let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
+    let most = sql.bind(Cell::Int(i64::from(most)));
+    sql.push(&format!(
+        "WITH found AS MATERIALIZED (SELECT ctid AS place, mail_due_at FROM {} ORDER BY mail_due_at LIMIT {most} \
+         FOR UPDATE SKIP LOCKED), leased AS (UPDATE invitations AS i SET mail_worker = {worker}, \
+         mail_leased_until = {until} FROM found AS f WHERE i.ctid = f.place RETURNING i.tenant_id, i.id, f.mail_due_at) \
+         SELECT tenant_id, id FROM leased ORDER BY mail_due_at",
+        due(&now)
+    ));
+    sql
+}
+
+fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
+    Ok((owner(row)?, Id::from_bytes(crate::select::id(row)?)))
+}
+
+/// Changes the rows that the worker still has, and lets them and those that are released go. Its answer has the places
+/// of the results that hold.
+fn record(worker: WorkerId, results: &[(MailKey, MailResult)]) -> Result<Sql, Unwritable> {
+    let (mut changed, mut released) = (vec![], vec![]);
+    for (place, ((tenant, id), result)) in (0..).zip(results) {
+        match result {
+            MailResult::Changed(it) => {
+                let row = AnyRow::of(&Row::seen(it.value.clone(), it.version));
+                changed.push((place, *tenant, it.version, row.cells()?.to_vec()));
+            }
+            MailResult::Released => released.push((place, *tenant, *id)),
+        }
+    }
+    let mut sql = Sql::default();
+    let worker = sql.id(worker.0);
+    let mut arrays = vec![
+        sql.many(Type::Int, changed.iter().map(|(place, ..)| Cell::Int(*place))),
+        sql.ids(changed.iter().map(|(_, tenant, ..)| tenant.to_bytes())),
+        sql.many(Type::Int, changed.iter().map(|(_, _, seen, _)| Cell::Int(seen.0))),
+    ];
+    let columns: Vec<&Column> = Invitation::TABLE.columns.iter().collect();
+    for (at, column) in columns.iter().enumerate() {
+        let cells = changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+        arrays.push(sql.many(column.kind, cells));
+    }
+    let names = columns.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+    let sets = columns.iter().skip(1).map(|it| format!("{0} = u.{0}", it.name)).collect::<Vec<_>>().join(", ");
+    let free = [
+        sql.many(Type::Int, released.iter().map(|(place, ..)| Cell::Int(*place))),
+        sql.ids(released.iter().map(|(_, tenant, _)| tenant.to_bytes())),
+        sql.ids(released.iter().map(|(.., id)| id.to_bytes())),
+    ];
+    sql.push(&format!(
+        "WITH changed AS (UPDATE invitations AS i SET {sets}, version = u.seen + 1, mail_worker = NULL, \
+         mail_leased_until = NULL FROM UNNEST({}) AS u (place, tenant_id, seen, {names}) WHERE i.tenant_id = u.tenant_id \
+         AND i.id = u.id AND i.version = u.seen AND i.mail_worker = {worker} RETURNING u.place), \
+         released AS (UPDATE invitations AS i SET mail_worker = NULL, mail_leased_until = NULL \
+         FROM UNNEST({}) AS u (place, tenant_id, id) WHERE i.tenant_id = u.tenant_id AND i.id = u.id \
+         AND i.mail_worker = {worker} RETURNING u.place) SELECT place FROM changed UNION ALL SELECT place FROM released",
+        arrays.join(", "),
+        free.join(", "),
+    ));
+    Ok(sql)
+}

@@ -1,0 +1,94 @@
+//! The queue of mails with invitations, in the rows of the invitations.
+
+use async_trait::async_trait;
+
+use candor_domain::people::Invitation;
+use candor_domain::time::Timestamp;
+use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
+use candor_port_storage::queue::{Lease, QueueState, WorkerId};
+use candor_port_storage::store::Read;
+use candor_port_storage::{AnyRow, CommitError, Row, StorageError};
+
+use super::FEW;
+use crate::SqliteStore;
+use crate::connection::writer;
+use crate::sql::{Db, Sql, Value, failed};
+use crate::table::{self, tenant_of};
+
+const DUE: &str = "invitations WHERE mail_due_at <= ?1 AND (mail_leased_until IS NULL OR mail_leased_until <= ?1)";
+
+const LEASE: &str = "UPDATE invitations SET mail_worker = ?, mail_leased_until = ? WHERE tenant_id = ? AND id = ?";
+
+const LET_GO: &str = "UPDATE invitations SET mail_worker = NULL, mail_leased_until = NULL \
+    WHERE tenant_id = ?1 AND id = ?2 AND mail_worker = ?3 AND (?4 IS NULL OR version = ?4)";
+
+#[async_trait]
+impl MailQueue for SqliteStore {
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+        writer::ask(&self.tasks, move |db| claim(db, lease, now, most)).await
+    }
+
+    async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
+        let is_long = results.len() > FEW;
+        writer::ask_for(&self.tasks, is_long, move |db| record(db, worker, results)).await
+    }
+
+    async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        self.read(move |db| state(db, now)).await
+    }
+}
+
+fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
+    let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
+    let key = |row: &mut dyn Fetch| {
+        Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?))
+    };
+    let keys: Vec<MailKey> = db.rows(due.bind(now).bind(i64::from(most)), key)?;
+    for (tenant, id) in &keys {
+        let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
+        db.execute(&sql).map_err(|it| failed(&it))?;
+    }
+    Ok(keys)
+}
+
+fn record(
+    db: &mut Db,
+    worker: WorkerId,
+    results: Vec<(MailKey, MailResult)>,
+) -> Result<Vec<MailKey>, StorageError> {
+    let mut lost = vec![];
+    for (key, result) in results {
+        if !hold(db, worker, key, result)? {
+            lost.push(key);
+        }
+    }
+    Ok(lost)
+}
+
+/// Records one result; says whether the worker still had the mail.
+fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
+    let row = match result {
+        MailResult::Changed(it) => Some(Row::seen(it.value, it.version)),
+        MailResult::Released => None,
+    };
+    let seen = row.as_ref().and_then(|it| it.seen).map(|it| it.0);
+    let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(seen.map_or(Value::Null, Value::from));
+    let held = db.execute(&sql).map_err(|it| failed(&it))? > 0;
+    if let (true, Some(row)) = (held, row) {
+        table::write(db, tenant, &AnyRow::of(&row)).map_err(|it| match it {
+            CommitError::Storage(error) => error,
+            other => StorageError::Failed(other.to_string()),
+        })?;
+    }
+    Ok(held)
+}
+
+fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
+    let text = format!(
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM {DUE} LIMIT ?2)), (SELECT min(mail_due_at) FROM {DUE})"
+    );
+    let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
+    db.first(Sql::new(text).bind(now).bind(most), |row| super::queue_state(row, Invitation::TABLE.name))
+        .map(Option::unwrap_or_default)
+}

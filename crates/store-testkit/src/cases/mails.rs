@@ -1,0 +1,260 @@
+//! The queue of mails: what is due goes to one worker, and what became of it holds while nothing came first.
+
+use std::collections::BTreeSet;
+
+use candor_domain::people::Invitation;
+use candor_domain::people::invitation::{MailFailure, MailStatus};
+use candor_domain::time::Timestamp;
+use candor_port_storage::mail_queue::{MailKey, MailResult};
+use candor_port_storage::queue::{Lease, QueueState};
+use candor_port_storage::{CommitError, Row, StorageExt, Versioned, Write};
+
+use super::queue::just_before;
+use crate::Case;
+use crate::worker::{END, LEASE_SECONDS, Worker};
+use crate::world::{World, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(a_mail_is_queued_with_its_invitation_or_not_at_all),
+        Case::new(the_longest_due_mails_come_first_whoever_they_are_for),
+        Case::new(a_claimed_mail_is_nobody_elses_until_the_lease_ends),
+        Case::new(workers_at_once_never_get_the_same_mail),
+        Case::new(a_sent_mail_is_not_due_and_its_token_is_gone),
+        Case::new(a_mail_that_failed_is_due_again_at_its_time),
+        Case::new(a_result_holds_only_while_the_lease_does),
+        Case::new(a_result_holds_only_while_the_invitation_is_what_it_was),
+        Case::new(what_is_released_is_as_due_as_it_was),
+        Case::new(what_is_not_wanted_any_more_is_not_due),
+        Case::new(results_of_many_tenants_are_recorded_together),
+    ]
+}
+
+impl World {
+    /// An invitation of somebody new, whose mail is due now.
+    async fn invited(&self) -> Invitation {
+        let person = self.hired().await;
+        let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec());
+        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
+        it
+    }
+
+    async fn invitation(&self, key: MailKey) -> Versioned<Invitation> {
+        self.store.row::<Invitation>(key.0, key.1).await.expect("an answer").expect("an invitation")
+    }
+
+    const fn mail(&self, of: &Invitation) -> MailKey {
+        (self.tenant, of.id)
+    }
+
+    /// What is recorded of an attempt.
+    async fn attempted(&self, key: MailKey, outcome: Result<(), MailFailure>, at: Timestamp) -> MailResult {
+        let Versioned { value, version } = self.invitation(key).await;
+        MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(outcome, at), version }))
+    }
+}
+
+impl Worker {
+    async fn mails(&self, world: &World, now: Timestamp, most: u16) -> Vec<MailKey> {
+        world.store.claim_mails(self.lease(now), now, most).await.expect("an answer")
+    }
+
+    /// Records results; answers those that were lost.
+    async fn records_mails(&self, world: &World, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
+        world.store.record_mails(self.id, results).await.expect("recorded")
+    }
+}
+
+async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {
+    let person = world.hired().await;
+    let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3]);
+    let new = || Write::put(&Row::new(it.clone()));
+    let refused = world.commit(world.make.change(vec![new(), new()])).await;
+    assert!(matches!(refused, Err(CommitError::Taken(_))), "{refused:?}");
+    assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
+    world.save(vec![new()]).await;
+    assert_eq!(world.invitation(world.mail(&it)).await.value, it);
+    let one = world.make.invitation(person.id);
+    world.save(vec![Write::put(&Row::new(one))]).await;
+    assert_eq!(Worker::new(&world).mails(&world, END, 9).await, [world.mail(&it)], "the other has no mail");
+}
+
+async fn the_longest_due_mails_come_first_whoever_they_are_for(world: World) {
+    let worlds = [world.clone(), world.elsewhere()];
+    let mut mails = vec![];
+    for number in 0..20 {
+        let whose = &worlds[number % 2];
+        mails.push(whose.mail(&whose.invited().await));
+    }
+    let (worker, now) = (Worker::new(&world), world.now());
+    let mut found = vec![];
+    for most in [1, 0, 5, 40, 3] {
+        let some = worker.mails(&world, now, most).await;
+        assert!(some.len() <= usize::from(most));
+        found.extend(some);
+    }
+    assert_eq!(found, mails);
+}
+
+async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: World) {
+    let mail = world.mail(&world.invited().await);
+    let mut now = world.now();
+    assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
+    for _ in 0..3 {
+        let (one, other) = (Worker::new(&world), Worker::new(&world));
+        assert_eq!(one.mails(&world, now, 9).await, [mail]);
+        let until = now.plus_seconds(LEASE_SECONDS);
+        for worker in [&one, &other] {
+            assert_eq!(worker.mails(&world, just_before(until), 9).await, []);
+        }
+        now = until;
+    }
+}
+
+async fn workers_at_once_never_get_the_same_mail(world: World) {
+    const MAILS: usize = 60;
+    for _ in 0..MAILS {
+        world.invited().await;
+    }
+    let now = world.now();
+    let all = |world: World| async move {
+        let (worker, mut found) = (Worker::new(&world), vec![]);
+        let mut fruitless = 0;
+        while fruitless < 3 {
+            let some = worker.mails(&world, now, 4).await;
+            fruitless = if some.is_empty() { fruitless + 1 } else { 0 };
+            found.extend(some);
+        }
+        found
+    };
+    let found: Vec<MailKey> = at_once((0..6).map(|_| all(world.clone()))).await.into_iter().flatten().collect();
+    let distinct: BTreeSet<_> = found.iter().map(|(_, id)| *id).collect();
+    assert_eq!((found.len(), distinct.len()), (MAILS, MAILS));
+}
+
+async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: World) {
+    let mail = world.mail(&world.invited().await);
+    let (worker, now) = (Worker::new(&world), world.now());
+    assert_eq!(worker.mails(&world, now, 9).await, [mail]);
+    let before = world.invitation(mail).await;
+    let sent = world.attempted(mail, Ok(()), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
+    let after = world.invitation(mail).await;
+    assert_eq!(after.version, before.version.next());
+    let state = after.value.mail.clone().unwrap();
+    assert_eq!((state.status, state.sealed_token, state.due_at), (MailStatus::Sent, None, None));
+    assert_eq!(after.value.token_hash, before.value.token_hash);
+    assert_eq!(worker.mails(&world, END, 9).await, []);
+}
+
+async fn a_mail_that_failed_is_due_again_at_its_time(world: World) {
+    let mail = world.mail(&world.invited().await);
+    let (worker, now) = (Worker::new(&world), world.now());
+    assert_eq!(worker.mails(&world, now, 9).await, [mail]);
+    let failed = world.attempted(mail, Err(MailFailure::Deferred), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, failed)]).await, []);
+    let state = world.invitation(mail).await.value.mail.unwrap();
+    assert_eq!((state.attempts, state.failure), (1, Some(MailFailure::Deferred)));
+    let due_at = state.due_at.unwrap();
+    assert!(due_at > now, "{due_at}");
+    assert_eq!(worker.mails(&world, just_before(due_at), 9).await, []);
+    let counted = |due, oldest_due_at| QueueState { due, oldest_due_at };
+    assert_eq!(world.store.mail_queue_state(just_before(due_at)).await.unwrap(), counted(0, None));
+    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(1, Some(due_at)));
+    assert_eq!(worker.mails(&world, due_at, 9).await, [mail]);
+    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(0, None), "it is leased");
+}
+
+async fn a_result_holds_only_while_the_lease_does(world: World) {
+    let mail = world.mail(&world.invited().await);
+    let (one, other, now) = (Worker::new(&world), Worker::new(&world), world.now());
+    assert_eq!(one.mails(&world, now, 9).await, [mail]);
+    let before = world.invitation(mail).await;
+    let late = now.plus_seconds(LEASE_SECONDS);
+    assert_eq!(other.mails(&world, late, 9).await, [mail]);
+    for result in [world.attempted(mail, Ok(()), now).await, MailResult::Released] {
+        assert_eq!(one.records_mails(&world, vec![(mail, result)]).await, [mail]);
+    }
+    assert_eq!(world.invitation(mail).await, before);
+    assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other one still has it");
+    let sent = world.attempted(mail, Ok(()), late).await;
+    assert_eq!(other.records_mails(&world, vec![(mail, sent.clone())]).await, []);
+    assert_eq!(other.records_mails(&world, vec![(mail, sent)]).await, [mail], "it is recorded once");
+}
+
+async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: World) {
+    let mail = world.mail(&world.invited().await);
+    let (worker, now) = (Worker::new(&world), world.now());
+    assert_eq!(worker.mails(&world, now, 9).await, [mail]);
+    let sent = world.attempted(mail, Ok(()), now).await;
+    let seen = world.invitation(mail).await;
+    world.save(vec![Write::put(&Row::seen(seen.value.revoke(now), seen.version))]).await;
+    let revoked = world.invitation(mail).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, [mail]);
+    assert_eq!(world.invitation(mail).await, revoked);
+    // The worker decides anew on what is there now.
+    let sent = world.attempted(mail, Ok(()), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
+    let after = world.invitation(mail).await.value;
+    assert_eq!((after.revoked_at, after.mail.unwrap().status), (Some(now), MailStatus::Sent));
+}
+
+async fn what_is_released_is_as_due_as_it_was(world: World) {
+    let (first, then) = (world.invited().await, world.invited().await);
+    let (first, then) = (world.mail(&first), world.mail(&then));
+    let (worker, now) = (Worker::new(&world), world.now());
+    assert_eq!(worker.mails(&world, now, 9).await, [first, then]);
+    let before = world.invitation(first).await;
+    assert_eq!(worker.records_mails(&world, vec![(first, MailResult::Released)]).await, []);
+    assert_eq!(world.invitation(first).await, before, "nothing has become of it");
+    assert_eq!(Worker::new(&world).mails(&world, now, 9).await, [first]);
+}
+
+async fn what_is_not_wanted_any_more_is_not_due(world: World) {
+    let (one, other) = (world.invited().await, world.invited().await);
+    let at = world.now();
+    for after in [one.revoke(at), other.accept(at).unwrap()] {
+        let seen = world.invitation((world.tenant, after.id)).await;
+        world.save(vec![Write::put(&Row::seen(after, seen.version))]).await;
+    }
+    assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
+    assert_eq!(world.store.mail_queue_state(END).await.unwrap(), QueueState::default());
+}
+
+async fn results_of_many_tenants_are_recorded_together(world: World) {
+    let worlds: Vec<_> = (0..5).map(|_| world.elsewhere()).collect();
+    for _ in 0..8 {
+        for whose in &worlds {
+            whose.invited().await;
+        }
+    }
+    let (worker, now) = (Worker::new(&world), world.now());
+    let lease = Lease { worker: worker.id, until: now.plus_seconds(LEASE_SECONDS) };
+    let mails = world.store.claim_mails(lease, now, 100).await.unwrap();
+    assert_eq!(mails.len(), 40);
+    let (mut results, mut wanted, mut released) = (vec![], vec![], vec![]);
+    for (number, key) in mails.iter().enumerate() {
+        let outcome = match number % 4 {
+            0 => Ok(()),
+            1 => Err(MailFailure::Refused),
+            2 => Err(MailFailure::Timeout),
+            _ => {
+                released.push(*key);
+                results.push((*key, MailResult::Released));
+                continue;
+            }
+        };
+        let result = world.attempted(*key, outcome, now).await;
+        if let MailResult::Changed(it) = &result {
+            wanted.push((*key, it.value.clone()));
+        }
+        results.push((*key, result));
+    }
+    let stranger = (world.tenant, world.make.id());
+    results.push((stranger, MailResult::Released));
+    assert_eq!(worker.records_mails(&world, results).await, [stranger]);
+    for (key, value) in wanted {
+        assert_eq!(world.invitation(key).await.value, value);
+    }
+    assert_eq!(Worker::new(&world).mails(&world, now, 100).await, released);
+}
