@@ -162,6 +162,7 @@ impl Parts {
             public_url,
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
+            sends_mail: false,
         };
         Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
     }

@@ -1,14 +1,16 @@
-//! What the outside world is told through: one attempt to deliver a webhook, as a port.
+//! What the outside world is told through: one attempt to deliver a webhook, or to send a mail, as ports.
 //!
-//! Whoever implements [`WebhookTransport`] owns sockets, names and addresses; whoever calls it owns queue, signature and
-//! schedule. An attempt never fails as a call: whatever goes wrong is how the attempt ended.
+//! Whoever implements [`WebhookTransport`] or [`MailTransport`] owns sockets, names and addresses; whoever calls it owns
+//! queue, words, signature and schedule. An attempt never fails as a call: whatever goes wrong is how the attempt ended.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 
+pub use candor_domain::people::invitation::MailFailure;
 pub use candor_domain::webhook::{AttemptOutcome, FailureReason};
 
 /// One POST to a receiver.
@@ -43,4 +45,36 @@ pub trait WebhookTransport: Send + Sync {
 
     /// Makes one attempt. It ends by its deadline, whatever the receiver does.
     async fn send(&self, request: WebhookRequest) -> Attempt;
+}
+
+/// One mail to one address. It holds secrets, and so it is never printed.
+#[derive(Clone)]
+pub struct Mail {
+    /// What tells it from every other mail: the same for each attempt to send it, so that a mail server can know it again.
+    pub id: String,
+    /// The address.
+    pub to: String,
+    /// What it is about, in one line.
+    pub subject: String,
+    /// What it says, as plain text …
+    pub text: String,
+    /// … and as HTML.
+    pub html: String,
+    /// When it was written.
+    pub date: Timestamp,
+    /// How long everything together may take.
+    pub deadline: Duration,
+}
+
+/// Sends mails.
+#[async_trait]
+pub trait MailTransport: Send + Sync {
+    /// Hands a mail to a mail server, which takes it or says why not. It ends by its deadline, whatever the server does.
+    ///
+    /// # Errors
+    /// Why it was not taken.
+    async fn send(&self, mail: Mail) -> Result<(), MailFailure>;
+
+    /// Nothing is to be sent for a while: connections are closed.
+    async fn rest(&self);
 }

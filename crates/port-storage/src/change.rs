@@ -135,6 +135,12 @@ impl Write {
         Self::Put(AnyRow::of(row))
     }
 
+    /// Whether it writes such an aggregate.
+    #[must_use]
+    pub fn is_of<T: Stored>(&self) -> bool {
+        matches!(self, Self::Put(row) if row.id_of::<T>().is_some())
+    }
+
     /// A person, and the change of their reporting line if there is one.
     #[must_use]
     pub fn employee(row: &Row<Employee>, lines: Option<Lines>) -> Self {

@@ -6,6 +6,7 @@ use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::{Employee, Invitation, Status, invitation};
+use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::reply::Reply;
 use crate::shell::{ChangePlan, or_not_found, render};
-use crate::{Call, Error, Shell};
+use crate::{Call, Error, Shell, mail};
 
 /// How often accepting is tried when another change comes first.
 const ATTEMPTS: usize = 3;
@@ -34,6 +35,30 @@ struct Accepted {
     status: Status,
 }
 
+/// A new invitation of a person, with its token. Where it goes out by mail, that is queued with it.
+///
+/// # Errors
+/// Not pending; see [`Error`].
+pub(crate) fn made(
+    shell: &Shell,
+    tenant: Tenant,
+    person: &Employee,
+    (made_at, at): (Timestamp, Timestamp),
+) -> Result<(Invitation, Secret), Error> {
+    let token = invitation::token(random32(&*shell.ids)?);
+    let new = Invitation::new(shell.id(made_at), person, &token, at)?;
+    if !shell.settings.sends_mail || !invitation::is_mailed(tenant) {
+        return Ok((new, token));
+    }
+    let sealed = mail::seal(&shell.vault, &*shell.ids, (tenant, new.id), &token)?;
+    Ok((new.by_mail(sealed), token))
+}
+
+/// The link of an invitation.
+pub(crate) fn accept_url(shell: &Shell, token: &Secret) -> String {
+    format!("{}/v1/invitations/accept?token={}", shell.settings.public_url, token.reveal())
+}
+
 /// `GET /employees/{id}/invitation`: the person's newest.
 ///
 /// # Errors
@@ -51,7 +76,7 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
 
 /// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
 ///
-/// Without mail, an admin-level key gets the link to pass on.
+/// Where no mail goes out, an admin-level key gets the link to pass on.
 ///
 /// # Errors
 /// Not found, not pending; see [`Error`].
@@ -64,13 +89,12 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
         )?;
         let person = or_not_found(person)?;
         call.check(person.version)?;
-        let token = invitation::token(random32(&*shell.ids)?);
         // The newest is the one that counts, also where two are sent within a millisecond.
         let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
-        let new = Invitation::new(shell.id(at), &person.value, &token, sent_at)?;
-        let link = || format!("{}/v1/invitations/accept?token={}", shell.settings.public_url, token.reveal());
-        let sent =
-            Sent { invitation: new.view(person.value.status, at), accept_url: call.caller.is_admin().then(link) };
+        let (new, token) = made(shell, tenant, &person.value, (at, sent_at))?;
+        let is_passed_on = new.mail.is_none() && call.caller.is_admin();
+        let accept_url = is_passed_on.then(|| accept_url(shell, &token));
+        let sent = Sent { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
         let mut change = ChangeSet::new(call.audit(shell.id(at), draft, at));
         let revoked = before.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));

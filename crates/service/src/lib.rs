@@ -21,6 +21,7 @@ pub mod keys;
 pub mod library;
 pub mod limits;
 pub mod list;
+pub mod mail;
 pub mod master_key;
 pub mod notifications;
 pub mod objective_autostart;

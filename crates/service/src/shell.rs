@@ -12,6 +12,7 @@ use candor_domain::event::Event;
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::notification::UNREAD_DAYS;
+use candor_domain::people::Invitation;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
@@ -19,7 +20,7 @@ use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredAnswer, Version, Write};
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Notify};
 use tracing::Instrument;
 
 use crate::auth::Authenticator;
@@ -43,6 +44,8 @@ pub struct ShellSettings {
     pub max_subscriptions: u32,
     /// How long a notification is kept that nobody has read; no other is kept for longer.
     pub notification_retention: Duration,
+    /// Whether there is a mail server that invitations go out by.
+    pub sends_mail: bool,
 }
 
 /// How long a notification is kept unless the operator says otherwise.
@@ -52,7 +55,12 @@ impl ShellSettings {
     /// The usual ones, with this base of links.
     #[must_use]
     pub const fn at(public_url: String) -> Self {
-        Self { public_url, max_subscriptions: MAX_SUBSCRIPTIONS, notification_retention: NOTIFICATION_RETENTION }
+        Self {
+            public_url,
+            max_subscriptions: MAX_SUBSCRIPTIONS,
+            notification_retention: NOTIFICATION_RETENTION,
+            sends_mail: false,
+        }
     }
 }
 
@@ -76,6 +84,8 @@ pub struct Shell {
     pub settings: ShellSettings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
+    /// Told when a mail may be due.
+    pub(crate) mail_queued: Notify,
     /// What was seen of the clocks that retention goes by.
     pub(crate) clocks: Clocks,
     move_locks: StripedLocks,
@@ -124,6 +134,7 @@ impl Shell {
             limits,
             settings,
             deliveries,
+            mail_queued: Notify::new(),
             clocks,
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),
@@ -185,6 +196,7 @@ impl Shell {
     /// Those of the store.
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
         let hand_over = HandOver::prepare(&self.deliveries, tenant, &mut change);
+        let invites = change.writes.iter().any(Write::is_of::<Invitation>);
         let (rows, events) = (change.writes.len(), change.events.len());
         let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
         let committed = self.store.commit(tenant, change).instrument(span).await;
@@ -195,6 +207,9 @@ impl Shell {
         }
         if let Some(hand_over) = hand_over {
             hand_over.complete(committed.as_ref().ok());
+        }
+        if invites {
+            self.mail_queued.notify_one();
         }
         committed.map(drop)
     }

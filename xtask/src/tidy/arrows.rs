@@ -73,13 +73,18 @@ fn service() -> Vec<Row> {
             &["actix-web", "diesel", "aws-lc-rs", "openssl"],
         ),
         Row::new(
+            "candor-mail",
+            &[DOMAIN, &["candor-port-events"]],
+            &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
+        ),
+        Row::new(
             "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &["candor-service", "candor-http", "candor-webhooks"]],
+            &[DOMAIN, &PORTS, &STORES, &["candor-service", "candor-http", "candor-webhooks", "candor-mail"]],
             &["aws-lc-rs"],
         ),
         Row::new(
             "candor-e2e",
-            &[DOMAIN, &PORTS, &STORES, &FOR_TESTS, &["candor-service", "candor-http", "candor-webhooks", "candor-app"]],
+            &[DOMAIN, &PORTS, &STORES, &FOR_TESTS, &["candor-service", "candor-http", "candor-webhooks", "candor-mail", "candor-app"]],
             &[],
         ),
     ]

@@ -6,6 +6,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Status};
+use crate::access::{Environment, Tenant};
 use crate::fields::{Fields, Word, as_word};
 use crate::id::{EmployeeId, InvitationId};
 use crate::json::Object;
@@ -105,6 +106,15 @@ pub struct View {
     expires_at: Timestamp,
     accepted_at: Option<Timestamp>,
     mail: Option<MailView>,
+}
+
+/// Whether invitations go out by mail where a server is set: those of test data never do (decision B6).
+#[must_use]
+pub const fn is_mailed(tenant: Tenant) -> bool {
+    match tenant.environment {
+        Environment::Live => true,
+        Environment::Test => false,
+    }
 }
 
 /// Makes a token of 256 random bits.

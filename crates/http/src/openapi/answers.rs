@@ -75,6 +75,7 @@ pub(super) fn schemas() -> Vec<Member> {
         ("TestDataReset", people::test_data_reset()),
         ("Invitation", people::invitation(false)),
         ("InvitationSent", people::invitation(true)),
+        ("InvitationMail", people::invitation_mail()),
         ("InvitationAccepted", people::invitation_accepted()),
         ("EventFeed", history::feed()),
         ("FieldChange", history::change()),

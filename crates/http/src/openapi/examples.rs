@@ -115,7 +115,12 @@ fn connector() -> Value {
 
 fn invitation() -> Value {
     json!({"id": "inv_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE, "status": "pending", "created_at": AT,
-           "expires_at": "2026-03-16T09:00:00.000Z", "accepted_at": null})
+           "expires_at": "2026-03-16T09:00:00.000Z", "accepted_at": null, "mail": invitation_mail()})
+}
+
+fn invitation_mail() -> Value {
+    json!({"status": "queued", "attempts": 1, "last_attempt_at": AT, "next_attempt_at": "2026-03-02T09:01:00.000Z",
+           "failure": "deferred"})
 }
 
 /// An event, as feeds and deliveries have it.
@@ -159,8 +164,8 @@ fn list(entry: Value) -> Value {
     json!({"data": [entry], "next_cursor": null, "has_more": false})
 }
 
-fn with(mut value: Value, name: &str, member: &str) -> Value {
-    value[name] = json!(member);
+fn with(mut value: Value, name: &str, member: impl Into<Value>) -> Value {
+    value[name] = member.into();
     value
 }
 
@@ -262,8 +267,9 @@ fn answer(schema: &str) -> Value {
         "ConnectorReleased" => json!({"released": 12}),
         "TestDataReset" => json!({"removed": 4812, "complete": true}),
         "Invitation" => invitation(),
+        "InvitationMail" => invitation_mail(),
         "InvitationSent" => {
-            with(invitation(), "accept_url", "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c")
+            with(with(invitation(), "mail", Value::Null), "accept_url", "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c")
         }
         "InvitationAccepted" => {
             json!({"employee_id": EMPLOYEE, "organization_id": ORGANIZATION, "status": "active"})

@@ -177,7 +177,8 @@ fn people(operation: &str) -> Option<&'static str> {
         }
         "getInvitation" => "Answers the newest invitation of a person; 404 where there never was one.",
         "inviteEmployee" => {
-            "Sends a new invitation to a person who has not accepted; the token before is good no more."
+            "Sends a new invitation to a person who has not accepted; the token before is good no more. The mail \
+             goes out afterwards, and never fails the request."
         }
         "acceptInvitation" => {
             "Makes the invited person active. A token that is unknown, used, expired or revoked is one \

@@ -18,6 +18,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Review;
 use candor_domain::page::Listed;
 use candor_domain::params::Archived;
+use candor_domain::people::invitation::{MailFailure, MailStatus};
 use candor_domain::people::{self, Connector, Employee, Role, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
 use candor_domain::summary::{self, Summary};
@@ -130,6 +131,8 @@ pub(super) fn schemas() -> Vec<Member> {
         of::<connector::Status>("How a connector does, by what became of what was sent last."),
         of::<connector::SyncStatus>("How much of what was sent was applied."),
         of::<invitation::State>("What became of an invitation."),
+        of::<MailStatus>("What has become of a mail; `canceled` was not wanted any more before it was sent."),
+        of::<MailFailure>("Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows."),
         event_types(),
         topics(),
         of::<ActorKind>("What kind of actor did something."),

@@ -7,16 +7,15 @@ use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::library::Department;
 use candor_domain::people::{
-    Connector, Draft, Employee, Invitation, LineChange, Patch, References, Rehire, ReportingLine, Status, invitation,
+    Connector, Draft, Employee, LineChange, Patch, References, Rehire, ReportingLine, Status,
 };
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_clock::random32;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
 
 use crate::change::Planned;
 use crate::reply::Reply;
-use crate::{Call, Error, Shell};
+use crate::{Call, Error, Shell, invitations};
 
 /// `POST /employees`
 ///
@@ -42,17 +41,13 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let person = &decision.state;
         let lines = person.manager_id.map(|_| Lines { seen: None });
         let requires = person.department_id.map(Require::DepartmentOpen);
-        let invitation = if invited { Some(invitation(shell, person, at)?) } else { None };
+        let invitation =
+            if invited { Some(invitations::made(shell, call.caller.tenant, person, (at, at))?.0) } else { None };
+        let invitation = invitation.map(|it| Write::put(&Row::new(it)));
         let requires = requires.into_iter().chain(on_tree.map(Require::TreeUnchanged));
         Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))
     };
     shell.create(call, "/employees", decide).await
-}
-
-/// The row of a new person's invitation.
-fn invitation(shell: &Shell, person: &Employee, at: Timestamp) -> Result<Write, Error> {
-    let token = invitation::token(random32(&*shell.ids)?);
-    Ok(Write::put(&Row::new(Invitation::new(shell.id(at), person, &token, at)?)))
 }
 
 /// `PATCH /employees/{id}`

@@ -7,7 +7,7 @@ use candor_domain::people::invitation::{MailFailure, MailStatus};
 use candor_domain::time::Timestamp;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, QueueState};
-use candor_port_storage::{CommitError, Row, StorageExt, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Version, Versioned, Write};
 
 use super::queue::just_before;
 use crate::Case;
@@ -69,8 +69,9 @@ async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {
     let person = world.hired().await;
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3]);
     let new = || Write::put(&Row::new(it.clone()));
-    let refused = world.commit(world.make.change(vec![new(), new()])).await;
-    assert!(matches!(refused, Err(CommitError::Taken(_))), "{refused:?}");
+    let requires = vec![Require::EmployeeUnchanged(person.id, Version::FIRST.next())];
+    let refused = world.commit(ChangeSet { requires, ..world.make.change(vec![new()]) }).await;
+    assert!(matches!(refused, Err(CommitError::Broken(_))), "{refused:?}");
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
     world.save(vec![new()]).await;
     assert_eq!(world.invitation(world.mail(&it)).await.value, it);
@@ -97,8 +98,8 @@ async fn the_longest_due_mails_come_first_whoever_they_are_for(world: World) {
 }
 
 async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: World) {
-    let mail = world.mail(&world.invited().await);
-    let mut now = world.now();
+    let invitation = world.invited().await;
+    let (mail, mut now) = (world.mail(&invitation), invitation.created_at);
     assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
     for _ in 0..3 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));

@@ -3,6 +3,7 @@
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, DepartmentKind, EmployeeKind, InvitationKind, OrganizationKind};
 use candor_domain::library::department;
+use candor_domain::people::invitation::{MailFailure, MailStatus};
 use candor_domain::people::{
     EXTERNAL_ID_CHARS, JOB_TITLE_CHARS, MAX_DIRECT_REPORTS, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, NAME_CHARS,
     Role, Status, connector, invitation,
@@ -110,10 +111,28 @@ pub(super) fn invitation(sent: bool) -> Value {
         field("created_at", datetime(), "When it was sent."),
         field("expires_at", datetime(), "When its token ends, 14 days after it was sent."),
         field("accepted_at", nullable(datetime()), "When it was accepted; null where it was not."),
+        field(
+            "mail",
+            nullable(named("InvitationMail")),
+            "What became of the mail with its link; null where none is sent, because no mail server is set or the data is \
+             test data.",
+        ),
     ];
     let link = json!({"type": "string", "format": "uri"});
     let about = "The link that the person follows. Only for admin-level keys, and only where no mail is sent.";
     answer(members, if sent { vec![field("accept_url", link, about)] } else { vec![] })
+}
+
+pub(super) fn invitation_mail() -> Value {
+    let next = "When it is attempted next; null where it is not.";
+    let members = vec![
+        field("status", open(MailStatus::NAME), "Whether it is still to be sent, and otherwise what became of it."),
+        field("attempts", count(0), "How often it was attempted."),
+        field("last_attempt_at", nullable(datetime()), "When it was attempted last; null before that."),
+        field("next_attempt_at", nullable(datetime()), next),
+        field("failure", nullable(open(MailFailure::NAME)), "Why the last attempt failed; null where it did not."),
+    ];
+    answer(members, vec![])
 }
 
 pub(super) fn invitation_accepted() -> Value {

@@ -1,0 +1,147 @@
+//! One connection to the mail server: opened, greeted, kept from being read, logged in; and a mail over it.
+
+use std::error::Error as _;
+use std::io;
+use std::time::Duration;
+
+use candor_port_events::MailFailure;
+use lettre::Address;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
+use tokio::time::timeout;
+
+use crate::message::Prepared;
+use crate::server::{Security, SmtpServer};
+
+/// How long one address of the server may take to answer a connection …
+const CONNECT: Duration = Duration::from_secs(10);
+/// … and the server to let this side in, with TLS and everything.
+const LET_IN: Duration = Duration::from_secs(30);
+
+/// What is needed to be let in.
+pub(crate) struct Door {
+    pub(crate) server: SmtpServer,
+    pub(crate) hello: ClientId,
+    pub(crate) tls: TlsParameters,
+}
+
+/// A connection that mails can go over.
+pub(crate) struct Connection(AsyncSmtpConnection);
+
+impl Door {
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// What keeps mails from this server, each of them.
+    pub(crate) async fn open(&self) -> Result<Connection, MailFailure> {
+        timeout(LET_IN, self.enter()).await.unwrap_or(Err(MailFailure::Connect))
+    }
+
+    async fn enter(&self) -> Result<Connection, MailFailure> {
+        let Self { server, hello, tls } = self;
+        let at_once = (server.security == Security::Tls).then(|| tls.clone());
+        let address = (server.host.as_str(), server.port);
+        let opened = AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), hello, at_once, None).await;
+        let mut connection = opened.map_err(|it| not_let_in(&it))?;
+        if server.security == Security::StartTls {
+            if !connection.can_starttls() {
+                connection.abort().await;
+                return Err(MailFailure::Tls);
+            }
+            connection.starttls(tls.clone(), hello).await.map_err(|it| not_let_in(&it))?;
+        }
+        if let Some((user, password)) = &server.credentials {
+            let credentials = Credentials::new(user.clone(), password.reveal().to_owned());
+            let logged_in = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await;
+            if let Err(error) = logged_in {
+                connection.abort().await;
+                return Err(not_logged_in(&error));
+            }
+        }
+        Ok(Connection(connection))
+    }
+}
+
+impl Connection {
+    /// Hands a mail over. After a reply that refuses it the connection is good for the next one, if the answer says so.
+    ///
+    /// # Errors
+    /// Why it was not taken, and whether the connection can be used on.
+    pub(crate) async fn send(&mut self, mail: &Prepared) -> Result<(), (MailFailure, bool)> {
+        let Err(failure) = self.hand_over(mail).await else { return Ok(()) };
+        // Whatever was begun is forgotten.
+        let goes_on = !matches!(failure, MailFailure::Closed) && self.0.command(Rset).await.is_ok();
+        Err((failure, goes_on))
+    }
+
+    async fn hand_over(&mut self, mail: &Prepared) -> Result<(), MailFailure> {
+        let mut parameters = vec![];
+        if !mail.has_ascii_addresses() {
+            if !self.0.server_info().supports_feature(Extension::SmtpUtfEight) {
+                return Err(MailFailure::Unsendable);
+            }
+            parameters.push(MailParameter::SmtpUtfEight);
+        }
+        let from: Option<Address> = mail.envelope.from().cloned();
+        let begun = self.0.command(Mail::new(from, parameters)).await;
+        begun.map_err(|it| refused(&it, MailFailure::Busy, MailFailure::Sender))?;
+        for to in mail.envelope.to() {
+            let known = self.0.command(Rcpt::new(to.clone(), vec![])).await;
+            known.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+        }
+        let ready = self.0.command(Data).await;
+        ready.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+        let taken = self.0.message(&mail.bytes).await;
+        taken.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+        Ok(())
+    }
+
+    /// Takes leave.
+    pub(crate) async fn close(mut self) {
+        self.0.abort().await;
+    }
+}
+
+/// Why a session did not come about.
+fn not_let_in(error: &Error) -> MailFailure {
+    match error.status() {
+        Some(_) => MailFailure::Busy,
+        None if is_tls(error) => MailFailure::Tls,
+        None => MailFailure::Connect,
+    }
+}
+
+fn not_logged_in(error: &Error) -> MailFailure {
+    match error.status() {
+        Some(_) if error.is_transient() => MailFailure::Busy,
+        Some(_) => MailFailure::Credentials,
+        // The server offers no way to log in that both sides know.
+        None if error.is_client() => MailFailure::Credentials,
+        None => MailFailure::Connect,
+    }
+}
+
+/// What a reply means that is not positive: one for later, and one for good.
+fn refused(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFailure {
+    match error.status() {
+        Some(_) if error.is_transient() => later,
+        Some(_) => for_good,
+        None => MailFailure::Closed,
+    }
+}
+
+/// Whether TLS is what failed, which is told as an error of the socket.
+fn is_tls(error: &Error) -> bool {
+    let mut source = error.source();
+    while let Some(it) = source {
+        let within = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if it.is::<rustls::Error>() || within.is_some_and(|it| it.is::<rustls::Error>()) {
+            return true;
+        }
+        source = it.source();
+    }
+    error.is_tls()
+}

@@ -1,0 +1,99 @@
+//! A mail as it goes over the wire.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use candor_port_events::{Mail, MailFailure};
+use lettre::address::Envelope;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::{Address, Message};
+
+use crate::server::Sender;
+
+/// Says that nobody wrote it, so that nobody answers it automatically (RFC 3834).
+const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
+
+/// Whom it goes to, and what is sent.
+pub(crate) struct Prepared {
+    pub(crate) envelope: Envelope,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Prepared {
+    /// Whether every server understands the addresses.
+    pub(crate) fn has_ascii_addresses(&self) -> bool {
+        let is_ascii = |it: &Address| AsRef::<str>::as_ref(it).is_ascii();
+        self.envelope.to().iter().chain(self.envelope.from()).all(is_ascii)
+    }
+}
+
+/// Puts a mail together, in ASCII but for addresses.
+///
+/// # Errors
+/// [`MailFailure::Unsendable`] if no mail can be made out to the address.
+pub(crate) fn prepare(mail: &Mail, from: &Sender) -> Result<Prepared, MailFailure> {
+    let to: Address = mail.to.parse().map_err(|_| MailFailure::Unsendable)?;
+    let millis = u64::try_from(mail.date.millis()).unwrap_or_default();
+    let date: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
+    let message = Message::builder()
+        .from(from.mailbox().clone())
+        .to(Mailbox::new(None, to))
+        .subject(mail.subject.as_str())
+        .message_id(Some(format!("<{}@{}>", mail.id, from.domain())))
+        .date(date)
+        .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".to_owned()))
+        .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
+        .map_err(|_| MailFailure::Unsendable)?;
+    Ok(Prepared { envelope: message.envelope().clone(), bytes: message.formatted() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::time::Timestamp;
+
+    fn mail(to: &str, subject: &str) -> Mail {
+        Mail {
+            id: "inv_1".to_owned(),
+            to: to.to_owned(),
+            subject: subject.to_owned(),
+            text: "Grüße,\n.\nhttps://x.example/a?token=T\n".to_owned(),
+            html: "<p>Grüße</p>".to_owned(),
+            date: Timestamp::from_millis(1_772_442_000_000),
+            deadline: Duration::from_secs(1),
+        }
+    }
+
+    #[test]
+    fn a_mail_has_the_headers_that_it_needs_and_both_parts() {
+        let from = Sender::parse("Candor <no-reply@example.com>").unwrap();
+        let it = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
+        let text = String::from_utf8(it.bytes).unwrap();
+        assert!(text.is_ascii(), "{text}");
+        for wanted in [
+            "From: Candor <no-reply@example.com>\r\n",
+            "To: ada@example.org\r\n",
+            "Message-ID: <inv_1@example.com>\r\n",
+            "Date: Mon, 02 Mar 2026 09:00:00 +0000\r\n",
+            "Auto-Submitted: auto-generated\r\n",
+            "Content-Type: multipart/alternative;",
+            "Content-Type: text/plain; charset=utf-8\r\n",
+            "Content-Type: text/html; charset=utf-8\r\n",
+            "Subject: =?utf-8?",
+        ] {
+            assert!(text.contains(wanted), "{wanted} is not in {text}");
+        }
+        assert_eq!(it.envelope.to().len(), 1);
+    }
+
+    #[test]
+    fn nothing_that_people_write_becomes_a_header_or_another_receiver() {
+        let from = Sender::parse("no-reply@example.com").unwrap();
+        let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
+        let text = String::from_utf8(it.bytes).unwrap();
+        assert!(!text.contains("\r\nBcc:"), "{text}");
+        for bad in ["ada@example.org, eve@example.org", "ada", "ada@example.org\r\nRCPT TO:<eve@example.org>", ""] {
+            assert!(matches!(prepare(&mail(bad, "x"), &from), Err(MailFailure::Unsendable)), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Which server mails are handed to, and whom they are from, as an operator writes it.
+
+use candor_domain::secret::Secret;
+use lettre::Address;
+use lettre::message::Mailbox;
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Where a mail server listens for mail over TLS, for mail over TLS after STARTTLS, and for readable mail.
+const TLS_PORT: u16 = 465;
+const STARTTLS_PORT: u16 = 587;
+const PLAIN_PORT: u16 = 25;
+
+/// How a connection is kept from being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// TLS from the first byte.
+    Tls,
+    /// TLS before anything else; a server that does not offer it is not used.
+    StartTls,
+    /// Not at all.
+    None,
+}
+
+/// A mail server, as `smtps://USER:PASSWORD@HOST:PORT/NAME` names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmtpServer {
+    /// Its name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How it is talked to.
+    pub security: Security,
+    /// Who logs in there, if somebody does.
+    pub credentials: Option<(String, Secret)>,
+    /// What this side calls itself; otherwise the domain that mails are from.
+    pub hello_name: Option<String>,
+}
+
+/// Why a text names no mail server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSmtpUrl {
+    /// It is not a URL of one of the schemes.
+    #[error("must be smtp://HOST, with STARTTLS, or smtps://HOST, with TLS from the beginning")]
+    Scheme,
+    /// It names no host.
+    #[error("must name a host")]
+    Host,
+    /// A parameter is not known.
+    #[error("has a parameter that is not known: there is tls=required, and tls=none for smtp://")]
+    Parameter,
+    /// A password would be readable on the way.
+    #[error("must not have a password with tls=none, which would send it readably")]
+    ReadablePassword,
+    /// A name or a password is not UTF-8.
+    #[error("has a user name or password that is not UTF-8")]
+    Encoding,
+}
+
+impl SmtpServer {
+    /// Reads a URL: `smtps://…`, `smtp://…`, `smtp://…?tls=none`. What is not a letter, a digit or `-._~` in the user name
+    /// and the password is percent-encoded.
+    ///
+    /// # Errors
+    /// [`InvalidSmtpUrl`], which never repeats the text.
+    pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
+        let url = Url::parse(text).map_err(|_| InvalidSmtpUrl::Scheme)?;
+        let security = security(&url)?;
+        let host = url.host_str().filter(|it| !it.is_empty()).ok_or(InvalidSmtpUrl::Host)?;
+        let default = match security {
+            Security::Tls => TLS_PORT,
+            Security::StartTls => STARTTLS_PORT,
+            Security::None => PLAIN_PORT,
+        };
+        let hello_name = url.path().trim_matches('/');
+        Ok(Self {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: url.port().unwrap_or(default),
+            security,
+            credentials: credentials(&url, security)?,
+            hello_name: (!hello_name.is_empty()).then(|| hello_name.to_owned()),
+        })
+    }
+}
+
+fn security(url: &Url) -> Result<Security, InvalidSmtpUrl> {
+    let usual = match url.scheme() {
+        "smtps" => Security::Tls,
+        "smtp" => Security::StartTls,
+        _ => return Err(InvalidSmtpUrl::Scheme),
+    };
+    let mut found = usual;
+    for (name, value) in url.query_pairs() {
+        found = match (&*name, &*value, usual) {
+            ("tls", "required", _) => usual,
+            ("tls", "none", Security::StartTls) => Security::None,
+            _ => return Err(InvalidSmtpUrl::Parameter),
+        };
+    }
+    Ok(found)
+}
+
+fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>, InvalidSmtpUrl> {
+    let Some(password) = url.password() else { return Ok(None) };
+    if security == Security::None {
+        return Err(InvalidSmtpUrl::ReadablePassword);
+    }
+    let decoded = |it: &str| {
+        let text = percent_decode_str(it).decode_utf8();
+        text.map(std::borrow::Cow::into_owned).map_err(|_| InvalidSmtpUrl::Encoding)
+    };
+    Ok(Some((decoded(url.username())?, Secret::new(decoded(password)?))))
+}
+
+/// Whom mails are from: `no-reply@example.com`, or `Candor <no-reply@example.com>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sender(Mailbox);
+
+impl Sender {
+    /// Reads an address, or a name with an address.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+
+    pub(crate) const fn mailbox(&self) -> &Mailbox {
+        &self.0
+    }
+
+    pub(crate) fn domain(&self) -> &str {
+        let address: &Address = &self.0.email;
+        address.domain()
+    }
+}
+
+impl std::fmt::Display for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(host: &str, port: u16, security: Security) -> SmtpServer {
+        SmtpServer { host: host.to_owned(), port, security, credentials: None, hello_name: None }
+    }
+
+    #[test]
+    fn a_url_names_a_server_and_how_it_is_talked_to() {
+        let table = [
+            ("smtps://mail.example.com", server("mail.example.com", 465, Security::Tls)),
+            ("smtps://mail.example.com?tls=required", server("mail.example.com", 465, Security::Tls)),
+            ("smtp://mail.example.com", server("mail.example.com", 587, Security::StartTls)),
+            ("smtp://mail.example.com:2525/?tls=required", server("mail.example.com", 2525, Security::StartTls)),
+            ("smtp://localhost?tls=none", server("localhost", 25, Security::None)),
+            ("smtp://[::1]:1025?tls=none", server("::1", 1025, Security::None)),
+        ];
+        for (text, wanted) in table {
+            assert_eq!(SmtpServer::parse(text), Ok(wanted), "{text}");
+        }
+        let it = SmtpServer::parse("smtps://no%40reply:p%3Aw%2F@mail.example.com/candor.example.com").unwrap();
+        assert_eq!(it.credentials, Some(("no@reply".to_owned(), Secret::new("p:w/".to_owned()))));
+        assert_eq!(it.hello_name.as_deref(), Some("candor.example.com"));
+    }
+
+    #[test]
+    fn what_would_send_a_secret_readably_or_is_not_known_is_refused() {
+        use InvalidSmtpUrl::{Encoding, Host, Parameter, ReadablePassword, Scheme};
+        let table = [
+            ("mail.example.com", Scheme),
+            ("http://mail.example.com", Scheme),
+            ("smtp://", Host),
+            ("smtp://mail.example.com?tls=opportunistic", Parameter),
+            ("smtps://mail.example.com?tls=none", Parameter),
+            ("smtp://mail.example.com?timeout=5", Parameter),
+            ("smtp://user:password@mail.example.com?tls=none", ReadablePassword),
+            ("smtps://user:%ff@mail.example.com", Encoding),
+        ];
+        for (text, wanted) in table {
+            assert_eq!(SmtpServer::parse(text), Err(wanted), "{text}");
+            assert!(!wanted.to_string().contains("password@"));
+        }
+    }
+
+    #[test]
+    fn a_sender_is_an_address_that_may_have_a_name() {
+        for text in ["no-reply@example.com", "Candor <no-reply@example.com>"] {
+            let it = Sender::parse(text).unwrap();
+            assert_eq!((it.to_string().as_str(), it.domain()), (text, "example.com"));
+        }
+        for text in ["", "example.com", "Candor", "a@b, c@d"] {
+            assert_eq!(Sender::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! One attempt to send a mail, from its turn to what became of it. Nothing is held meanwhile but the lease.
+
+use std::time::Instant;
+
+use candor_dispatch::{MAIL_DEADLINE, MailEnding};
+use candor_domain::fields::Word;
+use candor_domain::id::Id;
+use candor_domain::organization::Organization;
+use candor_domain::people::invitation::{Letter, MailFailure};
+use candor_domain::people::{Employee, Invitation};
+use candor_port_events::Mail;
+use candor_port_storage::mail_queue::{MailKey, MailResult};
+use candor_port_storage::store::Read;
+use candor_port_storage::{StorageExt, Versioned};
+use tracing::Instrument;
+
+use super::mailer::Parts;
+use super::token;
+use crate::invitations::accept_url;
+
+/// Everything that an attempt needs, as it is now.
+struct Ready {
+    invitation: Versioned<Invitation>,
+    person: Employee,
+    organization: Organization,
+}
+
+impl Parts {
+    /// Makes an attempt, unless there is nothing to send any more.
+    pub(super) async fn attempt(&self, mail: MailKey) -> MailEnding {
+        let ready = match self.look_up(mail).await {
+            Ok(Some(ready)) => ready,
+            Ok(None) => return MailEnding::nothing(),
+            Err(error) => {
+                tracing::warn!(%error, "could not look up what a mail needs; tried again soon");
+                return MailEnding::nothing();
+            }
+        };
+        let Versioned { value: invitation, version } = &ready.invitation;
+        let changed = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
+        let sealed = match invitation.token_to_send(ready.person.status, self.shell.clock.now()) {
+            Ok(sealed) => sealed,
+            Err(ended) if ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
+            Err(ended) => return MailEnding::not_attempted(changed(ended)),
+        };
+        let begun = Instant::now();
+        let outcome = self.send(mail, sealed, &ready).await;
+        self.figures.attempted(outcome, begun.elapsed());
+        log(mail, outcome);
+        let after = invitation.mail_attempted(outcome, self.shell.clock.now());
+        MailEnding::attempted(changed(after), outcome)
+    }
+
+    async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {
+        let store = &self.shell.store;
+        let Some(invitation) = store.row::<Invitation>(tenant, id).await? else { return Ok(None) };
+        let (person, organization) = tokio::try_join!(
+            store.row::<Employee>(tenant, invitation.value.employee_id),
+            store.row::<Organization>(tenant, Id::from_bytes(tenant.organization.to_bytes())),
+        )?;
+        let both = person.zip(organization);
+        Ok(both.map(|(person, organization)| Ready {
+            invitation,
+            person: person.value,
+            organization: organization.value,
+        }))
+    }
+
+    async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
+        let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
+        let token = token::open(&self.shell.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
+        let link = accept_url(&self.shell, &token);
+        let letter = Letter::inviting(&person.first_name, &organization.name, &link, invitation.expires_at());
+        let mail = Mail {
+            id: invitation.id.to_string(),
+            to: person.email.clone(),
+            subject: letter.subject,
+            text: letter.text,
+            html: letter.html,
+            date: invitation.created_at,
+            deadline: MAIL_DEADLINE,
+        };
+        let span = tracing::info_span!(
+            target: "candor_spans",
+            "mail",
+            otel.kind = "client",
+            invitation_id = %invitation.id,
+        );
+        self.transport.send(mail).instrument(span).await
+    }
+}
+
+/// Tells the log how an attempt ended: ids and words, never an address or what is in the mail.
+fn log((tenant, invitation): MailKey, outcome: Result<(), MailFailure>) {
+    let organization = tenant.organization;
+    match outcome {
+        Ok(()) => tracing::debug!(%organization, %invitation, "a mail was sent"),
+        Err(failure) if failure.is_of_the_server() => {
+            tracing::warn!(reason = failure.word(), "the mail server takes no mail; it is asked again soon");
+        }
+        Err(MailFailure::Sealed) => {
+            tracing::error!(%organization, %invitation, "no key of CANDOR_MASTER_KEY opens the token of an invitation");
+        }
+        Err(failure) => {
+            tracing::info!(%organization, %invitation, reason = failure.word(), "a mail was not sent");
+        }
+    }
+}

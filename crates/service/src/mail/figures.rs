@@ -1,0 +1,61 @@
+//! What the mailer tells operators in numbers.
+
+use std::time::Duration;
+
+use candor_domain::fields::Word;
+use candor_domain::people::invitation::MailFailure;
+use candor_domain::time::Timestamp;
+use candor_port_storage::queue::QueueState;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+/// Handles of the metrics, looked up once.
+pub(super) struct Figures {
+    sent: Counter,
+    failed: Vec<(MailFailure, Counter)>,
+    attempt_seconds: Histogram,
+    in_flight: Gauge,
+    queue_due: Gauge,
+    queue_oldest: Gauge,
+    /// What became of a mail could not be recorded: it had passed to another worker.
+    pub(super) lost: Counter,
+}
+
+impl Figures {
+    pub(super) fn new() -> Self {
+        let attempts = |outcome: &'static str| counter!("candor_mail_attempts_total", "outcome" => outcome);
+        // Nothing is attempted of what has expired.
+        let attempted = MailFailure::ALL.iter().filter(|it| **it != MailFailure::Expired);
+        Self {
+            sent: attempts("sent"),
+            failed: attempted.map(|it| (*it, attempts(it.word()))).collect(),
+            attempt_seconds: histogram!("candor_mail_attempt_seconds"),
+            in_flight: gauge!("candor_mail_attempts_in_flight"),
+            queue_due: gauge!("candor_mail_queue_due"),
+            queue_oldest: gauge!("candor_mail_queue_oldest_seconds"),
+            lost: counter!("candor_mail_leases_lost_total"),
+        }
+    }
+
+    /// An attempt ended.
+    pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, took: Duration) {
+        self.attempt_seconds.record(took.as_secs_f64());
+        let of = |failure| self.failed.iter().find(|(it, _)| *it == failure).map(|(_, counter)| counter);
+        let counter = match outcome {
+            Ok(()) => Some(&self.sent),
+            Err(failure) => of(failure),
+        };
+        if let Some(counter) = counter {
+            counter.increment(1);
+        }
+    }
+
+    pub(super) fn in_flight(&self, count: usize) {
+        self.in_flight.set(u32::try_from(count).map_or(f64::MAX, f64::from));
+    }
+
+    pub(super) fn queue(&self, state: QueueState, now: Timestamp) {
+        let oldest = state.oldest_due_at.map_or(0, |it| now.millis() - it.millis());
+        self.queue_due.set(u32::try_from(state.due).map_or(f64::MAX, f64::from));
+        self.queue_oldest.set(Duration::from_millis(u64::try_from(oldest).unwrap_or_default()).as_secs_f64());
+    }
+}
