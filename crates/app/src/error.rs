@@ -27,13 +27,15 @@ pub(crate) enum Error {
         /// The setting that was probably meant.
         hint: Option<String>,
     },
-    /// The setting is described for the service, but this version does not have it.
-    #[error("{given} cannot be set: {why}; remove it")]
-    AbsentSetting {
-        /// As it was given.
-        given: String,
-        /// Why not.
-        why: &'static str,
+    /// The setting needs another one beside it.
+    #[error("{given} needs {missing} beside it; set that to {what}")]
+    MissingSetting {
+        /// What was given.
+        given: &'static str,
+        /// What was not.
+        missing: &'static str,
+        /// What it would be.
+        what: &'static str,
     },
     /// What is wrong with the configuration, all of it.
     #[error("the configuration has {} problems", .problems.len())]
@@ -182,6 +184,9 @@ pub(crate) enum Error {
     /// Webhooks cannot be sent from this machine.
     #[error("cannot send webhooks: {0}; check the name servers and the certificates of this machine")]
     Webhooks(#[from] candor_webhooks::SetupError),
+    /// Mails cannot be sent from this machine.
+    #[error("{0}; check the certificates of this machine")]
+    Mail(#[from] candor_mail::TlsSetupError),
     /// A use case refused.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use candor_http::{
     Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
 };
+use candor_mail::SmtpTransport;
 use candor_service::delivery::{self, Engine};
+use candor_service::mail::Mailer;
 use candor_service::{Shell, objective_autostart, reminders, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -26,7 +28,7 @@ use crate::{store, telemetry, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
-/// How long deliveries that are under way may take, which begins at the same time …
+/// How long deliveries and mails that are under way may take, which begins at the same time …
 const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
 /// … and recording them.
 const RECORDS_GRACE: Duration = Duration::from_secs(2);
@@ -78,6 +80,7 @@ impl Running {
         let serving = ServingLock::take(&config.database)?;
         wiring::require_master_key(config)?;
         store::wait_until_it_answers(config).await?;
+        let mails = wiring::mail_transport(config)?;
         let (shell, sender) = wiring::shell_and_sender(config, wiring::link_base(config, listening)).await?;
         // Until here a signal ends the process at once, also while it waits for a database that does not answer.
         let signals = Signals::listen()?;
@@ -112,6 +115,7 @@ impl Running {
         running.start_loops(config, role, metrics);
         if role != Role::Api {
             running.start_deliveries(config, sender);
+            running.start_mails(config, mails);
         }
         running.readiness.set_ready();
         tracing::info!(url = running.url, metrics_url = running.metrics_url, role = role.word(), "ready");
@@ -173,6 +177,21 @@ impl Running {
             sender.sweep();
             std::future::ready(())
         }));
+    }
+
+    fn start_mails(&mut self, config: &Config, transport: Option<SmtpTransport>) {
+        let Some(transport) = transport else { return };
+        if config.public_url.is_none() {
+            let base = &self.shell.settings.public_url;
+            tracing::warn!(
+                base,
+                "the links in mails lead to this machine: set CANDOR_PUBLIC_URL to what people can open"
+            );
+        }
+        let mut stop = self.stop.subscribe();
+        let mailer = Mailer::new(&self.shell, Arc::new(transport));
+        let stopped = async move { drop(stop.wait_for(|it| *it).await) };
+        self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
     }
 
     /// Works until a signal comes, then lets requests finish and ends.

@@ -18,7 +18,7 @@ use crate::traces::{self, Export};
 /// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The same of deliveries, whose receivers may take longer, and which wait where too much is to be delivered.
+/// The same of deliveries and mails, whose receivers may take longer, and which wait where too much is to be delivered.
 const DELIVERY_SECONDS: [f64; 19] = [
     0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 600.0,
     3600.0,
@@ -35,7 +35,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 21] = [
+const METRICS: [(Shape, &str, &str); 27] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
@@ -88,6 +88,16 @@ const METRICS: [(Shape, &str, &str); 21] = [
         Shape::Counter,
         "candor_webhook_leases_forgotten_total",
         "Deliveries of webhooks that waited too long in memory and come round again.",
+    ),
+    (Shape::Gauge, "candor_mail_queue_due", "Mails that are due and not under way."),
+    (Shape::Gauge, "candor_mail_queue_oldest_seconds", "How long the oldest mail that is not under way has been due."),
+    (Shape::Counter, "candor_mail_attempts_total", "Attempts to send a mail, by how they ended."),
+    (Shape::Histogram, "candor_mail_attempt_seconds", "Time from the begin to the end of an attempt to send a mail."),
+    (Shape::Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail that are under way."),
+    (
+        Shape::Counter,
+        "candor_mail_leases_lost_total",
+        "Attempts to send a mail whose end came too late to be recorded.",
     ),
 ];
 
@@ -157,9 +167,11 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     let defect = |reason: String| Error::Defect { what: "start the metrics", reason };
     let seconds = Matcher::Suffix("_seconds".to_owned());
     let deliveries = Matcher::Prefix("candor_webhook_".to_owned());
+    let mails = Matcher::Prefix("candor_mail_".to_owned());
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(seconds, &SECONDS)
-        .and_then(|it| it.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS));
+        .and_then(|it| it.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS))
+        .and_then(|it| it.set_buckets_for_metric(mails, &DELIVERY_SECONDS));
     let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|it| defect(it.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {

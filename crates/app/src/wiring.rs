@@ -8,13 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use candor_domain::secret::Secret;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
+use candor_mail::{SmtpSettings, SmtpTransport};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings, master_key};
 use candor_webhooks::Sender;
 
-use crate::config::{Config, DatabaseUrl};
+use crate::config::{Config, DatabaseUrl, Smtp};
 use crate::error::Error;
 use crate::{private_file, store};
 
@@ -57,6 +58,16 @@ pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Res
         );
     }
     Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
+}
+
+/// What mails go out through, if a mail server is set.
+///
+/// # Errors
+/// [`Error::Mail`] if nothing can be sent from here.
+pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, Error> {
+    let settings = |it: &Smtp| SmtpSettings { server: it.server.clone(), from: it.from.clone(), authorities: vec![] };
+    let transport = config.smtp.as_ref().map(|it| SmtpTransport::new(settings(it)));
+    Ok(transport.transpose()?)
 }
 
 /// The folders of the embedded database and its master key that others than their owner may look into. Candor makes
@@ -162,7 +173,7 @@ impl Parts {
             public_url,
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
-            sends_mail: false,
+            sends_mail: config.smtp.is_some(),
         };
         Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
     }

@@ -10,5 +10,5 @@ mod message;
 mod server;
 mod transport;
 
-pub use server::{InvalidSmtpUrl, Security, Sender, SmtpServer};
-pub use transport::{SetupError, SmtpSettings, SmtpTransport};
+pub use server::{InvalidSmtpUrl, Security, SenderAddress, SmtpServer};
+pub use transport::{SmtpSettings, SmtpTransport, TlsSetupError};

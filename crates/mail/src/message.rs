@@ -8,7 +8,7 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
 
-use crate::server::Sender;
+use crate::server::SenderAddress;
 
 /// Says that nobody wrote it, so that nobody answers it automatically (RFC 3834).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
@@ -31,7 +31,7 @@ impl Prepared {
 ///
 /// # Errors
 /// [`MailFailure::Unsendable`] if no mail can be made out to the address.
-pub(crate) fn prepare(mail: &Mail, from: &Sender) -> Result<Prepared, MailFailure> {
+pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<Prepared, MailFailure> {
     let to: Address = mail.to.parse().map_err(|_| MailFailure::Unsendable)?;
     let millis = u64::try_from(mail.date.millis()).unwrap_or_default();
     let date: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_mail_has_the_headers_that_it_needs_and_both_parts() {
-        let from = Sender::parse("Candor <no-reply@example.com>").unwrap();
+        let from = SenderAddress::parse("Candor <no-reply@example.com>").unwrap();
         let it = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
         let text = String::from_utf8(it.bytes).unwrap();
         assert!(text.is_ascii(), "{text}");
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn nothing_that_people_write_becomes_a_header_or_another_receiver() {
-        let from = Sender::parse("no-reply@example.com").unwrap();
+        let from = SenderAddress::parse("no-reply@example.com").unwrap();
         let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
         let text = String::from_utf8(it.bytes).unwrap();
         assert!(!text.contains("\r\nBcc:"), "{text}");

@@ -114,9 +114,9 @@ fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>
 
 /// Whom mails are from: `no-reply@example.com`, or `Candor <no-reply@example.com>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sender(Mailbox);
+pub struct SenderAddress(Mailbox);
 
-impl Sender {
+impl SenderAddress {
     /// Reads an address, or a name with an address.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -133,7 +133,7 @@ impl Sender {
     }
 }
 
-impl std::fmt::Display for Sender {
+impl std::fmt::Display for SenderAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn a_sender_is_an_address_that_may_have_a_name() {
         for text in ["no-reply@example.com", "Candor <no-reply@example.com>"] {
-            let it = Sender::parse(text).unwrap();
+            let it = SenderAddress::parse(text).unwrap();
             assert_eq!((it.to_string().as_str(), it.domain()), (text, "example.com"));
         }
         for text in ["", "example.com", "Candor", "a@b, c@d"] {
-            assert_eq!(Sender::parse(text), None, "{text}");
+            assert_eq!(SenderAddress::parse(text), None, "{text}");
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::connection::{Connection, Door};
 use crate::message::{Prepared, prepare};
-use crate::server::{Sender, SmtpServer};
+use crate::server::{SenderAddress, SmtpServer};
 
 /// How long the server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ pub struct SmtpSettings {
     /// The server.
     pub server: SmtpServer,
     /// Whom mails are from.
-    pub from: Sender,
+    pub from: SenderAddress,
     /// Authorities that are trusted beside those of the system.
     pub authorities: Vec<CertificateDer<'static>>,
 }
@@ -34,12 +34,12 @@ pub struct SmtpSettings {
 /// Why nothing can be sent from here.
 #[derive(Debug, thiserror::Error)]
 #[error("mails cannot be sent: {0}")]
-pub struct SetupError(String);
+pub struct TlsSetupError(String);
 
 /// Hands mails to a server.
 pub struct SmtpTransport {
     door: Door,
-    from: Sender,
+    from: SenderAddress,
     places: Semaphore,
     /// Connections over which nothing is being sent.
     idle: Mutex<Vec<Connection>>,
@@ -49,10 +49,10 @@ impl SmtpTransport {
     /// Gets everything ready; nobody is called yet.
     ///
     /// # Errors
-    /// [`SetupError`] if the certificates of the authorities are of no use.
-    pub fn new(settings: SmtpSettings) -> Result<Self, SetupError> {
+    /// [`TlsSetupError`] if the certificates of the authorities are of no use.
+    pub fn new(settings: SmtpSettings) -> Result<Self, TlsSetupError> {
         let SmtpSettings { server, from, authorities } = settings;
-        let failed = |it: lettre::transport::smtp::Error| SetupError(it.to_string());
+        let failed = |it: lettre::transport::smtp::Error| TlsSetupError(it.to_string());
         let mut tls = TlsParameters::builder(server.host.clone());
         for authority in authorities {
             tls = tls.add_root_certificate(Certificate::from_der(authority.to_vec()).map_err(failed)?);

@@ -177,7 +177,9 @@ pub trait History {
 
 /// A store.
 #[async_trait]
-pub trait Storage: Rows + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static {
+pub trait Storage:
+    Rows + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static
+{
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;

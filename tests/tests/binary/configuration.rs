@@ -44,7 +44,7 @@ fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
 
 #[test]
 fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its_table() {
-    let place = Place::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "smtp://mail");
+    let place = Place::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
     fs::write(place.folder.path().join("candor.toml"), "listen = true\n[database]\npol = 3\n").unwrap();
     let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
     let serve = candor(&place, &[&["serve"], &arguments[..]].concat());

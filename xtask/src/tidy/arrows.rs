@@ -28,7 +28,7 @@ impl Row {
 const DOMAIN: &[&str] = &["candor-domain"];
 
 fn table() -> Vec<Row> {
-    service().into_iter().chain(tools()).collect()
+    service().into_iter().chain(outside()).chain(tools()).collect()
 }
 
 /// What the service is made of, and what tests it.
@@ -66,6 +66,12 @@ fn service() -> Vec<Row> {
         Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),
+    ]
+}
+
+/// How the service meets the outside world, and what puts everything together.
+fn outside() -> Vec<Row> {
+    vec![
         Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-service"]], &["diesel", "hyper"]),
         Row::new(
             "candor-webhooks",
@@ -84,7 +90,13 @@ fn service() -> Vec<Row> {
         ),
         Row::new(
             "candor-e2e",
-            &[DOMAIN, &PORTS, &STORES, &FOR_TESTS, &["candor-service", "candor-http", "candor-webhooks", "candor-mail", "candor-app"]],
+            &[
+                DOMAIN,
+                &PORTS,
+                &STORES,
+                &FOR_TESTS,
+                &["candor-service", "candor-http", "candor-webhooks", "candor-mail", "candor-app"],
+            ],
             &[],
         ),
     ]

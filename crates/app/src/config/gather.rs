@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, absent, is_foreign, nearest};
+use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
 use crate::error::Error;
 
 /// What was given for each setting, before it is understood.
@@ -61,10 +61,7 @@ impl Given {
         let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
         let is_upper = !variable.bytes().any(|it| it.is_ascii_lowercase());
         let Some(setting) = Setting::named(&name).filter(|_| is_upper) else {
-            match absent(&name) {
-                Some(why) if is_upper => self.problems.push(Error::AbsentSetting { given: variable.to_owned(), why }),
-                Some(_) | None => self.warnings.push(unknown_variable(variable, nearest(&name))),
-            }
+            self.warnings.push(unknown_variable(variable, nearest(&name)));
             return;
         };
         match value.to_str() {
@@ -86,10 +83,8 @@ impl Given {
         for (name, value) in values {
             let Some(setting) = Setting::named(&name) else {
                 let given = format!("{name} in {}", path.display());
-                self.problems.push(match absent(&name) {
-                    Some(why) => Error::AbsentSetting { given, why },
-                    None => Error::UnknownSetting { given, hint: nearest(&name).map(|it| it.name().to_owned()) },
-                });
+                let hint = nearest(&name).map(|it| it.name().to_owned());
+                self.problems.push(Error::UnknownSetting { given, hint });
                 continue;
             };
             let malformed = |reason: &str| Error::malformed(setting, &origin, None, reason);
@@ -213,21 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_this_version_lacks_is_refused_with_the_reason() {
-        let given =
-            gather(None, &[("CANDOR_SMTP_URL", "smtp://app:hunter2@mail"), ("CANDOR_SMTP_FROM", "a@b.example")]);
-        let problems = problems(&given);
-        assert_eq!((problems.len(), given.warnings.len()), (2, 0), "{problems:?}");
-        let says = |it: &String| it.contains("CANDOR_SMTP_") && it.contains("sends no mail") && !it.contains("hunter2");
-        assert!(problems.iter().all(says), "{problems:?}");
-    }
-
-    #[test]
     fn everything_that_is_wrong_is_collected() {
-        let path = file("all", "colour = 1\nlisten = true\n[smtp]\nurl = \"x\"\n");
-        let given = gather(Some(path.clone()), &[("CANDOR_SMTP_FROM", "x"), ("CANDOR_LISTN", "x")]);
+        let path = file("all", "colour = 1\nlisten = true\n[smtp]\nuser = \"x\"\n");
+        let given = gather(Some(path.clone()), &[("CANDOR_LISTN", "x")]);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!((given.problems.len(), given.warnings.len()), (4, 1), "{:?}", problems(&given));
+        assert_eq!((given.problems.len(), given.warnings.len()), (3, 1), "{:?}", problems(&given));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::error::Error;
 use gather::Given;
 use parse::Parsed;
 
-pub(crate) use parse::{DatabaseUrl, LogFormat};
+pub(crate) use parse::{DatabaseUrl, LogFormat, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
 /// Connections beside two for each core. Commits wait for the disk together, so a few more of them than cores share a
@@ -54,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) webhooks_max_subscriptions: u32,
     /// How long a notification is kept that nobody has read.
     pub(crate) notifications_retention: Duration,
+    /// By which mail server invitations go out, if one is set.
+    pub(crate) smtp: Option<Smtp>,
     /// How often due work is looked for.
     pub(crate) sweep_interval: Duration,
     /// How long requests are still taken once the process is told to stop.
@@ -129,6 +131,7 @@ impl Config {
             webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
             webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
             notifications_retention: reader.needed(Setting::NotificationsRetention, parse::retention)?,
+            smtp: reader.smtp()?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
             drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
@@ -175,6 +178,17 @@ impl Reader {
         self.or(setting, parse, "")
     }
 
+    /// A mail server and a sender, which are of no use without each other.
+    fn smtp(&mut self) -> Result<Option<Smtp>, Error> {
+        let server = self.optional(Setting::SmtpUrl, parse::smtp_url)?;
+        let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
+        if server.is_some() && self.given.of(Setting::SmtpFrom).0.is_none() {
+            let what = "the address that mails are from";
+            self.problems.push(Error::MissingSetting { given: "CANDOR_SMTP_URL", missing: "CANDOR_SMTP_FROM", what });
+        }
+        Ok(server.zip(from).map(|(server, from)| Smtp { server, from }))
+    }
+
     fn understand<T>(
         &mut self,
         setting: Setting,
@@ -199,7 +213,7 @@ impl Reader {
 fn printable(setting: Setting, text: &str) -> String {
     match setting {
         Setting::MasterKey => MASK.to_owned(),
-        Setting::DatabaseUrl => url::masked(text),
+        Setting::DatabaseUrl | Setting::SmtpUrl => url::masked(text),
         Setting::RateLimiter if text.contains(':') => url::masked(text),
         Setting::Listen
         | Setting::AdminListen
@@ -211,6 +225,7 @@ fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksTimeout
         | Setting::WebhooksMaxSubscriptions
         | Setting::NotificationsRetention
+        | Setting::SmtpFrom
         | Setting::SweepInterval
         | Setting::DrainDelay
         | Setting::RateLimiter
@@ -274,6 +289,19 @@ mod tests {
     }
 
     #[test]
+    fn a_mail_server_needs_a_sender_and_is_shown_without_its_password() {
+        let url = ("CANDOR_SMTP_URL", "smtps://app:hunter2@mail.example.com");
+        let alone = problems(&[url]);
+        assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
+        let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
+        assert_eq!(config.smtp.as_ref().map(|it| it.server.port), Some(465));
+        let shown = config.shown.iter().find(|it| it.setting == Setting::SmtpUrl).and_then(|it| it.value.as_deref());
+        assert_eq!(shown, Some("smtps://app:***@mail.example.com"));
+        assert!(!format!("{config:?}").contains("hunter2"));
+        assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);
+    }
+
+    #[test]
     fn a_malformed_value_is_named_without_its_secret() {
         for (variable, value) in [
             ("CANDOR_LISTEN", "nowhere"),
@@ -287,6 +315,8 @@ mod tests {
             ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
             ("CANDOR_WEBHOOKS_MAX_SUBSCRIPTIONS", "0"),
             ("CANDOR_NOTIFICATIONS_RETENTION", "1h"),
+            ("CANDOR_SMTP_URL", "smtp://app:hunter2@mail.example.com?tls=none"),
+            ("CANDOR_SMTP_FROM", "nobody"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
             ("CANDOR_DRAIN_DELAY", "-1s"),
             ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache"),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use candor_domain::secret::Secret;
 use candor_domain::webhook::Schedule;
 use candor_http::Network;
+use candor_mail::{SenderAddress, SmtpServer};
 use ipnet::IpNet;
 
 /// A value that is not of the form wanted, with what would be.
@@ -39,6 +40,24 @@ pub(crate) enum LogFormat {
     Text,
     /// One JSON object a line, for collectors.
     Json,
+}
+
+/// By which mail server invitations go out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Smtp {
+    /// The server.
+    pub(crate) server: SmtpServer,
+    /// Whom mails are from.
+    pub(crate) from: SenderAddress,
+}
+
+pub(crate) fn smtp_url(text: &str) -> Parsed<SmtpServer> {
+    SmtpServer::parse(text).map_err(|it| format!("it {it}"))
+}
+
+pub(crate) fn smtp_from(text: &str) -> Parsed<SenderAddress> {
+    let wanted = || "expected an address such as no-reply@example.com, or Candor <no-reply@example.com>".to_owned();
+    SenderAddress::parse(text).ok_or_else(wanted)
 }
 
 pub(crate) fn address(text: &str) -> Parsed<SocketAddr> {

@@ -12,12 +12,6 @@ pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 const FOREIGN_NAMES: [&str; 1] = ["CANDOR_API_KEY"];
 
-/// Settings of the service's description that this version does not have, with what it does instead.
-const ABSENT: [(&str, &str); 2] = [
-    ("smtp_url", "this version sends no mail: whoever invites hands on the accept_url of the invitation"),
-    ("smtp_from", "this version sends no mail: whoever invites hands on the accept_url of the invitation"),
-];
-
 /// What can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Setting {
@@ -33,6 +27,8 @@ pub(crate) enum Setting {
     WebhooksTimeout,
     WebhooksMaxSubscriptions,
     NotificationsRetention,
+    SmtpUrl,
+    SmtpFrom,
     SweepInterval,
     DrainDelay,
     RateLimiter,
@@ -58,6 +54,8 @@ impl Setting {
         ("webhooks_timeout", Self::WebhooksTimeout),
         ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
         ("notifications_retention", Self::NotificationsRetention),
+        ("smtp_url", Self::SmtpUrl),
+        ("smtp_from", Self::SmtpFrom),
         ("sweep_interval", Self::SweepInterval),
         ("drain_delay", Self::DrainDelay),
         ("rate_limiter", Self::RateLimiter),
@@ -111,6 +109,8 @@ impl Setting {
             | Self::MasterKey
             | Self::PublicUrl
             | Self::WebhooksTrustedTargets
+            | Self::SmtpUrl
+            | Self::SmtpFrom
             | Self::CorsOrigins
             | Self::TrustedProxies => None,
         }
@@ -136,6 +136,10 @@ impl Setting {
             Self::WebhooksTimeout => "How long the receiver of a webhook may take to answer",
             Self::WebhooksMaxSubscriptions => "How many webhook subscriptions a data set may have",
             Self::NotificationsRetention => "How long a notification is kept that nobody has read, at least 1d",
+            Self::SmtpUrl => {
+                "smtp://… or smtps://…, the mail server that invitations go out by; a password is better given in the variable"
+            }
+            Self::SmtpFrom => "Whom mails are from, such as Candor <no-reply@example.com>",
             Self::SweepInterval => "How often due work is looked for",
             Self::DrainDelay => "How long requests are still taken after SIGTERM, while /readyz says 503",
             Self::RateLimiter => "Where quotas are counted: local, by each instance on its own",
@@ -151,7 +155,8 @@ impl Setting {
     pub(crate) const fn value_name(self) -> &'static str {
         match self {
             Self::Listen | Self::AdminListen => "ADDRESS:PORT",
-            Self::DatabaseUrl | Self::PublicUrl => "URL",
+            Self::DatabaseUrl | Self::PublicUrl | Self::SmtpUrl => "URL",
+            Self::SmtpFrom => "MAILBOX",
             Self::DatabasePool | Self::WebhooksMaxSubscriptions | Self::ConnectionsPerClient => "NUMBER",
             Self::DataDir => "FOLDER",
             Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
@@ -170,7 +175,7 @@ impl Setting {
             Self::DatabasePool => "2 × cores + 8",
             Self::MasterKey => "generated with SQLite",
             Self::PublicUrl => "from the listener",
-            Self::AdminListen => "not set",
+            Self::AdminListen | Self::SmtpUrl | Self::SmtpFrom => "not set",
             Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "none",
             Self::Listen
             | Self::DataDir
@@ -189,11 +194,6 @@ impl Setting {
             },
         }
     }
-}
-
-/// Why a setting of the service's description cannot be set in this version, if that is what the name says.
-pub(crate) fn absent(name: &str) -> Option<&'static str> {
-    ABSENT.iter().find(|(it, _)| *it == name).map(|(_, why)| *why)
 }
 
 /// Whether a variable that begins like a setting is known to be none.

@@ -211,14 +211,16 @@ impl Invitation {
     /// # Errors
     /// What becomes of it, if there is nothing to send: the mail is not queued any more, the invitation has expired, or
     /// the person has nothing to accept.
-    pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Self> {
+    pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Box<Self>> {
         let queued = self.mail.as_ref().and_then(|it| it.sealed_token.as_deref());
         match (self.stands(person, at), queued) {
             (State::Pending, Some(sealed)) => Ok(sealed),
             (State::Expired, Some(_)) => {
-                Err(Self { mail: self.mail.as_ref().map(InvitationMail::expired), ..self.clone() })
+                Err(Box::new(Self { mail: self.mail.as_ref().map(InvitationMail::expired), ..self.clone() }))
             }
-            (State::Pending | State::Accepted | State::Revoked | State::Expired, _) => Err(self.without_mail()),
+            (State::Pending | State::Accepted | State::Revoked | State::Expired, _) => {
+                Err(Box::new(self.without_mail()))
+            }
         }
     }
 
@@ -286,7 +288,7 @@ mod tests {
         let at = Timestamp::from_millis(0);
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
         let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        assert_eq!(it.token_to_send(Status::PendingInvite, at), Err(it.clone()), "no mail was to be sent");
+        assert_eq!(it.token_to_send(Status::PendingInvite, at), Err(Box::new(it.clone())), "no mail was to be sent");
         let it = it.by_mail(vec![1, 2]);
         let late = at.plus_seconds(VALID_SECONDS);
         assert_eq!(it.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));

@@ -268,9 +268,11 @@ fn answer(schema: &str) -> Value {
         "TestDataReset" => json!({"removed": 4812, "complete": true}),
         "Invitation" => invitation(),
         "InvitationMail" => invitation_mail(),
-        "InvitationSent" => {
-            with(with(invitation(), "mail", Value::Null), "accept_url", "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c")
-        }
+        "InvitationSent" => with(
+            with(invitation(), "mail", Value::Null),
+            "accept_url",
+            "https://candor.example/v1/invitations/accept?token=x7Yq0l3k9s5uVb2c",
+        ),
         "InvitationAccepted" => {
             json!({"employee_id": EMPLOYEE, "organization_id": ORGANIZATION, "status": "active"})
         }

@@ -132,7 +132,9 @@ pub(super) fn schemas() -> Vec<Member> {
         of::<connector::SyncStatus>("How much of what was sent was applied."),
         of::<invitation::State>("What became of an invitation."),
         of::<MailStatus>("What has become of a mail; `canceled` was not wanted any more before it was sent."),
-        of::<MailFailure>("Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows."),
+        of::<MailFailure>(
+            "Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows.",
+        ),
         event_types(),
         topics(),
         of::<ActorKind>("What kind of actor did something."),

@@ -6,9 +6,7 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::library::Department;
-use candor_domain::people::{
-    Connector, Draft, Employee, LineChange, Patch, References, Rehire, ReportingLine, Status,
-};
+use candor_domain::people::{Connector, Draft, Employee, LineChange, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};

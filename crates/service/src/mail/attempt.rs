@@ -40,8 +40,8 @@ impl Parts {
         let changed = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
         let sealed = match invitation.token_to_send(ready.person.status, self.shell.clock.now()) {
             Ok(sealed) => sealed,
-            Err(ended) if ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
-            Err(ended) => return MailEnding::not_attempted(changed(ended)),
+            Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
+            Err(ended) => return MailEnding::not_attempted(changed(*ended)),
         };
         let begun = Instant::now();
         let outcome = self.send(mail, sealed, &ready).await;

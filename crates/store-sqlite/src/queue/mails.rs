@@ -41,9 +41,8 @@ impl MailQueue for SqliteStore {
 
 fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
     let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
-    let key = |row: &mut dyn Fetch| {
-        Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?))
-    };
+    let key =
+        |row: &mut dyn Fetch| Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?));
     let keys: Vec<MailKey> = db.rows(due.bind(now).bind(i64::from(most)), key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
@@ -52,11 +51,7 @@ fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<Mai
     Ok(keys)
 }
 
-fn record(
-    db: &mut Db,
-    worker: WorkerId,
-    results: Vec<(MailKey, MailResult)>,
-) -> Result<Vec<MailKey>, StorageError> {
+fn record(db: &mut Db, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Result<Vec<MailKey>, StorageError> {
     let mut lost = vec![];
     for (key, result) in results {
         if !hold(db, worker, key, result)? {
@@ -78,16 +73,19 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
     if let (true, Some(row)) = (held, row) {
         table::write(db, tenant, &AnyRow::of(&row)).map_err(|it| match it {
             CommitError::Storage(error) => error,
-            other => StorageError::Failed(other.to_string()),
+            other @ (CommitError::Stale
+            | CommitError::Taken(_)
+            | CommitError::Broken(_)
+            | CommitError::Missing
+            | CommitError::Replayed) => StorageError::Failed(other.to_string()),
         })?;
     }
     Ok(held)
 }
 
 fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
-    let text = format!(
-        "SELECT (SELECT count(*) FROM (SELECT 1 FROM {DUE} LIMIT ?2)), (SELECT min(mail_due_at) FROM {DUE})"
-    );
+    let text =
+        format!("SELECT (SELECT count(*) FROM (SELECT 1 FROM {DUE} LIMIT ?2)), (SELECT min(mail_due_at) FROM {DUE})");
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
     db.first(Sql::new(text).bind(now).bind(most), |row| super::queue_state(row, Invitation::TABLE.name))
         .map(Option::unwrap_or_default)

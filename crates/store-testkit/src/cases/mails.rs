@@ -40,7 +40,7 @@ impl World {
     }
 
     async fn invitation(&self, key: MailKey) -> Versioned<Invitation> {
-        self.store.row::<Invitation>(key.0, key.1).await.expect("an answer").expect("an invitation")
+        self.store.row::<Invitation>(key.0, key.1).await.unwrap().unwrap()
     }
 
     const fn mail(&self, of: &Invitation) -> MailKey {
@@ -56,12 +56,12 @@ impl World {
 
 impl Worker {
     async fn mails(&self, world: &World, now: Timestamp, most: u16) -> Vec<MailKey> {
-        world.store.claim_mails(self.lease(now), now, most).await.expect("an answer")
+        world.store.claim_mails(self.lease(now), now, most).await.unwrap()
     }
 
     /// Records results; answers those that were lost.
     async fn records_mails(&self, world: &World, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
-        world.store.record_mails(self.id, results).await.expect("recorded")
+        world.store.record_mails(self.id, results).await.unwrap()
     }
 }
 
