@@ -34,6 +34,7 @@ pub mod reply;
 mod reports;
 pub mod retention;
 pub mod shell;
+mod striped_locks;
 pub mod summaries;
 pub mod sweep;
 pub mod test_data;

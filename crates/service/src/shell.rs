@@ -20,7 +20,7 @@ use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredAnswer, Version, Write};
 
-use tokio::sync::{Mutex, MutexGuard, Notify};
+use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
 use crate::auth::Authenticator;
@@ -28,6 +28,7 @@ use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply};
 use crate::retention::Clocks;
+use crate::striped_locks::StripedLocks;
 use crate::vault::{SealContext, Vault};
 use crate::{Call, Error, Idempotency};
 
@@ -90,16 +91,6 @@ pub struct Shell {
     pub(crate) clocks: Clocks,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
-}
-
-/// Locks that are shared by what has ids that end alike.
-#[derive(Default)]
-struct StripedLocks([Mutex<()>; 32]);
-
-impl StripedLocks {
-    async fn of(&self, id: [u8; 16]) -> MutexGuard<'_, ()> {
-        self.0[usize::from(id[15]) % self.0.len()].lock().await
-    }
 }
 
 /// What a use case wants: to leave everything as it is, or to save something.
