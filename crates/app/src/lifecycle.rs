@@ -24,7 +24,7 @@ use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::error::Error;
 use crate::serving_lock::ServingLock;
-use crate::{store, telemetry, wiring};
+use crate::{store, telemetry, traces, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
@@ -127,6 +127,7 @@ impl Running {
             cors_origins: config.cors_origins.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
             metrics,
+            adopt_trace: traces::ADOPT,
             ..HttpSettings::default()
         };
         let api = Arc::new(Api::new(Arc::clone(&self.shell), settings, self.readiness.clone()));

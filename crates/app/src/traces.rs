@@ -3,6 +3,8 @@
 //! Every span has the target [`TARGET`], so that log lines stay as they are. Without an endpoint nobody wants them, and
 //! one that nobody wants costs a comparison.
 
+use candor_http::AdoptTrace;
+
 use crate::error::Error;
 
 #[cfg(feature = "otlp")]
@@ -15,6 +17,13 @@ pub(crate) const TARGET: &str = "candor_spans";
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 /// `true` turns everything off.
 const DISABLED: &str = "OTEL_SDK_DISABLED";
+
+/// Continues the trace of a caller that names one (`traceparent`), so that a request is seen as part of what led to it.
+#[cfg(feature = "otlp")]
+pub(crate) const ADOPT: Option<AdoptTrace> = Some(export::adopt);
+/// Nobody's trace is continued.
+#[cfg(not(feature = "otlp"))]
+pub(crate) const ADOPT: Option<AdoptTrace> = None;
 
 #[cfg(feature = "otlp")]
 pub(crate) use export::Export;

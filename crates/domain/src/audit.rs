@@ -204,9 +204,11 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
 }
 
 fn members(of: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
-    match serde_json::to_value(of) {
+    let json = serde_json::to_value(of);
+    debug_assert!(matches!(json, Ok(serde_json::Value::Object(_))), "only JSON objects have members: {json:?}");
+    match json {
         Ok(serde_json::Value::Object(members)) => members,
-        _ => serde_json::Map::new(),
+        Ok(_) | Err(_) => serde_json::Map::new(),
     }
 }
 

@@ -130,6 +130,10 @@ impl Api {
         };
         exchange.route = Some(route);
         exchange.span = span_of(exchange);
+        if let Some(adopt) = self.settings.adopt_trace.filter(|_| !exchange.span.is_disabled()) {
+            let header = |name: &str| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
+            adopt(&exchange.span, &header);
+        }
         let span = exchange.span.clone();
         self.carry_out(exchange, route, captures, payload).instrument(span).await
     }

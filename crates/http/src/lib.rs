@@ -40,4 +40,4 @@ pub use api::{Api, configure};
 pub use health::Readiness;
 pub use listening::refuse_connections;
 pub use server::{ServerOptions, server};
-pub use settings::{HttpSettings, MetricsText};
+pub use settings::{AdoptTrace, HttpSettings, MetricsText};

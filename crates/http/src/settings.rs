@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Span;
+
 use crate::address::Network;
 
 /// A request takes milliseconds; one that takes this long is given up with 504.
@@ -13,6 +15,9 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Renders the metrics of the process in the Prometheus text format.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Gives a span the parent that the headers of a request name; it is asked for a header by its name.
+pub type AdoptTrace = fn(&Span, &dyn Fn(&str) -> Option<String>);
 
 /// What an operator sets about HTTP.
 #[derive(Clone)]
@@ -27,6 +32,8 @@ pub struct HttpSettings {
     pub body_time: Duration,
     /// Answers `GET /metrics` to loopback peers; nobody gets one if absent, because it has a listener of its own.
     pub metrics: Option<MetricsText>,
+    /// Makes the span of a request part of the trace that its headers name, where traces are exported.
+    pub adopt_trace: Option<AdoptTrace>,
 }
 
 impl Default for HttpSettings {
@@ -37,6 +44,7 @@ impl Default for HttpSettings {
             request_budget: REQUEST_BUDGET,
             body_time: BODY_TIME,
             metrics: None,
+            adopt_trace: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Text, Timestamptz, Untyped, Uuid};
+use tracing::{Level, Span};
 
 use crate::connection::wire::{Value, element, ids_as_text};
 
@@ -46,6 +47,15 @@ impl Sql {
     /// The text, with a placeholder for each value.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What a trace says of it, where somebody who is traced asks. Its text has no values.
+    pub(crate) fn span(&self) -> Span {
+        if !tracing::enabled!(target: "candor_spans", Level::INFO) || Span::current().is_none() {
+            return Span::none();
+        }
+        let text = self.text();
+        tracing::info_span!(target: "candor_spans", "statement", otel.kind = "client", db.system.name = "postgresql", db.query.text = text)
     }
 
     /// Adds to the text.

@@ -9,6 +9,7 @@ use candor_port_storage::change::{ChangeSet, CommitError, Committed};
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::{Read, Storage};
 use tokio::runtime::Handle;
+use tracing::Instrument;
 
 use crate::commit::Committer;
 use crate::connection::pool::{Held, Pool};
@@ -84,7 +85,7 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
-        self.shared_connections.read(sql, read).await.map_err(Failure::into_storage)
+        self.shared_connections.read(sql, read).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 
     /// Reads at most one row on a shared connection.
@@ -102,7 +103,7 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
-        on_a_connection(&self.pool, sql, &read).await.map_err(Failure::into_storage)
+        on_a_connection(&self.pool, sql, &read).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }
 

@@ -9,6 +9,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::{DatabaseErrorKind, Error, QueryResult};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::sqlite::{Sqlite, SqliteConnection};
+use tracing::{Level, Span};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{Id, Kind};
@@ -143,6 +144,17 @@ impl Sql {
     }
 }
 
+impl Sql {
+    /// What a trace says of it, where somebody who is traced asks. Its text has no values.
+    fn span(&self) -> Span {
+        if !tracing::enabled!(target: "candor_spans", Level::INFO) || Span::current().is_none() {
+            return Span::none();
+        }
+        let text = &*self.text;
+        tracing::info_span!(target: "candor_spans", "statement", otel.kind = "client", db.system.name = "sqlite", db.query.text = text)
+    }
+}
+
 impl QueryFragment<Sqlite> for Sql {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql(&self.text);
@@ -220,6 +232,7 @@ impl Db {
     pub(crate) fn execute(&mut self, sql: &Sql) -> QueryResult<usize> {
         #[cfg(test)]
         self.asked.push(sql.clone());
+        let _span = sql.span().entered();
         self.connection.execute_returning_count(sql)
     }
 
@@ -232,6 +245,7 @@ impl Db {
         #[cfg(test)]
         self.asked.push(sql.clone());
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
+        let _span = sql.span().entered();
         let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
     }
@@ -249,6 +263,7 @@ impl Db {
     ) -> Result<Option<T>, StorageError> {
         #[cfg(test)]
         self.asked.push(sql.clone());
+        let _span = sql.span().entered();
         let mut rows = self.connection.load(sql).map_err(|it| failed(&it))?;
         let Some(row) = rows.next() else { return Ok(None) };
         read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)

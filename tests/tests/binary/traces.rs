@@ -36,6 +36,32 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
 }
 
 #[test]
+fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
+    const TRACE: [u8; 16] =
+        [0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36];
+    let collector = Receiver::start();
+    collector.answers(|_| Answer::Status(200));
+    let place = Place::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'));
+    let key = place.key("employees:read", &[]);
+    let service = Service::serve(&place);
+    let mut client = service.client(&key.secret);
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let mut ask =
+        |path: &str, parent: &str| client.request("GET", path, &[("traceparent", parent)], None).unwrap().status;
+    assert_eq!(ask("/v1/employees?limit=3", parent), 200);
+    for malformed in ["", "00-0-0-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "nonsense"] {
+        assert_eq!(ask("/v1/employees/emp_0000000000000000000000000", malformed), 404, "{malformed}");
+    }
+    service.stop();
+    let arrived = collector.at("/v1/traces");
+    let spans: usize = arrived.iter().map(|it| it.body.windows(16).filter(|it| *it == TRACE).count()).sum();
+    assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");
+    for text in ["statement", "sqlite", "FROM employees"] {
+        assert!(arrived.iter().any(|it| has(&it.body, text)), "{text} in {} posts", arrived.len());
+    }
+}
+
+#[test]
 fn a_collector_that_is_not_there_stops_nothing_and_a_wrong_endpoint_is_refused_at_start() {
     let place = Place::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
     let service = Service::serve(&place);

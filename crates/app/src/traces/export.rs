@@ -1,15 +1,19 @@
 //! The exporter.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use opentelemetry::trace::TracerProvider;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
+use tracing::{Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
@@ -63,6 +67,18 @@ impl Export {
     /// Sends what waits. A collector that does not answer loses it.
     pub(crate) fn stop(&self) {
         drop(self.0.shutdown_with_timeout(STOP_TIMEOUT));
+    }
+}
+
+/// Gives a span the parent that the headers of a request name by the rules of W3C Trace Context, if they name one.
+pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
+    let names = ["traceparent", "tracestate"];
+    let given: HashMap<String, String> =
+        names.into_iter().filter_map(|it| Some((it.to_owned(), header(it)?))).collect();
+    let context = TraceContextPropagator::new().extract(&given);
+    // What is malformed names nothing; then the span begins a trace of its own.
+    if context.span().span_context().is_valid() {
+        drop(span.set_parent(context));
     }
 }
 

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use candor_port_storage::StorageError;
 
@@ -19,7 +20,9 @@ pub(crate) async fn ask<T: Send + 'static>(
     read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
     let (answer, answered) = oneshot::channel();
+    let span = Span::current();
     let work = move |db: &mut Db| {
+        let _span = span.entered();
         // Nobody waits for the answer of a request that was given up.
         if !answer.is_closed() {
             drop(answer.send(read(db)));

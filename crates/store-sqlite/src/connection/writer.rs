@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use diesel::result::QueryResult;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use candor_port_storage::StorageError;
 
@@ -43,6 +44,8 @@ struct Asked<F, T, E> {
     answer: oneshot::Sender<Result<T, E>>,
     is_long: bool,
     since: Instant,
+    /// Whoever asked.
+    span: Span,
 }
 
 impl<F, T, E> Task for Asked<F, T, E>
@@ -56,6 +59,7 @@ where
     }
 
     fn run(&mut self, db: &mut Db) -> bool {
+        let _span = self.span.enter();
         self.result = self.work.take().map(|work| work(db));
         matches!(self.result, Some(Ok(_)))
     }
@@ -92,7 +96,7 @@ where
     E: From<StorageError> + Send + 'static,
 {
     let (answer, answered) = oneshot::channel();
-    let task = Asked { work: Some(work), result: None, answer, is_long, since: Instant::now() };
+    let task = Asked { work: Some(work), result: None, answer, is_long, since: Instant::now(), span: Span::current() };
     let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
     queue_length(waiting);
     answered.await.map_err(|_| stopped())?
