@@ -26,6 +26,7 @@ pub mod people;
 pub mod problem;
 pub mod refusal;
 pub mod rule;
+pub mod search;
 pub mod secret;
 pub mod signature;
 pub mod summary;

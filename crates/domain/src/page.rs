@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use crate::search::Score;
 use crate::time::{Date, Timestamp};
 
 /// Entries of a page unless asked otherwise (§8).
@@ -35,6 +36,8 @@ pub enum SortBy {
     ActiveAt,
     /// When it was committed.
     Commit,
+    /// How well it matches what is searched for, then when it was created.
+    Score,
 }
 
 impl SortBy {
@@ -45,6 +48,7 @@ impl SortBy {
             Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),
             Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
             Self::Commit => matches!(key, Key::Rank(_)),
+            Self::Score => matches!(key, Key::Scored(..)),
         }
     }
 }
@@ -83,6 +87,8 @@ pub enum Key {
     Text(String),
     /// A place in commit order.
     Rank(i64),
+    /// How well something matches, and when it was created.
+    Scored(Score, Timestamp),
 }
 
 /// An entry's place in a list: the next page starts behind it.
@@ -189,6 +195,8 @@ pub fn cursor(list: ListDigest, position: &Position) -> String {
         Key::Date(it) => tagged(&mut bytes, b'd', &it.epoch_days().to_be_bytes()),
         Key::Text(it) => tagged(&mut bytes, b's', it.as_bytes()),
         Key::Rank(it) => tagged(&mut bytes, b'r', &it.to_be_bytes()),
+        Key::Scored(Score::Whole, it) => tagged(&mut bytes, b'w', &it.millis().to_be_bytes()),
+        Key::Scored(Score::Begun, it) => tagged(&mut bytes, b'b', &it.millis().to_be_bytes()),
     }
     URL_SAFE_NO_PAD.encode(bytes)
 }
@@ -205,8 +213,11 @@ pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position>
     let rest = bytes.strip_prefix(&[CURSOR_VERSION])?.strip_prefix(&list.0)?;
     let (id, rest) = rest.split_first_chunk::<16>()?;
     let (tag, value) = rest.split_first()?;
+    let time = || Timestamp::from_millis(i64::from_be_bytes(value.try_into().ok()?)).printable();
     let key = match tag {
-        b't' => Key::Time(Timestamp::from_millis(i64::from_be_bytes(value.try_into().ok()?)).printable()?),
+        b't' => Key::Time(time()?),
+        b'w' => Key::Scored(Score::Whole, time()?),
+        b'b' => Key::Scored(Score::Begun, time()?),
         b'd' => Key::Date(Date::from_epoch_days(i32::from_be_bytes(value.try_into().ok()?)).printable()?),
         b's' => Key::Text(std::str::from_utf8(value).ok().filter(|it| !it.contains('\0'))?.to_owned()),
         b'r' => Key::Rank(i64::from_be_bytes(value.try_into().ok()?)),
@@ -227,6 +238,7 @@ mod tests {
             (-700_000..2_900_000).prop_map(|it| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(it)))),
             "[^\0]{0,80}".prop_map(|it| (SortBy::Name, Key::Text(it))),
             any::<i64>().prop_map(|it| (SortBy::Commit, Key::Rank(it))),
+            (0..9_i64).prop_map(|it| (SortBy::Score, Key::Scored(Score::Begun, Timestamp::from_millis(it)))),
         ]
     }
 
@@ -249,7 +261,7 @@ mod tests {
             forged.extend(list.0);
             forged.extend(bytes);
             for it in [text, URL_SAFE_NO_PAD.encode(forged)] {
-                for by in [SortBy::UpdatedAt, SortBy::ObservationDate, SortBy::LastName, SortBy::Commit] {
+                for by in [SortBy::UpdatedAt, SortBy::ObservationDate, SortBy::LastName, SortBy::Commit, SortBy::Score] {
                     if let Some(position) = read_cursor(list, by, &it) {
                         prop_assert_eq!(cursor(list, &position), it.clone());
                     }

@@ -115,6 +115,20 @@ impl Params {
         self.one_and(param, Ok)
     }
 
+    /// A parameter that must be given, once.
+    pub fn required<T>(&mut self, param: &Param<T>) -> Option<T> {
+        self.note(|| param.described_as_required());
+        if self.values_of(param.name).next().is_none() {
+            self.problems.add(param.name, Flaw::required());
+        }
+        self.single(param.name, param.parse)
+    }
+
+    /// What was given for a parameter.
+    pub(crate) fn values_of(&self, name: &'static str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |(it, _)| it == name).map(|(_, value)| &**value)
+    }
+
     /// A parameter that may be given once, with one more condition, which depends on more than its value.
     pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, Flaw>) -> Option<T> {
         self.note(|| param.described(false));
@@ -220,13 +234,17 @@ impl Params {
         filter: F,
         expand: Vec<E>,
     ) -> ListRequest<F, E> {
-        self.note(|| Parameter::Page);
         let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
         let sort = self.single("sort", |text| {
             let known = sorts.clone().find(|(word, _)| *word == text);
             known.map(|(_, it)| it).ok_or_else(|| Flaw::one_of(&words()))
         });
-        let sort = sort.unwrap_or(default);
+        self.paged(name, sort.unwrap_or(default), filter, expand)
+    }
+
+    /// Reads limit and cursor of a list that has one order.
+    pub(crate) fn paged<F, E>(&mut self, name: &str, sort: Sort, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
+        self.note(|| Parameter::Page);
         let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
         let after = self.single("cursor", |text| {

@@ -56,7 +56,11 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        Condition::Within(..) | Condition::Reach(..) | Condition::Without(..) | Condition::Tagged(..) => None,
+        Condition::Within(..)
+        | Condition::Reach(..)
+        | Condition::Without(..)
+        | Condition::Tagged(..)
+        | Condition::Words(..) => None,
     }))
 }
 
@@ -120,6 +124,7 @@ fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),
         Condition::Tagged(members, _) => Some(parameter(table, members.member)),
+        Condition::Words(..) => Some("q".to_owned()),
         Condition::Reach(..)
         | Condition::Without(..)
         | Condition::Is(..)

@@ -8,6 +8,7 @@ use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 use serde::Serialize;
 
+use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 mod reader;
@@ -284,6 +285,11 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// Its tags in the side table.
     fn members(&self) -> Vec<[u8; 16]> {
         vec![]
+    }
+
+    /// What the index of words has of it, if its table is searched.
+    fn index_entry(&self) -> Option<IndexEntry> {
+        None
     }
 
     /// Its cells.

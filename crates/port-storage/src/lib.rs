@@ -4,6 +4,7 @@
 //! settled in the domain, and what a decision relied upon travels with it as [`Require`].
 
 pub mod access_path;
+pub mod backlog;
 pub mod change;
 pub mod flat;
 pub mod listing;
@@ -14,6 +15,7 @@ pub mod put;
 pub mod queue;
 pub mod read;
 pub mod rows;
+pub mod search_index;
 pub mod store;
 pub mod test_data;
 pub mod upkeep;

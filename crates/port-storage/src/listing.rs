@@ -11,6 +11,7 @@ use candor_domain::time::Timestamp;
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
 use crate::read::RowKind;
+use crate::search_index::IndexQuery;
 
 /// A list of one resource: what some [`Listing`]s hold together.
 #[derive(Debug, Clone)]
@@ -30,6 +31,11 @@ impl<T: Stored> TypedListing<T> {
     #[must_use]
     pub fn parts(&self) -> &[Listing] {
         &self.parts
+    }
+
+    /// The same.
+    pub(crate) fn into_parts(self) -> Vec<Listing> {
+        self.parts
     }
 
     /// At most so many entries are wanted.
@@ -78,13 +84,16 @@ pub enum Condition {
     Without(Column, EmployeeId),
     /// The row has any of these tags.
     Tagged(MemberTable, Vec<[u8; 16]>),
+    /// The row has these words.
+    Words(IndexQuery),
 }
 
 /// The column a list is ordered by.
 #[must_use]
 pub const fn sort_column(by: SortBy) -> Column {
     match by {
-        SortBy::CreatedAt => Column::new("created_at", Type::Time),
+        // What has one score is in the order of its creation.
+        SortBy::CreatedAt | SortBy::Score => Column::new("created_at", Type::Time),
         SortBy::UpdatedAt => UPDATED_AT,
         SortBy::ObservationDate => OBSERVATION_DATE,
         SortBy::PeriodEnd => Column::new("period_end", Type::Date),
@@ -204,7 +213,7 @@ impl Listing {
 
 fn cell(key: &Key) -> Cell {
     match key {
-        Key::Time(it) => Cell::Time(*it),
+        Key::Time(it) | Key::Scored(_, it) => Cell::Time(*it),
         Key::Date(it) => Cell::Date(*it),
         Key::Text(it) => Cell::Text(it.clone()),
         Key::Rank(it) => Cell::Int(*it),

@@ -7,6 +7,7 @@
 use crate::access_path::AccessPath;
 use crate::flat::Column;
 use crate::listing::{Condition, Listing};
+use crate::search_index;
 
 /// People whose rows are all gathered: each costs a store some 2 µs, and has several rows.
 const GATHERED_PEOPLE: usize = 200;
@@ -67,15 +68,18 @@ pub struct ListPlanner<'l> {
 impl<'l> ListPlanner<'l> {
     /// Of a list of which nothing was counted.
     #[must_use]
-    pub const fn of(listing: &'l Listing) -> Self {
-        let first = RowSource::Scan(RowFilter { hashed: vec![] });
-        Self { listing, named: vec![], next: 0, plan: ListPlan { first, then: None } }
+    pub fn of(listing: &'l Listing) -> Self {
+        let plan = search_index::plan(listing).unwrap_or_else(|| {
+            let first = RowSource::Scan(RowFilter { hashed: vec![] });
+            ListPlan { first, then: None }
+        });
+        Self { listing, named: vec![], next: 0, plan }
     }
 
     /// The condition that is to be counted next, to [`counted_to`]; none once the plan is made. What is few needs no look
     /// at the others.
     pub fn next_to_count(&mut self) -> Option<&'l Condition> {
-        if self.plan.first.is_gathered() {
+        if self.plan.first.is_gathered() || self.listing.index_query().is_some() {
             return None;
         }
         let mut conditions = self.listing.conditions.iter().enumerate().skip(self.next);
@@ -101,7 +105,7 @@ impl<'l> ListPlanner<'l> {
 #[must_use]
 pub const fn is_elsewhere(condition: &Condition) -> bool {
     match condition {
-        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => true,
+        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Words(..) => true,
         // What is left out says nothing about where the others are.
         Condition::Is(..)
         | Condition::OneOf(..)
@@ -154,7 +158,8 @@ const fn most_hashed(condition: &Condition) -> Option<usize> {
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
-        | Condition::Without(..) => None,
+        | Condition::Without(..)
+        | Condition::Words(..) => None,
     }
 }
 
@@ -175,7 +180,8 @@ impl NamedRows {
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
-            | Condition::Without(..) => None,
+            | Condition::Without(..)
+            | Condition::Words(..) => None,
         }
     }
 

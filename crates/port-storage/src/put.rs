@@ -5,6 +5,7 @@ use candor_domain::id::Id;
 use crate::Version;
 use crate::change::Row;
 use crate::flat::{Cell, Stored, Table, Unwritable};
+use crate::search_index::IndexEntry;
 
 /// A row of any table: its cells, and what it was decided on. A store writes it by its [`Table`], whatever it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +14,7 @@ pub struct AnyRow {
     id: [u8; 16],
     cells: Result<Vec<Cell>, Unwritable>,
     members: Vec<[u8; 16]>,
+    index_entry: Option<IndexEntry>,
     seen: Option<Version>,
 }
 
@@ -27,7 +29,7 @@ impl AnyRow {
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
         let (id, cells, members) = (value.key().to_bytes(), value.cells(), value.members());
-        Self { table: T::TABLE, id, cells, members, seen: None }
+        Self { table: T::TABLE, id, cells, members, index_entry: value.index_entry(), seen: None }
     }
 
     /// Its table.
@@ -60,6 +62,12 @@ impl AnyRow {
     #[must_use]
     pub fn members(&self) -> &[[u8; 16]] {
         &self.members
+    }
+
+    /// What the index of words has of it, if its table is searched.
+    #[must_use]
+    pub const fn index_entry(&self) -> Option<&IndexEntry> {
+        self.index_entry.as_ref()
     }
 
     /// The version it was decided on; `None` = it must not exist.

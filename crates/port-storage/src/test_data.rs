@@ -41,6 +41,7 @@ pub const TEST_TABLES: &[TestTable] = &[
     table("connectors", &["id"]),
     table("departments", &["id"]),
     table("attributes", &["id"]),
+    table("search_backlog", &["table_name"]),
 ];
 
 /// What came of emptying a piece of a table: how many rows went, or that something refers to them that came meanwhile.

@@ -12,6 +12,7 @@ mod migrations;
 mod probe;
 mod queue;
 mod reads;
+mod search;
 mod select;
 mod sql;
 mod store;

@@ -47,7 +47,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
     let Some(database) = support::database() else { return };
     let columns = "SELECT c.table_name, c.column_name, c.is_nullable = 'YES' FROM information_schema.columns AS c \
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
-                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' AND NOT t.relispartition \
+                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' AND NOT t.relispartition AND c.column_name <> 'tokens' \
                    ORDER BY c.table_name, c.column_name COLLATE \"C\"";
     let mut found: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     let client = support::client(database.url()).await;
@@ -72,6 +72,9 @@ fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
     assert!(postgres.tables.keys().eq(sqlite.tables.keys()));
     assert_eq!(postgres.indexes, sqlite.indexes);
 }
+
+/// Each store has the best index for words that it has, which is none of the other's: statements with these are left out.
+const OF_ONE_STORE: [&str; 4] = ["search_tokens", "search_documents", "tokens tsvector", "USING gin"];
 
 /// A schema in words that both databases share.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -114,6 +117,8 @@ impl Schema {
     fn read(&mut self, statement: &str) {
         let words: Vec<_> = statement.split_whitespace().collect();
         match words[..] {
+            _ if OF_ONE_STORE.iter().any(|it| statement.contains(it)) => {}
+            ["INSERT", "INTO", "search_backlog", ..] => {}
             // A partition has what its table has.
             ["CREATE", "TABLE", _, "PARTITION", "OF", ..] => {}
             ["CREATE", "TABLE", name, ..] => {

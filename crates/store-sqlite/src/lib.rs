@@ -10,6 +10,7 @@ mod listing;
 mod migrate;
 mod queue;
 mod reads;
+mod search;
 mod sql;
 mod table;
 mod text;

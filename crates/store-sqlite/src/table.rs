@@ -9,6 +9,7 @@ use candor_port_storage::read::{Found, ID, RowKind};
 use candor_port_storage::{AnyRow, CommitError, StorageError, Version};
 
 use crate::commit::refusal::refused;
+use crate::search;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
@@ -180,6 +181,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
             table.members.map(|side| members(db, tenant, side, row.id())).transpose()?.unwrap_or_default()
         }
     };
+    search::write(db, tenant, row)?;
     let Some(side) = table.members else { return Ok(()) };
     let wanted = row.members().iter().copied().collect();
     write_members(db, tenant, side, row.id(), &stored, &wanted)

@@ -13,6 +13,7 @@ use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::organization::Organization;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
+use candor_port_storage::backlog::Backlog;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::Listing;
 use candor_port_storage::read::{Found, RowKind, Rows};
@@ -73,6 +74,7 @@ struct Plan {
     faults: HashMap<(FaultyCall, usize), Fault>,
     down: bool,
     time: Option<Timestamp>,
+    backlog: Option<Backlog>,
 }
 
 impl<S: Storage> Faulty<S> {

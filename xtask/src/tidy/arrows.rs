@@ -45,6 +45,8 @@ fn service() -> Vec<Row> {
             "strum",
             "thiserror",
             "ulid",
+            "unicode-normalization",
+            "unicode-properties",
             "url",
             "validator",
         ]),

@@ -29,6 +29,10 @@ pub enum Takes {
     Text,
     /// Any text.
     Any,
+    /// A text of so many characters, from the least to the most.
+    Chars(usize, usize),
+    /// Some words of the set that documents call this, with commas between them.
+    Words(&'static str),
     /// A day.
     Date,
     /// An instant.
@@ -50,6 +54,8 @@ pub enum Parameter {
         takes: Takes,
         /// Whether it may be repeated; an entry matches any of the values.
         is_repeated: bool,
+        /// Whether it must be given.
+        is_required: bool,
     },
     /// Two values, `[gte]` and `[lte]`.
     Bounds {
@@ -76,8 +82,19 @@ pub enum Parameter {
 }
 
 impl<T> Param<T> {
+    /// What it is called.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
     pub(super) const fn described(&self, is_repeated: bool) -> Parameter {
-        Parameter::Value { name: self.name, about: self.about, takes: self.takes, is_repeated }
+        let Self { name, about, takes, .. } = *self;
+        Parameter::Value { name, about, takes, is_repeated, is_required: false }
+    }
+
+    pub(super) const fn described_as_required(&self) -> Parameter {
+        let Self { name, about, takes, .. } = *self;
+        Parameter::Value { name, about, takes, is_repeated: false, is_required: true }
     }
 }
 

@@ -6,7 +6,7 @@ use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, Tak
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
-use super::shapes::{Member, date, datetime, flag, named, plain, prefixed};
+use super::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
 
 /// The query parameters of a route.
 pub struct Query {
@@ -32,7 +32,8 @@ fn schema(takes: Takes) -> Value {
     match takes {
         Takes::Id(_) | Takes::Text => text(),
         Takes::Any => plain(),
-        Takes::Word(name) => named(name),
+        Takes::Chars(least, most) => shapes::text(least, most),
+        Takes::Word(name) | Takes::Words(name) => named(name),
         Takes::Flag => flag(),
         Takes::Date => date(),
         Takes::Datetime => datetime(),
@@ -43,11 +44,21 @@ fn schema(takes: Takes) -> Value {
 /// A parameter as the document shows it: those of a list end with its order and its page, and with what is inlined.
 fn shown(parameter: Parameter) -> Vec<Value> {
     match parameter {
-        Parameter::Value { name, about, takes: Takes::Id(prefix), is_repeated } => {
+        Parameter::Value { name, about, takes: Takes::Id(prefix), is_repeated, .. } => {
             let about = format!("{about} An id, `{prefix}_…`; one that names nothing finds nothing.");
             vec![value(name, text(), &about, is_repeated)]
         }
-        Parameter::Value { name, about, takes, is_repeated } => vec![value(name, schema(takes), about, is_repeated)],
+        Parameter::Value { name, about, takes: Takes::Words(set), .. } => {
+            let list = json!({"type": "array", "minItems": 1, "items": named(set)});
+            let mut parameter = exploded(query(name, list, about), "form");
+            parameter["explode"] = json!(false);
+            vec![parameter]
+        }
+        Parameter::Value { name, about, takes, is_repeated, is_required } => {
+            let mut parameter = value(name, schema(takes), about, is_repeated);
+            parameter["required"] = json!(is_required);
+            vec![parameter]
+        }
         Parameter::Bounds { name, about, takes } => {
             let bound =
                 |end: &str, what: &str| query(&format!("{name}[{end}]"), schema(takes), &format!("{about} {what}"));

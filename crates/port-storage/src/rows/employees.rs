@@ -11,6 +11,7 @@ use crate::flat::Cell;
 use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{By, ID};
+use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The values of custom fields, as digests.
@@ -57,6 +58,7 @@ const TABLE: Table = Table {
         Index::on(&["role", "status", "id"]),
     ],
     parameters: &[("digest", "custom_fields.…")],
+    search: Some('e'),
     ..Table::named("employees")
 };
 
@@ -113,6 +115,10 @@ impl Stored for Employee {
         };
         it.is_hris_managed = it.connector_id.is_some();
         Ok(it)
+    }
+
+    fn index_entry(&self) -> Option<IndexEntry> {
+        Some(IndexEntry::of(self))
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

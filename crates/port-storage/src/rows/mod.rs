@@ -15,6 +15,7 @@ pub mod notifications;
 pub mod objectives;
 pub mod observations;
 pub mod organizations;
+pub mod search;
 pub mod summaries;
 pub mod webhooks;
 

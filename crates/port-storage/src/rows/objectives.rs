@@ -10,6 +10,7 @@ use super::summaries::INCLUDES;
 use crate::flat::{Cell, Cells, Column, Index, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::read::By;
+use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -50,6 +51,7 @@ const TABLE: Table = Table {
     ],
     parameters: &[("shelf", "status"), ("scope_status", "status")],
     shares_commits: true,
+    search: Some('j'),
     ..Table::named("objectives")
 };
 
@@ -95,6 +97,10 @@ impl Stored for Objective {
         out.text(shelf(self.scope, self.status == Status::Archived));
         out.text(scope_status(self.scope, self.status));
         out.put(self.starts_on().map_or(Cell::Null(Type::Date), Cell::Date));
+    }
+
+    fn index_entry(&self) -> Option<IndexEntry> {
+        Some(IndexEntry::of(self))
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {

@@ -8,6 +8,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
+use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The attributes of observations.
@@ -38,6 +39,7 @@ const TABLE: Table = Table {
         Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts(),
     ],
     shares_commits: true,
+    search: Some('o'),
     ..Table::named("observations")
 };
 
@@ -81,6 +83,10 @@ impl Stored for Observation {
             updated_at: row.time()?,
             archived_at: row.opt_time()?,
         })
+    }
+
+    fn index_entry(&self) -> Option<IndexEntry> {
+        Some(IndexEntry::of(self))
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

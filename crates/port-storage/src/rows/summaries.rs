@@ -8,6 +8,7 @@ use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
+use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The objectives and observations that summaries rest on. No id is one of both.
@@ -58,6 +59,7 @@ const TABLE: Table = Table {
     ],
     parameters: &[("archived", "status"), ("stage", "status"), ("included_id", "included_objective_id")],
     shares_commits: true,
+    search: Some('s'),
     ..Table::named("summaries")
 };
 
@@ -123,6 +125,10 @@ impl Stored for Summary {
             archived_observation_ids: vec![],
         };
         Ok(stored.showing(row.ids()?))
+    }
+
+    fn index_entry(&self) -> Option<IndexEntry> {
+        Some(IndexEntry::of(self))
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

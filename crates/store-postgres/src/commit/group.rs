@@ -5,10 +5,13 @@ use candor_port_storage::AnyRow;
 use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
 
 use super::statement::{STALE, Statement};
+use crate::search;
 
 /// All rows to write.
-#[derive(Default)]
-pub(super) struct Groups<'c>(Vec<Group<'c>>);
+pub(super) struct Groups<'c> {
+    tenant: Tenant,
+    groups: Vec<Group<'c>>,
+}
 
 /// The rows of one table.
 struct Group<'c> {
@@ -21,6 +24,8 @@ struct Group<'c> {
 struct Entry<'c> {
     row: &'c AnyRow,
     cells: &'c [Cell],
+    /// What the index of words has of it, if its table is searched.
+    tokens: Option<Cell>,
 }
 
 impl Entry<'_> {
@@ -35,14 +40,21 @@ impl Entry<'_> {
 }
 
 impl<'c> Groups<'c> {
+    /// None so far of what a tenant is to have.
+    pub(super) const fn of(tenant: Tenant) -> Self {
+        Self { tenant, groups: vec![] }
+    }
+
     /// Adds a row.
     pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), Unwritable> {
-        let (table, entry) = (row.table(), Entry { row, cells: row.cells()? });
-        let at = self.0.iter().position(|it| it.table.name == table.name).unwrap_or_else(|| {
-            self.0.push(Group { table, new: vec![], changed: vec![] });
-            self.0.len() - 1
+        let table = row.table();
+        let tokens = row.index_entry().map(|it| Cell::Text(search::vector(&it.tokens(self.tenant, table))));
+        let entry = Entry { row, cells: row.cells()?, tokens };
+        let at = self.groups.iter().position(|it| it.table.name == table.name).unwrap_or_else(|| {
+            self.groups.push(Group { table, new: vec![], changed: vec![] });
+            self.groups.len() - 1
         });
-        let Group { new, changed, .. } = &mut self.0[at];
+        let Group { new, changed, .. } = &mut self.groups[at];
         if row.seen().is_some() {
             changed.push(entry)
         } else {
@@ -52,10 +64,10 @@ impl<'c> Groups<'c> {
     }
 
     /// Adds the parts that write all rows.
-    pub(super) fn write(&self, statement: &mut Statement, tenant: Tenant) {
-        for group in &self.0 {
-            let tenant = match group.table.tenant(tenant) {
-                own if own == tenant => statement.tenant.clone(),
+    pub(super) fn write(&self, statement: &mut Statement) {
+        for group in &self.groups {
+            let tenant = match group.table.tenant(self.tenant) {
+                own if own == self.tenant => statement.tenant.clone(),
                 other => statement.sql.id(other.to_bytes()),
             };
             match group.changed.as_slice() {
@@ -87,24 +99,34 @@ fn names(table: &Table) -> String {
 /// The columns of an insert, and what the version's is to be.
 fn into(table: &Table) -> (String, &'static str) {
     let (version, first) = if table.versioned { (", version", ", 1") } else { ("", "") };
-    (format!("{} (tenant_id, {}{version})", table.name, names(table)), first)
+    let tokens = if table.search.is_some() { ", tokens" } else { "" };
+    (format!("{} (tenant_id, {}{version}{tokens})", table.name, names(table)), first)
+}
+
+/// The tokens of one row behind its other values, if its table is searched.
+fn tokens_of(statement: &mut Statement, row: &Entry) -> Option<String> {
+    row.tokens.clone().map(|it| format!("{}::tsvector", statement.sql.bind(it)))
 }
 
 fn insert_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+    let tokens = tokens_of(statement, row).map(|it| format!(", {it}")).unwrap_or_default();
     let ((into, first), from) = (into(table), statement.from(""));
-    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
+    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first}{tokens} {from}", values.join(", ")));
 }
 
 fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
     let (source, ((into, first), values)) = (arrays(statement, table, rows), (into(table), unnested(table)));
+    let tokens = if table.search.is_some() { ", u.tokens::tsvector" } else { "" };
     let from = statement.from(&source);
-    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
+    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first}{tokens} {from}", values.join(", ")));
 }
 
 fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values = row.cells.iter().zip(all(table)).skip(1);
-    let sets: Vec<_> = values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
+    let mut sets: Vec<_> =
+        values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
+    sets.extend(tokens_of(statement, row).map(|it| format!("tokens = {it}")));
     let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(row.seen()), statement.from(""));
     let part = statement.part(
         "",
@@ -120,8 +142,9 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
 
 fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
     let source = arrays(statement, table, rows);
-    let sets: Vec<_> =
+    let mut sets: Vec<_> =
         all(table).zip(unnested(table)).skip(1).map(|(it, value)| format!("{} = {value}", it.name)).collect();
+    sets.extend(table.search.map(|_| "tokens = u.tokens::tsvector".to_owned()));
     let from = statement.from(&source);
     let part = statement.part(
         "",
@@ -147,7 +170,12 @@ fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
         })
         .collect();
     arrays.push(statement.sql.many(Type::Int, rows.iter().map(Entry::seen)));
-    format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table))
+    if table.search.is_none() {
+        return format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table));
+    }
+    let tokens = rows.iter().map(|it| it.tokens.clone().unwrap_or(Cell::Null(Type::Text)));
+    arrays.push(statement.sql.many(Type::Text, tokens));
+    format!("UNNEST({}) AS u ({}, seen, tokens)", arrays.join(", "), names(table))
 }
 
 /// The columns of `u`; arrays travel as texts.

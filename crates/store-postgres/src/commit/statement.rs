@@ -275,7 +275,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
     }
     let lease = changes.iter().filter_map(|it| it.lease).max_by_key(|it| it.until);
     let added: Vec<_> = changes.iter().flat_map(|it| it.added()).collect();
-    let mut groups = Groups::default();
+    let mut groups = Groups::of(tenant);
     for it in changes.iter().flat_map(|it| &it.writes) {
         match it {
             Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
@@ -290,7 +290,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
     for row in &added {
         groups.add(row)?;
     }
-    groups.write(statement, tenant);
+    groups.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
     webhooks::fan_out(statement, &events, lease);
     Ok(())

@@ -8,8 +8,9 @@ use candor_domain::access::Tenant;
 use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
 use candor_port_storage::flat::Cell;
 use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::ListPlan;
+use candor_port_storage::plan::{ListPlan, RowSource};
 use candor_port_storage::read::Found;
+use candor_port_storage::search_index::{DENSE, DENSE_STRIDE};
 use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
@@ -39,6 +40,13 @@ impl PostgresStore {
         if rows.len() > limit {
             return Ok(rows);
         }
+        if listing.index_query().is_some() && rows.len() >= DENSE {
+            let part = Part::met(listing, &plan.first, DENSE_STRIDE);
+            let rows = self.answer(&asked, &page::sql(tenant, &[part]), true).await?;
+            if rows.len() > limit {
+                return Ok(rows);
+            }
+        }
         self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
@@ -46,7 +54,7 @@ impl PostgresStore {
     /// of another.
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
         let goes_far = parts.iter().any(|(_, it)| it.then.is_some());
-        let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
+        let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, in_one(listing, plan))).collect();
         self.answer(asked, &page::sql(asked.tenant, &parts), goes_far).await
     }
 
@@ -58,6 +66,14 @@ impl PostgresStore {
         }
         let conditions = unanswered_parameters(asked.listings.iter().copied());
         self.slowly(asked.tenant, &conditions, sql, |row| Ok(kind.read(row)?)).await
+    }
+}
+
+/// Where the rows of a list come from that is read in one go.
+fn in_one<'p>(listing: &Listing, plan: &'p ListPlan) -> &'p RowSource {
+    match &plan.then {
+        Some(then) if listing.index_query().is_some() => then,
+        Some(_) | None => &plan.first,
     }
 }
 
@@ -89,6 +105,7 @@ fn is_unanswerable(condition: &Condition) -> bool {
         | Condition::Within(..)
         | Condition::Reach(..)
         | Condition::Without(..)
+        | Condition::Words(..)
         | Condition::Tagged(..) => false,
     }
 }

@@ -4,7 +4,9 @@ use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
+use candor_port_storage::search_index::{IndexQuery, SAMPLE};
 
+use crate::search;
 use crate::select::columns;
 use crate::sql::Sql;
 
@@ -20,19 +22,29 @@ const INDEXED_STRIDE: u32 = 5_000;
 pub(super) struct Part<'l> {
     listing: &'l Listing,
     source: &'l RowSource,
-    /// Whether a scan ends after some rows, whether or not the page is full.
-    is_bounded: bool,
+    /// After how many rows a scan ends, whether or not the page is full.
+    stride: Option<u32>,
 }
 
 impl<'l> Part<'l> {
     /// All rows, as far as it takes.
     pub(super) const fn whole(listing: &'l Listing, source: &'l RowSource) -> Self {
-        Self { listing, source, is_bounded: false }
+        Self { listing, source, stride: None }
     }
 
     /// The rows that are met before a scan has gone too far.
-    pub(super) const fn bounded(listing: &'l Listing, source: &'l RowSource) -> Self {
-        Self { listing, source, is_bounded: true }
+    pub(super) fn bounded(listing: &'l Listing, source: &'l RowSource) -> Self {
+        let stride = match source {
+            _ if listing.index_query().is_some() => SAMPLE,
+            RowSource::Scan(filter) if !filter.hashed.is_empty() => HASHED_STRIDE,
+            RowSource::Scan(_) | RowSource::Gather(_) | RowSource::GatherFirsts(_) => INDEXED_STRIDE,
+        };
+        Self::met(listing, source, stride)
+    }
+
+    /// The rows among so many that are met.
+    pub(super) const fn met(listing: &'l Listing, source: &'l RowSource, stride: u32) -> Self {
+        Self { listing, source, stride: Some(stride) }
     }
 
     /// Whether what is looked at stands in an index, or comes from elsewhere than the table: then only ids are found at
@@ -47,22 +59,24 @@ impl<'l> Part<'l> {
 
 /// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
 /// common.
-pub(super) fn sql(tenant: Tenant, parts: &[Part<'_>]) -> Sql {
+pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let Some(Part { listing, .. }) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.id(own.to_bytes());
     let rows = u32::from(listing.limit) + 1;
     let limit = sql.bind(Cell::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
-    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first };
+    let mut page = PageSql { sql, own, tenant, limit, after, bound, ids_first };
     page.write(listing, parts);
     page.sql
 }
 
 struct PageSql {
     sql: Sql,
+    own: Tenant,
+    /// The tenant's placeholder.
     tenant: String,
     limit: String,
     after: Option<(String, String)>,
@@ -113,11 +127,10 @@ impl PageSql {
             RowSource::GatherFirsts(from) => return self.gather(listing, *from, &met, true),
         };
         let looks = self.looks(listing, filter, None);
-        if !part.is_bounded {
+        let Some(stride) = part.stride else {
             let all = [met, looks].concat().join(" AND ");
             return format!("(SELECT {wanted} FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})");
-        }
-        let stride = if filter.hashed.is_empty() { INDEXED_STRIDE } else { HASHED_STRIDE };
+        };
         let (met, looks) = (met.join(" AND "), looks.join(" AND "));
         if !self.ids_first {
             return format!(
@@ -167,8 +180,23 @@ impl PageSql {
                     owner = members.owner,
                 )
             }
+            Some(Condition::Words(query)) => {
+                // The fence and the comparison keep the planner from any other index: it cannot know how few rows have
+                // the words, and would rather read all that a tenant has.
+                let has_words = self.has_words(listing, query);
+                format!(
+                    "(SELECT g.id, g.place FROM (SELECT r.id, {place} AS place FROM {name} AS r \
+                     WHERE {has_words} AND ({all}) IS TRUE OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"
+                )
+            }
             _ => format!("(SELECT r.id, {place} AS place FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})"),
         }
+    }
+
+    /// The row has the words. What is asked for is read once, and not for every row.
+    fn has_words(&mut self, listing: &Listing, query: &IndexQuery) -> String {
+        let query = search::query(&query.tokens(self.own, listing.table()));
+        format!("r.tokens @@ (SELECT {}::tsquery)", self.sql.bind(Cell::Text(query)))
     }
 
     /// The people below somebody, who may be counted among them.
@@ -224,7 +252,7 @@ impl PageSql {
                         column.name
                     )
                 }
-                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) => continue,
+                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Words(..) => continue,
             });
         }
         if let Some((place, id)) = &self.after {
@@ -259,6 +287,10 @@ impl PageSql {
                     let rows =
                         format!("{} AS l WHERE l.tenant_id = {tenant} AND l.{member} = ANY({tags})", members.name);
                     (rows, members.owner, "id", None)
+                }
+                Condition::Words(query) => {
+                    looks.push(self.has_words(listing, query));
+                    continue;
                 }
                 Condition::Is(..)
                 | Condition::OneOf(..)

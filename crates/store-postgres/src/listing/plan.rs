@@ -36,7 +36,8 @@ impl PostgresStore {
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
-            | Condition::Without(..) => return Ok(0),
+            | Condition::Without(..)
+            | Condition::Words(..) => return Ok(0),
         };
         let most = sql.bind(Cell::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
         sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {named} LIMIT {most}) AS counted"));

@@ -3,6 +3,7 @@
 mod everyone;
 mod feed;
 mod history;
+mod indexing;
 mod people;
 mod redelivery;
 mod test_data;

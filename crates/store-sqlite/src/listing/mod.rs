@@ -2,6 +2,7 @@
 
 pub(crate) mod plan;
 pub(crate) mod slow;
+pub(crate) mod words;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -24,12 +25,18 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
 /// row in common.
 pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
-    if let [only] = listings {
+    if let [only] = listings
+        && only.index_query().is_none()
+    {
         return rows(db, tenant, only, |row| only.kind.read(row));
     }
     // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
+        if let Some((_, query)) = it.index_query() {
+            all.extend(words::rows(moment.0, tenant, it, query)?);
+            continue;
+        }
         all.extend(rows(moment.0, tenant, it, |row| {
             let found = it.kind.read(row)?;
             Ok(((key(row, it)?, found.id), found))
@@ -158,7 +165,8 @@ impl List<'_> {
                 | Condition::OneOf(..)
                 | Condition::AtLeast(..)
                 | Condition::AtMost(..)
-                | Condition::Without(..),
+                | Condition::Without(..)
+                | Condition::Words(..),
             )
             | None => {
                 draft.add(&format!("(SELECT t.rowid AS place FROM {} t", table.name));
@@ -210,6 +218,8 @@ impl List<'_> {
                 }
                 Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
+                // The rows come from their index, see `words`.
+                Condition::Words(_) => draft,
             };
         }
         self.behind(draft);

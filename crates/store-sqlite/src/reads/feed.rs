@@ -91,7 +91,7 @@ fn statement(db: &mut Db, wanted: &Wanted, after: Option<&Position>, end: Option
 fn rank(place: Option<&Position>) -> i64 {
     match place.map(|it| &it.key) {
         Some(Key::Rank(rank)) => *rank,
-        Some(Key::Time(_) | Key::Date(_) | Key::Text(_)) | None => 0,
+        Some(Key::Time(_) | Key::Date(_) | Key::Text(_) | Key::Scored(..)) | None => 0,
     }
 }
 

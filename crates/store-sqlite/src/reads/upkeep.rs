@@ -13,6 +13,7 @@ use candor_port_storage::upkeep::{MasterKey, Upkeep};
 use crate::SqliteStore;
 use crate::commit::refusal::refused;
 use crate::connection::writer;
+use crate::search;
 use crate::sql::{Db, Sql, failed};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
@@ -65,26 +66,26 @@ fn empty(db: &mut Db, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
     let some = |which: &str| {
         format!("tenant_id = ?1 AND ({key}) IN (SELECT {key} FROM {name} WHERE tenant_id = ?1{which} LIMIT ?2)")
     };
-    let mut run = |text: String| {
-        let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
-        db.execute(&sql).map(|it| it as u64).map_err(|it| refused(&it))
-    };
-    match name {
-        "employees" => {
-            let lines = some(" AND manager_id IS NOT NULL");
-            let cut = run(format!("UPDATE employees SET manager_id = NULL WHERE {lines}"))?;
-            if cut > 0 { Ok(cut) } else { run(format!("DELETE FROM employees WHERE {}", some(""))) }
+    if name == "employees" {
+        let lines = some(" AND manager_id IS NOT NULL");
+        let cut = change(db, tenant, format!("UPDATE employees SET manager_id = NULL WHERE {lines}"), most)?;
+        if cut > 0 {
+            return Ok(cut);
         }
-        "reporting_lines" => {
-            let gone = run(format!("DELETE FROM reporting_lines WHERE {}", some("")))?;
-            if gone > 0 {
-                let sql = Sql::new(TREE_CHANGED).bind(tenant);
-                db.execute(&sql).map_err(|it| refused(&it))?;
-            }
-            Ok(gone)
-        }
-        _ => run(format!("DELETE FROM {name} WHERE {}", some(""))),
     }
+    search::forget(db, tenant, name, most)?;
+    let gone = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
+    if gone > 0 && name == "reporting_lines" {
+        let sql = Sql::new(TREE_CHANGED).bind(tenant);
+        db.execute(&sql).map_err(|it| refused(&it))?;
+    }
+    Ok(gone)
+}
+
+/// Changes at most so many rows of a tenant; says how many these were.
+fn change(db: &mut Db, tenant: Tenant, text: String, most: u32) -> Emptied {
+    let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
+    db.execute(&sql).map(|it| it as u64).map_err(|it| refused(&it))
 }
 
 fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {

@@ -77,7 +77,8 @@ fn sources(listing: &Listing) -> Vec<RowSource> {
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
-            | Condition::Without(..) => {}
+            | Condition::Without(..)
+            | Condition::Words(..) => {}
         }
     }
     sources

@@ -6,6 +6,7 @@ mod lists;
 mod migrations;
 mod places;
 mod schema;
+mod search;
 mod slow;
 mod webhooks;
 

@@ -25,6 +25,7 @@ mod redelivery;
 mod reporting;
 mod requires;
 mod rows;
+mod search;
 mod slow;
 mod sooner;
 mod summaries;
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<Case> {
         slow::cases(),
         pages::cases(),
         filters::cases(),
+        search::cases(),
         tenants::cases(),
         rows::cases(),
         keys::cases(),

@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
+use candor_port_storage::AnyRow;
+use candor_port_storage::backlog::{Backlog, Indexing};
 use candor_port_storage::store::{Read, Storage};
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -13,6 +15,24 @@ impl<S: Storage + ?Sized> Faulty<S> {
     /// From now on the store has a clock of its own, which stands at this time.
     pub fn set_time(&self, time: Timestamp) {
         self.plan().time = Some(time);
+    }
+
+    /// From now on this table of a tenant is not all in the index of words; or it is as the store says.
+    pub fn set_backlog(&self, table: Option<(Tenant, &str)>) {
+        self.plan().backlog = table.map(|(tenant, table)| Backlog { tenant, table: table.to_owned(), after: [0; 16] });
+    }
+}
+
+#[async_trait]
+impl<S: Storage + ?Sized> Indexing for Faulty<S> {
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+        let set = self.plan().backlog.clone();
+        let of_tenant = set.iter().filter(|it| tenant.is_none_or(|tenant| it.tenant == tenant)).cloned().collect();
+        let answer = async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
+        self.through(FaultyCall::Upkeep, answer).await
+    }
+    async fn index(&self, backlog: &Backlog, rows: Vec<AnyRow>, up_to: Option<[u8; 16]>) -> Read<()> {
+        self.through(FaultyCall::Upkeep, self.store.index(backlog, rows, up_to)).await
     }
 }
 

@@ -1,0 +1,127 @@
+use super::*;
+use proptest::prelude::*;
+
+const FIELD: &str = "observation";
+
+fn query(text: &str) -> SearchQuery {
+    SearchQuery::parse(text).unwrap()
+}
+
+fn score(asked: &str, text: &str) -> Option<Score> {
+    query(asked).find(&[(FIELD, text)]).map(|(score, _)| score)
+}
+
+#[test]
+fn every_word_must_be_there_the_last_one_at_least_as_a_beginning() {
+    for (asked, text, wanted) in [
+        ("calm", "Kept calm.", Some(Score::Whole)),
+        ("CALM kept", "Kept calm.", Some(Score::Whole)),
+        ("kept cal", "Kept calm.", Some(Score::Begun)),
+        ("cal kept", "Kept calm.", None),
+        ("kept calmly", "Kept calm.", None),
+        ("kept kept kep", "Kept calm.", Some(Score::Begun)),
+        ("cal calm", "Kept calm.", None),
+        ("日本", "日本語の本", Some(Score::Whole)),
+        ("日", "日本語", Some(Score::Whole)),
+        ("語", "日本語", Some(Score::Whole)),
+        ("本日", "日本語", None),
+        ("日 kep", "kept 日本", Some(Score::Begun)),
+        ("🎉", "done 🎉", Some(Score::Whole)),
+    ] {
+        assert_eq!(score(asked, text), wanted, "{asked} in {text}");
+    }
+}
+
+#[test]
+fn words_may_stand_in_several_texts_and_each_shows_its_own() {
+    let texts = [("observation", "Kept calm."), ("impact", "The customer stayed calm."), ("note", "Nothing.")];
+    let (score, highlights) = query("calm customer").find(&texts).unwrap();
+    assert_eq!(score, Score::Whole);
+    let shown: Vec<_> = highlights.iter().map(|it| (it.field, it.ranges.as_slice())).collect();
+    assert_eq!(shown, [("observation", &[(5, 9)][..]), ("impact", &[(4, 12), (20, 24)])]);
+}
+
+#[test]
+fn a_query_has_words_and_not_too_many() {
+    let code = |text: &str| SearchQuery::parse(text).err().map(|it| it.code);
+    assert_eq!(code(""), Some(Code::TooShort));
+    assert_eq!(code("  "), Some(Code::TooShort));
+    assert_eq!(code("\"*\" & !"), Some(Code::TooShort));
+    assert_eq!(code(&"a".repeat(201)), Some(Code::TooLong));
+    assert_eq!(code(&"é".repeat(200)), None);
+    assert_eq!(code(&"ab ".repeat(11)), Some(Code::TooLong));
+    assert_eq!(code(&"ab ".repeat(10)), None);
+    assert_eq!(code(&"漢".repeat(200)), None, "one run");
+    assert_eq!(code("a\u{1}b"), Some(Code::InvalidFormat));
+}
+
+#[test]
+fn a_snippet_stands_around_the_first_match_and_is_cut_between_words() {
+    let text = format!("{}needle {}", "before ".repeat(100), "after ".repeat(100));
+    let (_, highlights) = query("needle").find(&[(FIELD, &text)]).unwrap();
+    let Highlight { snippet, ranges, .. } = &highlights[0];
+    assert!(snippet.starts_with("before ") && snippet.ends_with("after"), "{snippet}");
+    assert!((180..=SNIPPET_CHARS).contains(&snippet.chars().count()), "{snippet}");
+    assert_eq!(ranges.len(), 1);
+    let shown: String = snippet.chars().skip(ranges[0].0).take(ranges[0].1 - ranges[0].0).collect();
+    assert_eq!(shown, "needle");
+}
+
+#[test]
+fn a_text_without_blanks_is_cut_all_the_same() {
+    let text = format!("{}針{}", "山".repeat(1000), "川".repeat(1000));
+    let (_, highlights) = query("針").find(&[(FIELD, &text)]).unwrap();
+    assert!(highlights[0].snippet.chars().count() <= SNIPPET_CHARS + 1);
+    let word = "a".repeat(3000);
+    let (_, highlights) = query("a").find(&[(FIELD, &word)]).unwrap();
+    assert_eq!(highlights[0].snippet.chars().count(), 3000, "a word is whole");
+}
+
+/// What an index of words would find.
+fn is_found(wanted: &WantedWords, text: &str) -> bool {
+    let there: BTreeSet<_> = words(text).into_iter().map(|it| it.folded).collect();
+    let has = |it: &WantedWord| there.iter().any(|word| it.is(word));
+    wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|it| !there.contains(it))
+}
+
+/// Texts of few characters, so that words meet.
+fn texts(chars: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    let alphabet: Vec<char> = "abAB  áÁßsS日本語👍\u{301}\"*'.-".chars().collect();
+    proptest::collection::vec(proptest::sample::select(alphabet), chars).prop_map(|it| it.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn an_index_finds_just_what_matches_with_the_score(
+        asked in texts(1..13), text in texts(0..60)
+    ) {
+        let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
+        let found = query.find(&[(FIELD, &text)]).map(|(score, _)| score);
+        for score in Score::ALL {
+            let by_index = query.wanted(score).is_some_and(|it| is_found(&it, &text));
+            prop_assert_eq!(by_index, found == Some(score), "{:?}", score);
+        }
+    }
+
+    #[test]
+    fn ranges_lie_in_the_snippet_which_lies_in_the_text(
+        asked in texts(1..7), text in texts(0..500)
+    ) {
+        let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
+        let Some((_, highlights)) = query.find(&[(FIELD, &text)]) else { return Ok(()) };
+        prop_assert!(!highlights.is_empty());
+        for it in highlights {
+            let length = it.snippet.chars().count();
+            prop_assert!(text.contains(&it.snippet) && !it.ranges.is_empty());
+            prop_assert!(it.ranges.iter().all(|(from, to)| from < to && *to <= length));
+            prop_assert!(it.ranges.windows(2).all(|it| it[0].1 <= it[1].0));
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_the_reader(asked in "\\PC{0,210}", any in any::<String>()) {
+        for it in [asked, any] {
+            let _ = SearchQuery::parse(&it).map(|query| query.find(&[(FIELD, &it)]));
+        }
+    }
+}

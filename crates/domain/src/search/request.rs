@@ -1,0 +1,159 @@
+//! The parameters of `GET /search`.
+
+use super::{QUERY_CHARS, SearchQuery, Type};
+use crate::access::Permission;
+use crate::fields::Word;
+use crate::id::EmployeeId;
+use crate::observation;
+use crate::page::{Sort, SortBy};
+use crate::params::{self, Bounds, ListRequest, Param, Params, Takes};
+use crate::problem::{Flaw, Problems};
+use crate::time::Timestamp;
+
+/// Which of what matches is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// About this person.
+    pub employee_id: Option<EmployeeId>,
+    /// About a direct or indirect report of this person, at any depth.
+    pub manager_id: Option<EmployeeId>,
+    /// Observations of this type; nothing else has one.
+    pub kind: Option<observation::Type>,
+    /// Created within these bounds.
+    pub created_at: Bounds<Timestamp>,
+}
+
+/// A search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The words.
+    pub query: SearchQuery,
+    /// Which resources, each once.
+    pub types: Vec<Type>,
+    /// Which of them, and which page.
+    pub list: ListRequest<Filter, ()>,
+}
+
+const Q: Param<SearchQuery> = params::param(
+    "q",
+    "The words that are all wanted, 1 to 200 characters and at most 10 words; of the last one the beginning is enough. \
+     Case and accents make no difference, and no character has another meaning than in a text.",
+    Takes::Chars(1, QUERY_CHARS),
+    SearchQuery::parse,
+);
+const TYPES: Param<Vec<Type>> = params::param(
+    "types",
+    "What is searched, with commas between them. Each type needs its read scope. `observations` unless given.",
+    Takes::Words(Type::NAME),
+    types,
+);
+
+fn types(text: &str) -> Result<Vec<Type>, Flaw> {
+    let mut types = text.split(',').map(Type::from_word).collect::<Result<Vec<_>, _>>()?;
+    types.sort_unstable();
+    types.dedup();
+    Ok(types)
+}
+
+impl SearchRequest {
+    /// The parameters of `GET /search`; none of it where there is nothing to search for.
+    pub fn read(params: &mut Params) -> Option<Self> {
+        let query = params.required(&Q);
+        let types = params.one(&TYPES).unwrap_or_else(|| vec![Type::Observations]);
+        let filter = Filter {
+            employee_id: params.one(&params::id(
+                "filter[employee_id]",
+                "What is about this person: their observations, objectives and summaries, and the person.",
+            )),
+            manager_id: params.one(&params::id(
+                "filter[manager_id]",
+                "What is about people who report to this person at any depth, directly or through others.",
+            )),
+            kind: params.one(&params::word("filter[type]", "Observations of this type, and nothing else.")),
+            created_at: params.bounds(&params::datetime("filter[created_at]", "What was created within these bounds.")),
+        };
+        let list = params.paged("search", Sort::down(SortBy::Score), filter, vec![]);
+        Some(Self { query: query?, types, list })
+    }
+
+    /// Reads the parameters of `GET /search`.
+    ///
+    /// # Errors
+    /// Every parameter that is wrong.
+    pub fn parse(mut params: Params) -> Result<Self, Problems> {
+        let request = Self::read(&mut params);
+        params.finish(request)?.ok_or_else(|| Problems::one(Q.name(), Flaw::required()))
+    }
+}
+
+/// What a key needs for the types that a search names; a search whose types cannot be read needs nothing but to be mended.
+#[must_use]
+pub fn required_permissions(params: &Params) -> Vec<Permission> {
+    let mut named = params.values_of(TYPES.name()).map(types);
+    let wanted = named.next().unwrap_or_else(|| Ok(vec![Type::Observations])).unwrap_or_default();
+    wanted.into_iter().map(Type::permission).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Key, Position, cursor};
+    use crate::problem::Code;
+    use crate::search::Score;
+
+    type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+    fn params(query: Pairs<'_>) -> Params {
+        Params::new(query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+    }
+
+    fn parse(query: Pairs<'_>) -> Result<SearchRequest, Vec<(String, Code)>> {
+        SearchRequest::parse(params(query))
+            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    }
+
+    #[test]
+    fn observations_are_searched_unless_others_are_named() {
+        assert_eq!(parse(&[("q", "calm")]).unwrap().types, [Type::Observations]);
+        let several = parse(&[("q", "calm"), ("types", "summaries,employees,summaries")]).unwrap();
+        assert_eq!(several.types, [Type::Employees, Type::Summaries]);
+        let scopes = required_permissions(&params(&[("types", "summaries,employees")]));
+        assert_eq!(scopes, [Permission::EmployeesRead, Permission::SummariesRead]);
+        assert_eq!(required_permissions(&params(&[])), [Permission::ObservationsRead]);
+    }
+
+    #[test]
+    fn each_bad_parameter_is_named() {
+        let table: &[(Pairs<'_>, &str, Code)] = &[
+            (&[], "q", Code::Required),
+            (&[("q", "")], "q", Code::TooShort),
+            (&[("q", "?")], "q", Code::TooShort),
+            (&[("q", "a"), ("q", "b")], "q", Code::InvalidFormat),
+            (&[("q", "a"), ("types", "people")], "types", Code::InvalidEnum),
+            (&[("q", "a"), ("types", "")], "types", Code::InvalidEnum),
+            (&[("q", "a"), ("filter[type]", "praise")], "filter[type]", Code::InvalidEnum),
+            (&[("q", "a"), ("filter[status]", "active")], "filter[status]", Code::UnknownField),
+            (&[("q", "a"), ("limit", "0")], "limit", Code::OutOfRange),
+            (&[("q", "a"), ("cursor", "x")], "cursor", Code::InvalidFormat),
+        ];
+        for (query, field, code) in table {
+            assert_eq!(parse(query).unwrap_err(), [((*field).to_owned(), *code)], "{query:?}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_belongs_to_its_words_types_and_filters() {
+        let first = parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength")]).unwrap();
+        let position = Position { key: Key::Scored(Score::Begun, Timestamp::from_millis(7)), id: [3; 16] };
+        let text = cursor(first.list.digest, &position);
+        let next = parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength"), ("cursor", &text)]);
+        assert_eq!(next.unwrap().list.page.after, Some(position));
+        for other in [
+            [("q", "calmer"), ("types", "summaries"), ("filter[type]", "strength"), ("cursor", &*text)],
+            [("q", "calm"), ("types", "employees"), ("filter[type]", "strength"), ("cursor", &text)],
+            [("q", "calm"), ("types", "summaries"), ("filter[type]", "opportunity"), ("cursor", &text)],
+        ] {
+            assert_eq!(parse(&other).unwrap_err(), [("cursor".to_owned(), Code::InvalidFormat)], "{other:?}");
+        }
+    }
+}

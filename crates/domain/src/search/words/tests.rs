@@ -1,0 +1,94 @@
+use super::*;
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+fn folded(text: &str) -> Vec<String> {
+    words(text).into_iter().map(|it| it.folded).collect()
+}
+
+#[test]
+fn case_and_accents_make_no_difference() {
+    for (one, other) in [
+        ("ÇOK İyi ışık", "cok iyi isik"),
+        ("Straße", "STRASSE"),
+        ("ΣΟΦΌΣ", "σοφος"),
+        ("cafe\u{301}", "Café"),
+        ("ﬁne", "FINE"),
+        ("ｆｕｌｌ ｗｉｄｔｈ", "full width"),
+        ("Ångström", "angstrom"),
+        ("שָׁלוֹם", "שלום"),
+        ("مُحَمَّد", "محمد"),
+        ("й", "и"),
+    ] {
+        assert_eq!(folded(one), folded(other), "{one} and {other}");
+    }
+}
+
+#[test]
+fn whatever_is_no_letter_and_no_digit_stands_between_words() {
+    let text = r#"calm-ish, "kept" AND NOT (calm*): it's 4.5% + C++ \ & | ! <-> ':* ^ {x} title:y"#;
+    let wanted = ["calm", "ish", "kept", "and", "not", "calm", "it", "s", "4", "5", "c", "x", "title", "y"];
+    assert_eq!(folded(text), wanted);
+    assert_eq!(folded("… — ? \u{0} \t\n").len(), 0);
+}
+
+#[test]
+fn scripts_without_blanks_are_words_of_two_signs() {
+    assert_eq!(folded("日本語"), ["日本", "本語", "語"]);
+    assert_eq!(folded("東京タワーは高い"), ["東京", "京", "タワー", "は高", "高い", "い"]);
+    assert_eq!(folded("ดีมาก"), ["ดีม", "มา", "าก", "ก"]);
+}
+
+#[test]
+fn vowel_signs_that_make_another_word_stay() {
+    assert_ne!(folded("कि"), folded("कु"));
+}
+
+#[test]
+fn an_emoji_is_a_word_whatever_its_colour() {
+    assert_eq!(folded("great👍🏽work 🎉"), ["great", "👍", "work", "🎉"]);
+    assert_eq!(folded("❤️"), folded("❤"));
+}
+
+#[test]
+fn a_word_has_a_bound_and_ends_between_characters() {
+    for unit in ["a", "é", "я", "𝕏", "ก"] {
+        let word = &folded(&unit.repeat(200))[0];
+        assert!(word.len() <= MAX_WORD_BYTES, "{word}");
+    }
+    assert_eq!(folded(&"a".repeat(64)), folded(&"a".repeat(65)));
+    assert_ne!(folded(&"a".repeat(63)), folded(&"a".repeat(64)));
+}
+
+#[test]
+fn places_are_counted_in_scalars_and_hold_the_accents() {
+    let text = "👍 cafe\u{301} ﬁne";
+    let places: Vec<_> = words(text).into_iter().map(|it| it.place).collect();
+    assert_eq!(places, [0..1, 2..7, 8..11]);
+    let places: Vec<_> = words("日本").into_iter().map(|it| it.place).collect();
+    assert_eq!(places, [0..2, 1..2]);
+}
+
+proptest! {
+    #[test]
+    fn words_are_in_order_within_the_text_and_fold_to_themselves(text in "\\PC{0,80}") {
+        let length = text.chars().count();
+        let found = words(&text);
+        prop_assert!(found.iter().all(|it| it.place.start < it.place.end && it.place.end <= length), "{:?}", found);
+        prop_assert!(found.windows(2).all(|it| it[0].place.start <= it[1].place.start), "{:?}", found);
+        for it in &found {
+            prop_assert!(!it.folded.is_empty() && it.folded.len() <= MAX_WORD_BYTES);
+            let again = folded(&it.folded);
+            prop_assert_eq!(again.first(), Some(&it.folded), "of {:?}", it.folded);
+        }
+    }
+
+    #[test]
+    fn forms_of_one_text_have_the_same_words(text in "[a-zA-Zà-ÿĀ-žА-яΑ-ώ가-힣ァ-ヴ漢字ぁ-ん 👍,'\"*]{0,40}") {
+        let wanted = folded(&text);
+        prop_assert_eq!(&folded(&text.nfd().collect::<String>()), &wanted);
+        prop_assert_eq!(&folded(&text.nfc().collect::<String>()), &wanted);
+        prop_assert_eq!(&folded(&text.to_uppercase()), &wanted);
+        prop_assert_eq!(&folded(&text.to_lowercase()), &wanted);
+    }
+}

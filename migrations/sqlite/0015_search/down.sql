@@ -1,0 +1,3 @@
+DROP TABLE search_backlog;
+DROP TABLE search_documents;
+DROP TABLE search_tokens;
