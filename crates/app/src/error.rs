@@ -293,6 +293,7 @@ impl Error {
                 Service::Unavailable(cause) | Service::TooSlow(cause) => (cause, "check the database and try again"),
                 Service::Contended => ("others keep changing the same thing".to_owned(), "try again"),
                 other @ (Service::Bug(_)
+                | Service::NotIndexed
                 | Service::Malformed(_)
                 | Service::PreconditionFailed
                 | Service::KeyReused(_)) => (other.to_string(), "this is a defect, please report it"),

@@ -12,7 +12,7 @@ use candor_http::{
 use candor_mail::SmtpTransport;
 use candor_service::delivery::{self, Engine};
 use candor_service::mail::Mailer;
-use candor_service::{Shell, objective_autostart, reminders, sweep};
+use candor_service::{Shell, objective_autostart, reminders, search_index, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -157,6 +157,11 @@ impl Running {
             let (shell, stop) = (Arc::clone(&shell), stop.clone());
             async move { due_work(&shell, sweeps, || !*stop.borrow()).await }
         }));
+        if role != Role::Api {
+            // Until this is done, what was there before the search cannot be searched.
+            let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
+            self.loops.spawn(async move { fill_search_index(&shell, || !*stop.borrow()).await });
+        }
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
             std::future::ready(())
@@ -306,6 +311,7 @@ async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Re
 async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(shell).await;
     if sweeps {
+        fill_search_index(shell, &goes_on).await;
         match objective_autostart::due_objectives(shell, &goes_on).await {
             Ok(0) => tracing::trace!("no objective had to be started"),
             Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
@@ -323,6 +329,14 @@ async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
             Ok(removed) => tracing::debug!(removed, "swept what had expired"),
             Err(error) => tracing::warn!(%error, "could not sweep; tried again at the next interval"),
         }
+    }
+}
+
+async fn fill_search_index(shell: &Shell, goes_on: impl Fn() -> bool) {
+    match search_index::fill(shell, goes_on).await {
+        Ok(0) => tracing::trace!("everything was indexed for the search"),
+        Ok(indexed) => tracing::info!(indexed, "indexed what was there before the search"),
+        Err(error) => tracing::warn!(%error, "could not index for the search; tried again at the next interval"),
     }
 }
 

@@ -35,7 +35,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 27] = [
+const METRICS: [(Shape, &str, &str); 29] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
@@ -53,6 +53,12 @@ const METRICS: [(Shape, &str, &str); 27] = [
         "candor_store_grouped_changes_total",
         "Changes that the transactions of the embedded database saved.",
     ),
+    (
+        Shape::Gauge,
+        "candor_search_backlog_tables",
+        "Tables, each of one data set, that are not all indexed for the search.",
+    ),
+    (Shape::Counter, "candor_search_indexed_rows_total", "Rows from before the search that were indexed."),
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),

@@ -192,7 +192,7 @@ impl Api {
             caller.require_test()?;
         }
         match route.access {
-            Access::Public | Access::AnyKey => {}
+            Access::Public | Access::AnyKey | Access::ReadsTypes => {}
             Access::Permission(scope) | Access::Admin(scope) => caller.require(scope)?,
         }
         if route.full_sight {

@@ -69,6 +69,8 @@ pub(crate) struct ErrorResponse {
 const BUSY_SECONDS: i64 = 1;
 /// The same for a list that no index answers: as long as one that came first may take.
 const SLOW_SECONDS: i64 = 2;
+/// Indexing everything of a large tenant takes minutes.
+const INDEXING_SECONDS: i64 = 30;
 
 impl ErrorResponse {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
@@ -236,6 +238,11 @@ impl From<Error> for ErrorResponse {
                 Self::unavailable("The service is temporarily unavailable; try again.", Some(cause))
             }
             Error::TooSlow(message) => Self::given_up(message),
+            Error::NotIndexed => {
+                let message =
+                    "What was there before this version can be searched in a while: its words are being indexed.";
+                Self { retry_after_seconds: Some(INDEXING_SECONDS), ..Self::unavailable(message, None) }
+            }
             Error::Bug(cause) => Self::defect(cause),
         }
     }

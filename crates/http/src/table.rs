@@ -57,6 +57,8 @@ pub enum Access {
     Public,
     /// Any valid key.
     AnyKey,
+    /// A key with the read scope of each type of resource that the request names. The use case checks it.
+    ReadsTypes,
     /// A key with this scope.
     Permission(Permission),
     /// A key with this scope in admin context. The use case checks the latter, after the fields (decision A13).

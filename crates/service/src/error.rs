@@ -31,6 +31,9 @@ pub enum Error {
     /// A list was given up because no index answers it; the message is for the client and says what to narrow.
     #[error("too slow: {0}")]
     TooSlow(String),
+    /// What is to be searched is not all in the index yet; trying again will work.
+    #[error("the index of words is not complete")]
+    NotIndexed,
     /// A defect. The cause is for the log and never reaches a client.
     #[error("failed: {0}")]
     Bug(String),

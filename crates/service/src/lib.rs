@@ -33,6 +33,8 @@ pub mod reminders;
 pub mod reply;
 mod reports;
 pub mod retention;
+pub mod search;
+pub mod search_index;
 pub mod shell;
 mod striped_locks;
 pub mod summaries;

@@ -28,6 +28,7 @@ use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply};
 use crate::retention::Clocks;
+use crate::search_index::SearchIndex;
 use crate::striped_locks::StripedLocks;
 use crate::vault::{SealContext, Vault};
 use crate::{Call, Error, Idempotency};
@@ -89,6 +90,8 @@ pub struct Shell {
     pub(crate) mail_queued: Notify,
     /// What was seen of the clocks that retention goes by.
     pub(crate) clocks: Clocks,
+    /// What is known of the index of words.
+    pub(crate) search_index: SearchIndex,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
@@ -127,6 +130,7 @@ impl Shell {
             deliveries,
             mail_queued: Notify::new(),
             clocks,
+            search_index: SearchIndex::default(),
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),
         }

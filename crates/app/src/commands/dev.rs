@@ -139,8 +139,8 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
 const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
 
 /// Lines to paste into a shell: where and with which key, a person, something about that person (by the id that came
-/// back, without any tool but `sed`), and a list.
-fn shell_lines(url: &str, key: &str) -> [String; 4] {
+/// back, without any tool but `sed`), a list, and a search.
+fn shell_lines(url: &str, key: &str) -> [String; 5] {
     [
         format!("BASE={url}/v1 KEY={key}"),
         format!(
@@ -154,17 +154,19 @@ fn shell_lines(url: &str, key: &str) -> [String; 4] {
         ),
         "curl -sS \"$BASE/observations?expand=employee,attributes&limit=5\" -H \"Authorization: Bearer $KEY\""
             .to_owned(),
+        "curl -sS \"$BASE/search?q=the%20rel\" -H \"Authorization: Bearer $KEY\"".to_owned(),
     ]
 }
 
-fn banner(url: &str, lines: &[String; 4]) -> String {
-    let [variables, employee, observation, list] = lines;
+fn banner(url: &str, lines: &[String; 5]) -> String {
+    let [variables, employee, observation, list, search] = lines;
     format!(
         "Candor is ready. Stop it with Ctrl-C; the data stays.\n\n\
          Reference  {url}/docs\n\n\
          To try it, paste this into another terminal:\n\n{variables}\n\n\
          Create an employee:\n\n{employee}\n\n\
          Record an observation about them:\n\n{observation}\n\n\
-         List observations with their people and attributes:\n\n{list}\n"
+         List observations with their people and attributes:\n\n{list}\n\n\
+         Find what was written by its words:\n\n{search}\n"
     )
 }

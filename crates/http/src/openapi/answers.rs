@@ -6,6 +6,7 @@ mod conversations;
 mod feedback;
 mod history;
 mod people;
+mod search;
 
 use candor_domain::page::MAX_LIMIT;
 use serde_json::{Value, json};
@@ -54,6 +55,9 @@ pub(super) fn schemas() -> Vec<Member> {
         ("Summary", feedback::summary()),
         ("SummaryList", list("Summary")),
         ("EmployeeFeedback", feedback::employee_feedback()),
+        ("SearchHit", search::hit()),
+        ("SearchHitList", list("SearchHit")),
+        ("Highlight", search::highlight()),
         ("Notification", access::notification()),
         ("NotificationList", list("Notification")),
         ("NotificationsRead", access::notifications_read()),

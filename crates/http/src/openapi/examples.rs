@@ -69,6 +69,15 @@ fn summary() -> Value {
     })
 }
 
+fn search_hit() -> Value {
+    let snippet = "Explained the outage to the customer calmly and completely.";
+    json!({
+        "type": "observation", "id": observation()["id"], "score": 0.5,
+        "highlights": [{"field": "observation", "snippet": snippet, "ranges": [[28, 36], [37, 43]]}],
+        "resource": observation(),
+    })
+}
+
 fn notification() -> Value {
     json!({
         "id": "ntf_01KJPWD6M24DF9HWRAYHFSFV52", "recipient_id": EMPLOYEE, "type": "objective.rejected",
@@ -237,6 +246,8 @@ fn answer(schema: &str) -> Value {
     match schema {
         "Observation" => observation(),
         "ObservationList" => list(observation()),
+        "SearchHit" => search_hit(),
+        "SearchHitList" => list(search_hit()),
         "Objective" => objective(),
         "ObjectiveList" => list(objective()),
         "Assignment" => assignment(),

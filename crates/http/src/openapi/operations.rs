@@ -7,6 +7,7 @@ pub(super) fn about(operation: &str) -> &'static str {
         .or_else(|| assignments(operation))
         .or_else(|| conversations(operation))
         .or_else(|| summaries(operation))
+        .or_else(|| search(operation))
         .or_else(|| people(operation))
         .or_else(|| library(operation))
         .or_else(|| access(operation))
@@ -150,6 +151,18 @@ fn summaries(operation: &str) -> Option<&'static str> {
              person gives that person's feedback only."
         }
         "archiveSummary" => "Puts a summary of any status away for good; 409 if it is archived already.",
+        _ => return None,
+    })
+}
+
+fn search(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "search" => {
+            "Finds what has all of the words, of the last one at least the beginning, without regard to case and accents: \
+             first what has them all whole, then the rest, each with the newest first. What is archived is not found, nor \
+             people who have left. A key that acts for a person finds what that person sees. What was written is found by \
+             the next request."
+        }
         _ => return None,
     })
 }

@@ -19,6 +19,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("assignments", "Assignments", "Requests for feedback about a person.", AssignmentKind::PREFIX),
     ("conversations", "Conversations", "Where a few people write to each other.", ConversationKind::PREFIX),
     ("summaries", "Summaries", "What is said about a person over a time.", SummaryKind::PREFIX),
+    ("search", "Search", "What was written, by its words.", ""),
     ("notifications", "Notifications", "What people are told in the application.", NotificationKind::PREFIX),
     ("employees", "Employees", "The people of the organization.", EmployeeKind::PREFIX),
     ("invitations", "Employees", "", ""),
@@ -133,6 +134,7 @@ fn demands(route: &Route) -> String {
     let mut text = match route.access {
         Access::Public => "Needs no API key.".to_owned(),
         Access::AnyKey => "Needs any valid API key.".to_owned(),
+        Access::ReadsTypes => "Needs the read scope of each type that is searched.".to_owned(),
         Access::Permission(scope) => format!("Needs the scope `{}`.", scope.word()),
         Access::Admin(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
     };
@@ -168,6 +170,7 @@ fn outcome(route: &Route) -> &'static str {
         ("Event", ..) => "The event, as it was delivered.",
         ("Delivery", ..) => "The attempt, as it is in the log.",
         ("ApiKeyWithSecret" | "WebhookWithSecret", ..) => "The resource with its secret, which is shown this once.",
+        ("SearchHitList", ..) => "A page of what was found, the best first.",
         (list, ..) if list.ends_with("List") => "A page of the list, in the order that was asked for.",
         (_, _, 201) => "The new resource, with its id.",
         (_, Method::Get, _) => "The resource as it is now.",

@@ -13,6 +13,7 @@ use candor_domain::objective::{self, Family};
 use candor_domain::observation;
 use candor_domain::params::Params;
 use candor_domain::people::{self, Connector};
+use candor_domain::search::SearchRequest;
 use candor_domain::summary;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter};
@@ -40,6 +41,8 @@ pub(crate) static MESSAGES: Query =
 pub(crate) static SUMMARIES: Query = Query::list(|it| drop(summary::Filter::read(it)));
 /// `GET /summaries/{id}`
 pub(crate) static SUMMARY: Query = Query::one(|it| drop(it.expand::<summary::Expand>()));
+/// `GET /search`
+pub(crate) static SEARCH: Query = Query::list(|it| drop(SearchRequest::read(it)));
 /// `GET /notifications`
 pub(crate) static NOTIFICATIONS: Query = Query::list(|it| drop(notification::Filter::read(it)));
 /// `GET /employees`

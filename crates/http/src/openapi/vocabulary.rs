@@ -9,6 +9,7 @@ use candor_domain::assignment::{self, Assignment, SubmissionStatus};
 use candor_domain::audit::{ActorKind, AuditEntry};
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::csv;
+use candor_domain::decision::Resource;
 use candor_domain::event::EventType;
 use candor_domain::fields::Word;
 use candor_domain::library::{Attribute, Department, Tone};
@@ -21,6 +22,7 @@ use candor_domain::params::Archived;
 use candor_domain::people::invitation::{MailFailure, MailStatus};
 use candor_domain::people::{self, Connector, Employee, Role, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
+use candor_domain::search;
 use candor_domain::summary::{self, Summary};
 use candor_domain::webhook::{self, Delivery, Only, Subscription, Topic};
 use serde_json::{Value, json};
@@ -32,6 +34,9 @@ use crate::error_response::ErrorCode;
 pub(super) const SCOPES: &str = Permission::NAME;
 /// What a subscription may ask for.
 pub(super) const TOPICS: &str = Topic::NAME;
+/// The kinds of resources that a search finds.
+pub(super) const HIT_TYPES: &str = "SearchHitType";
+const FOUND: [&str; 4] = [Observation::NAME, Objective::NAME, Employee::NAME, Summary::NAME];
 /// The codes of entries that are about a field.
 pub(super) const FIELD_CODES: &str = "FieldErrorCode";
 
@@ -115,6 +120,8 @@ pub(super) fn schemas() -> Vec<Member> {
         of::<conversation::Type>("What a conversation can be about."),
         of::<summary::Status>("Where a summary stands in its lifecycle."),
         of::<summary::Expand>("What a summary can inline."),
+        of::<search::Type>("What can be searched."),
+        enumeration(HIT_TYPES, &FOUND, "What kinds of resources a search finds."),
         of::<notification::Type>("What a notification is about."),
         of::<Role>("What a person may do in the organization."),
         of::<people::Status>("Whether a person works in the organization now."),

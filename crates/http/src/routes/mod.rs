@@ -10,6 +10,7 @@ pub(crate) mod keys;
 pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
+pub(crate) mod search;
 pub(crate) mod settings;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;

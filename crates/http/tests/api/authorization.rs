@@ -11,6 +11,8 @@ use crate::support::{Answered, Request, World};
 fn demanded(route: &Route) -> Option<Permission> {
     match route.access {
         Access::Public | Access::AnyKey => None,
+        // That of the type which is meant where none is named.
+        Access::ReadsTypes => Some(Permission::ObservationsRead),
         Access::Permission(scope) | Access::Admin(scope) => Some(scope),
     }
 }

@@ -162,10 +162,11 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|it| it.query.is_some_and(|it| it.is_list)) {
         let path = resources.path(route);
-        let answered = world.get(&format!("{path}?filter[unknown]=1&filter[]=2")).await;
+        let path = if path.contains('?') { path + "&" } else { path + "?" };
+        let answered = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;
         let unknown = |name: &str| (name.to_owned(), "unknown_field".to_owned());
         assert_eq!(answered.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
-        assert_eq!(world.get(&format!("{path}?unknown=1&Limit=x")).await.status, 200, "{path}");
+        assert_eq!(world.get(&format!("{path}unknown=1&Limit=x")).await.status, 200, "{path}");
         for (query, field, code) in [
             ("limit=0", "limit", "out_of_range"),
             ("limit=101", "limit", "out_of_range"),
@@ -174,9 +175,13 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
             ("cursor=x", "cursor", "invalid_format"),
             ("sort=unknown", "sort", "invalid_enum"),
         ] {
-            let answered = world.get(&format!("{path}?{query}")).await;
-            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{path}?{query}");
-            assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{path}?{query}");
+            if field == "sort" && route.operation == "search" {
+                // It has one order, and so no such parameter.
+                continue;
+            }
+            let answered = world.get(&format!("{path}{query}")).await;
+            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{path}{query}");
+            assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{path}{query}");
         }
     }
 }

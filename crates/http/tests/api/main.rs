@@ -29,6 +29,7 @@ mod people;
 mod receivers;
 mod records;
 mod resources;
+mod search;
 mod slow;
 mod snapshots;
 mod stores;

@@ -189,6 +189,7 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::Contended) => "contended",
         Err(Error::Unavailable(_)) => "unavailable",
         Err(Error::TooSlow(_)) => "too slow",
+        Err(Error::NotIndexed) => "not indexed",
         Err(Error::Bug(cause)) => panic!("{cause}"),
     }
 }

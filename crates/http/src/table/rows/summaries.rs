@@ -1,10 +1,10 @@
-//! What is said about people over a time.
+//! What is said about people over a time, and what is found of everything that was said.
 
 use candor_domain::access::Permission;
 
 use crate::openapi::queries;
-use crate::routes::summaries;
-use crate::table::Access::Permission as Needs;
+use crate::routes::{search, summaries};
+use crate::table::Access::{Permission as Needs, ReadsTypes};
 use crate::table::Route;
 
 pub(super) const ROUTES: &[Route] = &[
@@ -45,4 +45,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route::post("/summaries/{id}/archive", Needs(Permission::SummariesWrite), summaries::archive)
         .named("archiveSummary", "Archive a summary")
         .answers("Summary"),
+    // Search
+    Route::get("/search", ReadsTypes, search::search)
+        .named("search", "Find what was written by its words")
+        .with(&queries::SEARCH)
+        .answers("SearchHitList"),
 ];

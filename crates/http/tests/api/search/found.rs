@@ -1,0 +1,163 @@
+//! What is found, and in which order.
+
+use serde_json::{Value, json};
+
+use super::{ALL, bound, ids, objective, observation, report, search, search_as, summary};
+use crate::snapshots::shown;
+use crate::stores::every_store;
+use crate::support::World;
+
+#[tokio::test]
+async fn hits_of_every_type_say_where_their_words_stand() {
+    let world = World::new().await;
+    let ada = report(&world, "calmette", None).await;
+    observation(&world, &ada, "Bleibt ruhig.\nKept \"CÁLM\" & carried on 👍.").await;
+    objective(&world, &ada, "Stay calm on Fridays").await;
+    summary(&world, &ada, "Calmly does it.").await;
+    insta::assert_snapshot!("search", shown(&search(&world, &[("q", "calm"), ALL]).await));
+}
+
+#[tokio::test]
+async fn what_is_written_changed_archived_and_restored_is_seen_by_the_next_search() {
+    for it in every_store().await {
+        let world = &it.world;
+        let ada = report(world, "ada", None).await;
+        let found = async |words: &str| ids(&search(world, &[("q", words)]).await);
+        let one = observation(world, &ada, "Kept calm.").await;
+        assert_eq!(found("calm").await, [&*one], "{}", it.name);
+        let path = format!("/v1/observations/{one}");
+        assert_eq!(world.patch(&path, json!({"observation": "Lost her nerve."})).await.status, 200);
+        assert!(found("calm").await.is_empty(), "{}", it.name);
+        assert_eq!(found("nerve").await, [&*one], "{}", it.name);
+        assert_eq!(world.patch(&path, json!({"impact": "Calm came back."})).await.status, 200);
+        assert_eq!(found("calm nerve").await, [&*one], "{}", it.name);
+        assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
+        assert!(found("nerve").await.is_empty(), "{}", it.name);
+        assert_eq!(world.post(&format!("{path}/restore"), json!({})).await.status, 200);
+        assert_eq!(found("nerve").await, [&*one], "{}", it.name);
+        let people = async |words: &str| ids(&search(world, &[("q", words), ("types", "employees")]).await);
+        let file = "email,first_name,last_name,job_title\nzoe@example.com,Zoë,Sample,Harbour pilot\n";
+        let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file);
+        assert_eq!(upload.send().await.status, 200);
+        let zoe = people("harbour zoe").await;
+        assert_eq!(zoe.len(), 1, "{}", it.name);
+        assert_eq!(world.post(&format!("/v1/employees/{}/deactivate", zoe[0]), json!({})).await.status, 200);
+        assert!(people("harbour").await.is_empty(), "who has left, {}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn whole_words_come_first_then_the_newest_and_pages_lose_and_double_nothing() {
+    for it in every_store().await {
+        let world = &it.world;
+        let ada = report(world, "ada", None).await;
+        let (mut whole, mut begun) = (vec![], vec![]);
+        for number in 0..12 {
+            let text = if number % 3 == 0 { "Kept calm." } else { "Kept calmly on." };
+            let id = observation(world, &ada, text).await;
+            if number % 3 == 0 {
+                whole.push(id)
+            } else {
+                begun.push(id)
+            }
+            if number % 4 == 0 {
+                whole.push(summary(world, &ada, "calm kept").await);
+            }
+        }
+        let wanted: Vec<String> = whole.into_iter().rev().chain(begun.into_iter().rev()).collect();
+        let asked = [("q", "kept calm"), ("types", "summaries,observations")];
+        let all = search(world, &asked).await;
+        assert_eq!(ids(&all), wanted, "{}", it.name);
+        let scores: Vec<f64> =
+            all.json()["data"].as_array().unwrap().iter().map(|it| it["score"].as_f64().unwrap()).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b) && scores.contains(&1.0) && scores.contains(&0.5), "{scores:?}");
+        for limit in ["1", "2", "5", "14", "15", "100"] {
+            let (mut seen, mut cursor) = (vec![], None::<String>);
+            loop {
+                let mut asked = asked.to_vec();
+                asked.push(("limit", limit));
+                asked.extend(cursor.as_deref().map(|it| ("cursor", it)));
+                let page = search(world, &asked).await;
+                seen.extend(ids(&page));
+                let page = page.json();
+                assert_eq!(page["has_more"], json!(!page["next_cursor"].is_null()));
+                let Some(next) = page["next_cursor"].as_str() else { break };
+                assert_eq!(page["data"].as_array().unwrap().len().to_string(), limit, "pages are full");
+                cursor = Some(next.to_owned());
+            }
+            assert_eq!(seen, wanted, "{limit} a page, {}", it.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hit_shows_the_resource_as_get_does() {
+    let world = World::new().await;
+    let ada = report(&world, "ada", None).await;
+    let (one, two) = (observation(&world, &ada, "Calm.").await, summary(&world, &ada, "Calm.").await);
+    let three = objective(&world, &ada, "Calm").await;
+    let data: Vec<Value> = search(&world, &[("q", "calm"), ALL]).await.json()["data"].as_array().unwrap().clone();
+    let paths = [("employee-objectives", &three), ("summaries", &two), ("observations", &one)];
+    assert_eq!(data.len(), paths.len());
+    for (hit, (family, id)) in data.iter().zip(paths) {
+        assert_eq!(hit["resource"], world.get(&format!("/v1/{family}/{id}")).await.json());
+    }
+}
+
+#[tokio::test]
+async fn filters_narrow_what_is_found() {
+    for it in every_store().await {
+        let world = &it.world;
+        let boss = report(world, "boss", None).await;
+        let ada = report(world, "ada", Some(&boss)).await;
+        let deep = report(world, "deep", Some(&ada)).await;
+        let of_boss = observation(world, &boss, "calm").await;
+        let of_ada = observation(world, &ada, "calm").await;
+        let of_deep = observation(world, &deep, "calm").await;
+        let body = json!({"employee_id": deep, "type": "opportunity", "observation": "calm"});
+        let opportunity = world.made("/v1/observations", body).await;
+        let goal = objective(world, &deep, "calm").await;
+        let found = async |filters: &[(&str, &str)]| {
+            let mut asked = vec![("q", "calm"), ALL];
+            asked.extend(filters);
+            ids(&search(world, &asked).await)
+        };
+        assert_eq!(found(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", it.name);
+        assert_eq!(found(&[("filter[employee_id]", &deep)]).await, [&*goal, &opportunity, &of_deep], "{}", it.name);
+        assert_eq!(found(&[("filter[manager_id]", &ada)]).await, [&*goal, &opportunity, &of_deep], "{}", it.name);
+        let below = [("filter[manager_id]", &*boss), ("filter[type]", "strength")];
+        assert_eq!(found(&below).await, [&*of_deep, &of_ada], "{}", it.name);
+        let at =
+            world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"].as_str().unwrap().to_owned();
+        let until = [("filter[created_at][lte]", &*at)];
+        assert_eq!(found(&until).await, [&*of_ada, &of_boss], "{}", it.name);
+        let nobody = [("filter[employee_id]", "emp_00000000000000000000000001")];
+        assert!(found(&nobody).await.is_empty() && found(&[("filter[manager_id]", "x")]).await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_acts_for_a_person_finds_what_that_person_sees() {
+    for it in every_store().await {
+        let world = &it.world;
+        let joe = report(world, "joe", None).await;
+        let below = report(world, "below", Some(&joe)).await;
+        let other = report(world, "other", None).await;
+        let key = bound(world, &joe).await;
+        let mut seen = vec![];
+        for (person, is_seen) in [(&other, false), (&below, true), (&joe, true)] {
+            seen.extend(Some(objective(world, person, "calm").await).filter(|_| is_seen));
+        }
+        let shared = summary(world, &joe, "calm").await;
+        for action in ["approve", "share"] {
+            assert_eq!(world.post(&format!("/v1/summaries/{shared}/{action}"), json!({})).await.status, 200);
+        }
+        summary(world, &joe, "calm, and not shared").await;
+        summary(world, &other, "calm").await;
+        seen.push(shared);
+        seen.push(summary(world, &below, "calm").await);
+        seen.push(observation(world, &other, "calm").await);
+        seen.reverse();
+        assert_eq!(ids(&search_as(world, &key, &[("q", "calm"), ALL]).await), seen, "{}", it.name);
+    }
+}

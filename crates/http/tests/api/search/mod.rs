@@ -1,0 +1,69 @@
+//! Search (decision G): what is found, how it is shown, and by whom.
+
+mod found;
+mod refused;
+
+use candor_domain::access::AccessLevel;
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::support::{Answered, World};
+
+/// A path of a search; the query is written as a browser would.
+fn path(query: &[(&str, &str)]) -> String {
+    let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    format!("/v1/search?{}", query.join("&"))
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes()
+        .map(|it| if it.is_ascii_alphanumeric() { char::from(it).to_string() } else { format!("%{it:02X}") })
+        .collect()
+}
+
+async fn search(world: &World, query: &[(&str, &str)]) -> Answered {
+    search_as(world, &world.admin, query).await
+}
+
+async fn search_as(world: &World, key: &str, query: &[(&str, &str)]) -> Answered {
+    world.bare("GET", &path(query)).key(key).send().await
+}
+
+/// The ids that are found, in their order.
+fn ids(answered: &Answered) -> Vec<String> {
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let data = answered.json()["data"].clone();
+    data.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn observation(world: &World, about: &str, text: &str) -> String {
+    let body = json!({"employee_id": about, "type": "strength", "observation": text});
+    world.made("/v1/observations", body).await
+}
+
+async fn summary(world: &World, about: &str, text: &str) -> String {
+    world.made("/v1/summaries", json!({"employee_id": about, "title": "First half", "body": text})).await
+}
+
+async fn objective(world: &World, owner: &str, title: &str) -> String {
+    let body = json!({"owner_id": owner, "title": title, "period_start": "2026-04-01", "period_end": "2026-06-30"});
+    world.made("/v1/employee-objectives", body).await
+}
+
+/// The key of a person.
+async fn bound(world: &World, person: &str) -> String {
+    key_for(world, person, AccessLevel::Standard).await
+}
+
+/// Everything that can be searched.
+const ALL: (&str, &str) = ("types", "observations,objectives,employees,summaries");
+
+/// A person below another one.
+async fn report(world: &World, name: &str, manager: Option<&str>) -> String {
+    person(world, name, "employee", manager).await
+}
+
+fn without_request_id(mut body: Value) -> Value {
+    body["error"].as_object_mut().map(|it| it.remove("request_id"));
+    body
+}
