@@ -118,7 +118,8 @@ impl Schema {
         let words: Vec<_> = statement.split_whitespace().collect();
         match words[..] {
             _ if OF_ONE_STORE.iter().any(|it| statement.contains(it)) => {}
-            ["INSERT", "INTO", "search_backlog", ..] => {}
+            // Rows are no schema.
+            ["INSERT" | "UPDATE", ..] => {}
             // A partition has what its table has.
             ["CREATE", "TABLE", _, "PARTITION", "OF", ..] => {}
             ["CREATE", "TABLE", name, ..] => {
