@@ -186,7 +186,7 @@ impl Running {
     }
 
     fn start_mails(&mut self, config: &Config, transport: Option<SmtpTransport>) {
-        let Some(transport) = transport else { return };
+        let Some((transport, smtp)) = transport.zip(config.smtp.as_ref()) else { return };
         if config.public_url.is_none() {
             let base = &self.shell.settings.public_url;
             tracing::warn!(
@@ -195,7 +195,7 @@ impl Running {
             );
         }
         let mut stop = self.stop.subscribe();
-        let mailer = Mailer::new(&self.shell, Arc::new(transport));
+        let mailer = Mailer::new(&self.shell, Arc::new(transport), smtp.server.timeout);
         let stopped = async move { drop(stop.wait_for(|it| *it).await) };
         self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
     }

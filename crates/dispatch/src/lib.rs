@@ -26,7 +26,7 @@ use candor_domain::webhook::{Job, Schedule};
 pub use attempt::{Destination, Ending, Finished, admit, settle, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
 pub use lease::{Ends, Now};
-pub use outbox::{MAIL_DEADLINE, MAILS_AT_ONCE, MailClaim, MailEnding, Outbox};
+pub use outbox::{MAILS_AT_ONCE, MailClaim, MailEnding, Outbox};
 pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
 pub use record::{AttemptResults, Batch, Completed, HealthDeltas, RecordRefusal, Recording};
 

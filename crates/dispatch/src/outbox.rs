@@ -18,13 +18,8 @@ mod tests;
 
 /// The most mails that are sent at once, each over a connection of its own.
 pub const MAILS_AT_ONCE: usize = 8;
-/// How long an attempt to send a mail may take. Mail servers take their time to judge one, but rarely more than seconds.
-pub const MAIL_DEADLINE: Duration = Duration::from_secs(60);
-
-/// What must be left of a lease for an attempt: whoever claims the mail next must find the outcome recorded.
-const NEEDED: Duration = MAIL_DEADLINE.saturating_add(Duration::from_secs(5));
-/// How long a mail is leased: half as long as an attempt it may wait here.
-const LEASE: Duration = NEEDED.saturating_add(Duration::from_secs(30));
+/// How long an attempt may take until what became of it is recorded, beyond its deadline.
+const RECORDED_WITHIN: Duration = Duration::from_secs(5);
 /// Mails that are claimed at once.
 const CLAIMED_AT_ONCE: u16 = 64;
 /// Results that are recorded at once.
@@ -88,6 +83,8 @@ impl MailEnding {
 #[derive(Debug)]
 pub struct Outbox {
     worker: WorkerId,
+    /// How long an attempt may take.
+    deadline: Duration,
     /// Claimed, in the order in which they are sent.
     waiting: VecDeque<(MailKey, Ends)>,
     sending: usize,
@@ -109,11 +106,12 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The machine of a worker.
+    /// The machine of a worker whose attempts end by this deadline.
     #[must_use]
-    pub const fn new(worker: WorkerId) -> Self {
+    pub const fn new(worker: WorkerId, deadline: Duration) -> Self {
         Self {
             worker,
+            deadline,
             waiting: VecDeque::new(),
             sending: 0,
             results: Vec::new(),
@@ -153,7 +151,7 @@ impl Outbox {
             return None;
         }
         self.is_claiming = true;
-        let ends = now.plus(LEASE);
+        let ends = now.plus(self.lease());
         Some(MailClaim { lease: Lease { worker: self.worker, until: ends.stored() }, most, ends })
     }
 
@@ -174,7 +172,7 @@ impl Outbox {
         self.look_at = now.steady + STORE_FAILED;
     }
 
-    /// The next mail that is to be attempted, within [`MAIL_DEADLINE`]; [`Outbox::ended`] must follow. What has too
+    /// The next mail that is to be attempted, within the deadline; [`Outbox::ended`] must follow. What has too
     /// little left of its lease is passed over.
     pub fn next_attempt(&mut self, now: Now) -> Option<MailKey> {
         let width = if self.unreached == 0 { MAILS_AT_ONCE } else { 1 };
@@ -183,7 +181,7 @@ impl Outbox {
         }
         while self.sending < width {
             let (mail, ends) = self.waiting.pop_front()?;
-            if ends.left(now) >= NEEDED {
+            if ends.left(now) >= self.needed() {
                 self.sending += 1;
                 return Some(mail);
             }
@@ -271,6 +269,16 @@ impl Outbox {
         let look = self.look_at.max(self.paused_until);
         let record = (!self.results.is_empty()).then_some(self.record_at);
         std::iter::once(look).chain(record).filter(|it| *it > now.steady).min()
+    }
+
+    /// What must be left of a lease for an attempt: whoever claims the mail next must find the outcome recorded.
+    fn needed(&self) -> Duration {
+        self.deadline + RECORDED_WITHIN
+    }
+
+    /// How long a mail is leased: half as long as an attempt it may wait here.
+    fn lease(&self) -> Duration {
+        self.needed() + self.deadline / 2
     }
 
     fn is_paused(&self, now: Now) -> bool {

@@ -37,7 +37,8 @@ impl Door {
     /// # Errors
     /// What keeps mails from this server, each of them.
     pub(crate) async fn open(&self) -> Result<Connection, MailFailure> {
-        timeout(LET_IN, self.enter()).await.unwrap_or(Err(MailFailure::Connect))
+        let let_in = LET_IN.min(self.server.timeout);
+        timeout(let_in, self.enter()).await.unwrap_or(Err(MailFailure::Connect))
     }
 
     async fn enter(&self) -> Result<Connection, MailFailure> {

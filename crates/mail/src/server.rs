@@ -1,5 +1,7 @@
 //! Which server mails are handed to, and whom they are from, as an operator writes it.
 
+use std::time::Duration;
+
 use candor_domain::secret::Secret;
 use lettre::Address;
 use lettre::message::Mailbox;
@@ -10,6 +12,11 @@ use url::Url;
 const TLS_PORT: u16 = 465;
 const STARTTLS_PORT: u16 = 587;
 const PLAIN_PORT: u16 = 25;
+/// How long a server may take unless the operator says otherwise. Mail servers take their time to judge a mail, but rarely
+/// more than seconds.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// What RFC 5321 grants a server for the longest of its steps.
+const LONGEST_TIMEOUT_SECONDS: u64 = 600;
 
 /// How a connection is kept from being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +40,8 @@ pub struct SmtpServer {
     pub security: Security,
     /// Who logs in there, if somebody does.
     pub credentials: Option<(String, Secret)>,
+    /// How long it may take for a mail, everything together.
+    pub timeout: Duration,
     /// What this side calls itself; otherwise the domain that mails are from.
     pub hello_name: Option<String>,
 }
@@ -46,8 +55,10 @@ pub enum InvalidSmtpUrl {
     /// It names no host.
     #[error("must name a host")]
     Host,
-    /// A parameter is not known.
-    #[error("has a parameter that is not known: there is tls=required, and tls=none for smtp://")]
+    /// A parameter is not known, or has no such value.
+    #[error(
+        "has a parameter that is not known: there is tls=required, tls=none for smtp://, and timeout=60s of 1s to 600s"
+    )]
     Parameter,
     /// A password would be readable on the way.
     #[error("must not have a password with tls=none, which would send it readably")]
@@ -58,14 +69,15 @@ pub enum InvalidSmtpUrl {
 }
 
 impl SmtpServer {
-    /// Reads a URL: `smtps://…`, `smtp://…`, `smtp://…?tls=none`. What is not a letter, a digit or `-._~` in the user name
+    /// Reads a URL: `smtps://…`, `smtp://…`, `smtp://…?tls=none`; and `timeout=60s` for
+    /// each of them. What is not a letter, a digit or `-._~` in the user name
     /// and the password is percent-encoded.
     ///
     /// # Errors
     /// [`InvalidSmtpUrl`], which never repeats the text.
     pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
         let url = Url::parse(text).map_err(|_| InvalidSmtpUrl::Scheme)?;
-        let security = security(&url)?;
+        let Parameters { security, timeout } = parameters(&url)?;
         let host = url.host_str().filter(|it| !it.is_empty()).ok_or(InvalidSmtpUrl::Host)?;
         let default = match security {
             Security::Tls => TLS_PORT,
@@ -78,26 +90,38 @@ impl SmtpServer {
             port: url.port().unwrap_or(default),
             security,
             credentials: credentials(&url, security)?,
+            timeout,
             hello_name: (!hello_name.is_empty()).then(|| hello_name.to_owned()),
         })
     }
 }
 
-fn security(url: &Url) -> Result<Security, InvalidSmtpUrl> {
+struct Parameters {
+    security: Security,
+    timeout: Duration,
+}
+
+fn parameters(url: &Url) -> Result<Parameters, InvalidSmtpUrl> {
     let usual = match url.scheme() {
         "smtps" => Security::Tls,
         "smtp" => Security::StartTls,
         _ => return Err(InvalidSmtpUrl::Scheme),
     };
-    let mut found = usual;
+    let mut found = Parameters { security: usual, timeout: TIMEOUT };
     for (name, value) in url.query_pairs() {
-        found = match (&*name, &*value, usual) {
-            ("tls", "required", _) => usual,
-            ("tls", "none", Security::StartTls) => Security::None,
+        match (&*name, &*value, usual) {
+            ("tls", "required", _) => found.security = usual,
+            ("tls", "none", Security::StartTls) => found.security = Security::None,
+            ("timeout", value, _) => found.timeout = timeout(value).ok_or(InvalidSmtpUrl::Parameter)?,
             _ => return Err(InvalidSmtpUrl::Parameter),
-        };
+        }
     }
     Ok(found)
+}
+
+fn timeout(text: &str) -> Option<Duration> {
+    let seconds: u64 = text.strip_suffix('s')?.parse().ok()?;
+    (1..=LONGEST_TIMEOUT_SECONDS).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>, InvalidSmtpUrl> {
@@ -144,7 +168,8 @@ mod tests {
     use super::*;
 
     fn server(host: &str, port: u16, security: Security) -> SmtpServer {
-        SmtpServer { host: host.to_owned(), port, security, credentials: None, hello_name: None }
+        let (host, timeout) = (host.to_owned(), TIMEOUT);
+        SmtpServer { host, port, security, credentials: None, timeout, hello_name: None }
     }
 
     #[test]
@@ -160,6 +185,8 @@ mod tests {
         for (text, wanted) in table {
             assert_eq!(SmtpServer::parse(text), Ok(wanted), "{text}");
         }
+        let patient = SmtpServer::parse("smtp://localhost?tls=none&timeout=5s").unwrap();
+        assert_eq!((patient.timeout, patient.security), (Duration::from_secs(5), Security::None));
         let it = SmtpServer::parse("smtps://no%40reply:p%3Aw%2F@mail.example.com/candor.example.com").unwrap();
         assert_eq!(it.credentials, Some(("no@reply".to_owned(), Secret::new("p:w/".to_owned()))));
         assert_eq!(it.hello_name.as_deref(), Some("candor.example.com"));
@@ -175,6 +202,8 @@ mod tests {
             ("smtp://mail.example.com?tls=opportunistic", Parameter),
             ("smtps://mail.example.com?tls=none", Parameter),
             ("smtp://mail.example.com?timeout=5", Parameter),
+            ("smtp://mail.example.com?timeout=0s", Parameter),
+            ("smtp://mail.example.com?user=x", Parameter),
             ("smtp://user:password@mail.example.com?tls=none", ReadablePassword),
             ("smtps://user:%ff@mail.example.com", Encoding),
         ];

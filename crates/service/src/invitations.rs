@@ -51,7 +51,7 @@ pub(crate) fn made(
         return Ok((new, token));
     }
     let sealed = mail::seal(&shell.vault, &*shell.ids, (tenant, new.id), &token)?;
-    Ok((new.by_mail(sealed), token))
+    Ok((new.by_mail(sealed, made_at), token))
 }
 
 /// The link of an invitation.

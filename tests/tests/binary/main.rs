@@ -17,6 +17,8 @@ mod import;
 #[cfg(test)]
 mod importing;
 #[cfg(test)]
+mod mails;
+#[cfg(test)]
 mod master_key;
 #[cfg(test)]
 mod newcomer;

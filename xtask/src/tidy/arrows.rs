@@ -7,7 +7,7 @@ use crate::workspace::{Kind, Package, Workspace};
 const PORTS: [&str; 3] = ["candor-port-clock", "candor-port-storage", "candor-port-events"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates that exist for tests, and are dev-dependencies everywhere but in one another.
-const FOR_TESTS: [&str; 3] = ["candor-store-testkit", "candor-test-postgres", "candor-e2e"];
+const FOR_TESTS: [&str; 4] = ["candor-store-testkit", "candor-test-postgres", "candor-test-smtp", "candor-e2e"];
 
 struct Row {
     package: &'static str,
@@ -108,9 +108,10 @@ fn outside() -> Vec<Row> {
 fn tools() -> Vec<Row> {
     vec![
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
         Row::new(
             "candor-bench",
-            &[DOMAIN, &["candor-port-events", "candor-webhooks", "candor-test-postgres"]],
+            &[DOMAIN, &["candor-port-events", "candor-webhooks", "candor-test-postgres", "candor-test-smtp"]],
             &["actix-web"],
         ),
         Row::new(

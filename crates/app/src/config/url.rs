@@ -3,7 +3,7 @@
 /// What stands in place of what is hidden.
 const MASK: &str = "***";
 /// Parameters that hold no secret. Others are hidden, since a password may contain `&`, and a name may be percent-encoded.
-const SHOWN: [&str; 17] = [
+const SHOWN: [&str; 18] = [
     "application_name",
     "channel_binding",
     "connect_timeout",
@@ -18,6 +18,7 @@ const SHOWN: [&str; 17] = [
     "sslrootcert",
     "target_session_attrs",
     "tcp_user_timeout",
+    "timeout",
     "tls",
     "user",
     "options",

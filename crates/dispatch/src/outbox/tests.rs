@@ -20,7 +20,7 @@ fn mails(count: u128) -> Vec<MailKey> {
 }
 
 fn outbox() -> Outbox {
-    Outbox::new(WorkerId([1; 16]))
+    Outbox::new(WorkerId([1; 16]), Duration::from_secs(60))
 }
 
 /// Claims these.

@@ -152,10 +152,10 @@ impl Invitation {
         })
     }
 
-    /// The same, whose link goes out by mail; its token is kept sealed until then.
+    /// The same, whose link goes out by mail from this time on; its token is kept sealed until then.
     #[must_use]
-    pub fn by_mail(self, sealed_token: Vec<u8>) -> Self {
-        let mail = Some(InvitationMail::queued(sealed_token, self.created_at));
+    pub fn by_mail(self, sealed_token: Vec<u8>, at: Timestamp) -> Self {
+        let mail = Some(InvitationMail::queued(sealed_token, at));
         Self { mail, ..self }
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
         let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
         assert_eq!(it.token_to_send(Status::PendingInvite, at), Err(Box::new(it.clone())), "no mail was to be sent");
-        let it = it.by_mail(vec![1, 2]);
+        let it = it.by_mail(vec![1, 2], at);
         let late = at.plus_seconds(VALID_SECONDS);
         assert_eq!(it.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
         let ended = |it: &Invitation, person, at| {

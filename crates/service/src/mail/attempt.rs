@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use candor_dispatch::{MAIL_DEADLINE, MailEnding};
+use candor_dispatch::MailEnding;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
@@ -78,7 +78,7 @@ impl Parts {
             text: letter.text,
             html: letter.html,
             date: invitation.created_at,
-            deadline: MAIL_DEADLINE,
+            deadline: self.deadline,
         };
         let span = tracing::info_span!(
             target: "candor_spans",

@@ -27,6 +27,8 @@ pub(super) struct Parts {
     pub(super) shell: Arc<Shell>,
     pub(super) transport: Arc<dyn MailTransport>,
     pub(super) worker: WorkerId,
+    /// How long the mail server may take.
+    pub(super) deadline: Duration,
     pub(super) figures: Figures,
     /// What the steady clock counts from.
     begun: Instant,
@@ -52,14 +54,14 @@ enum Called {
 }
 
 impl Mailer {
-    /// A mailer of this process.
+    /// A mailer of this process. The mail server may take so long for a mail.
     #[must_use]
-    pub fn new(shell: &Arc<Shell>, transport: Arc<dyn MailTransport>) -> Self {
+    pub fn new(shell: &Arc<Shell>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
         let worker = WorkerId(shell.ids.ulid(shell.clock.now()).to_bytes());
         let (shell, figures, begun) = (Arc::clone(shell), Figures::new(), Instant::now());
         Self {
-            parts: Arc::new(Parts { shell, transport, worker, figures, begun }),
-            outbox: Outbox::new(worker),
+            parts: Arc::new(Parts { shell, transport, worker, deadline, figures, begun }),
+            outbox: Outbox::new(worker, deadline),
             attempts: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
             may_rest: false,

@@ -7,6 +7,7 @@ mod csv;
 mod delivery;
 mod fan_out;
 mod idempotency;
+mod mails;
 mod master_key;
 mod people;
 mod retention;

@@ -25,6 +25,9 @@ use ulid::Ulid;
 /// Noon on a Sunday in March.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
+/// The master key of every process that names no other.
+pub(crate) const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
 /// Receivers of webhooks: each may be called, and acknowledges everything.
 pub(crate) struct Receivers;
 
@@ -145,8 +148,19 @@ pub(crate) fn process(
     receivers: Arc<dyn WebhookTransport>,
     seed: u64,
 ) -> Arc<Shell> {
-    let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let settings = ShellSettings { max_subscriptions: 1_000, ..ShellSettings::at("http://localhost:8080".to_owned()) };
+    process_with(clock, store, receivers, (KEY, seed), settings)
+}
+
+/// The same with a master key and settings of its own.
+pub(crate) fn process_with(
+    clock: &Arc<ManualClock>,
+    store: &Arc<Faulty<SqliteStore>>,
+    receivers: Arc<dyn WebhookTransport>,
+    (key, seed): (&str, u64),
+    settings: ShellSettings,
+) -> Arc<Shell> {
+    let vault = Vault::parse(key).unwrap();
     let (clock, store) = (Arc::clone(clock) as _, Arc::clone(store) as _);
     Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }

@@ -34,7 +34,7 @@ impl World {
     /// An invitation of somebody new, whose mail is due now.
     async fn invited(&self) -> Invitation {
         let person = self.hired().await;
-        let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec());
+        let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
         self.save(vec![Write::put(&Row::new(it.clone()))]).await;
         it
     }
@@ -67,7 +67,7 @@ impl Worker {
 
 async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {
     let person = world.hired().await;
-    let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3]);
+    let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
     let requires = vec![Require::EmployeeUnchanged(person.id, Version::FIRST.next())];
     let refused = world.commit(ChangeSet { requires, ..world.make.change(vec![new()]) }).await;
@@ -99,7 +99,7 @@ async fn the_longest_due_mails_come_first_whoever_they_are_for(world: World) {
 
 async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: World) {
     let invitation = world.invited().await;
-    let (mail, mut now) = (world.mail(&invitation), invitation.created_at);
+    let (mail, mut now) = (world.mail(&invitation), invitation.mail.unwrap().due_at.unwrap());
     assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
     for _ in 0..3 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));

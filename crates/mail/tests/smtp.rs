@@ -1,0 +1,207 @@
+//! Against a real mail server: what is sent arrives, what fails is told as what it is, and connections stay few.
+
+#![cfg(test)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_domain::time::Timestamp;
+use candor_mail::{SenderAddress, SmtpServer, SmtpSettings, SmtpTransport};
+use candor_port_events::{Mail, MailFailure, MailTransport};
+use candor_test_smtp::{Reply, Step, TestSmtp, Wire};
+
+fn settings(url: &str) -> SmtpSettings {
+    SmtpSettings {
+        server: SmtpServer::parse(url).unwrap(),
+        from: SenderAddress::parse("Candor <no-reply@example.com>").unwrap(),
+        authorities: vec![],
+    }
+}
+
+/// Over a way that is trusted.
+fn plain(server: &TestSmtp) -> SmtpTransport {
+    SmtpTransport::new(settings(&format!("smtp://127.0.0.1:{}?tls=none", server.port()))).unwrap()
+}
+
+/// Over TLS, with a password, to a server whose certificate is trusted.
+fn trusting(server: &TestSmtp, scheme: &str) -> SmtpTransport {
+    let url = format!("{scheme}://ada:secret@localhost:{}", server.port());
+    let authorities = vec![server.certificate().der.clone()];
+    SmtpTransport::new(SmtpSettings { authorities, ..settings(&url) }).unwrap()
+}
+
+fn mail(number: usize) -> Mail {
+    Mail {
+        id: format!("inv_{number}"),
+        to: format!("person{number}@example.org"),
+        subject: "Hello".to_owned(),
+        text: "One line.\n.\n..two dots\n".to_owned(),
+        html: "<p>One line.</p>".to_owned(),
+        date: Timestamp::from_millis(1_772_442_000_000),
+        deadline: Duration::from_secs(20),
+    }
+}
+
+#[tokio::test]
+async fn a_mail_arrives_as_it_was_written() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    assert_eq!(plain(&server).send(mail(1)).await, Ok(()));
+    let [it] = server.taken().try_into().unwrap();
+    assert_eq!((it.from.as_str(), it.to.concat().as_str()), ("no-reply@example.com", "person1@example.org"));
+    for (header, value) in [
+        ("Message-ID", "<inv_1@example.com>"),
+        ("Auto-Submitted", "auto-generated"),
+        ("To", "person1@example.org"),
+        ("Date", "Mon, 02 Mar 2026 09:00:00 +0000"),
+    ] {
+        assert_eq!(it.header(header).as_deref(), Some(value), "{}", it.text);
+    }
+    assert!(it.text.contains("\r\n.\r\n..two dots\r\n"), "{}", it.text);
+    assert!(it.text.contains("<p>One line.</p>"), "{}", it.text);
+}
+
+#[tokio::test]
+async fn over_tls_nobody_reads_the_mail_or_the_password() {
+    for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
+        let server = TestSmtp::start(wire).unwrap();
+        assert_eq!(trusting(&server, scheme).send(mail(1)).await, Ok(()), "{wire:?}");
+        let [it] = server.taken().try_into().unwrap();
+        assert_eq!((it.encrypted, it.login.as_deref()), (true, Some("PLAIN AGFkYQBzZWNyZXQ=")), "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_nobody_vouches_for_ends_the_session() {
+    for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
+        let server = TestSmtp::start(wire).unwrap();
+        let distrusting = SmtpTransport::new(settings(&format!("{scheme}://localhost:{}", server.port()))).unwrap();
+        assert_eq!(distrusting.send(mail(1)).await, Err(MailFailure::Tls), "{wire:?}");
+        let url = format!("{scheme}://127.0.0.1:{}", server.port());
+        let authorities = vec![server.certificate().der.clone()];
+        let another_name = SmtpTransport::new(SmtpSettings { authorities, ..settings(&url) }).unwrap();
+        assert_eq!(another_name.send(mail(1)).await, Err(MailFailure::Tls), "{wire:?}");
+        assert_eq!(server.seen().mails, [], "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_goes_out_readably_where_tls_is_wanted() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    assert_eq!(trusting(&server, "smtp").send(mail(1)).await, Err(MailFailure::Tls));
+    let seen = server.seen();
+    assert_eq!((seen.mails.len(), seen.connections), (0, 1));
+}
+
+#[tokio::test]
+async fn each_step_says_whether_the_server_or_the_mail_is_to_blame() {
+    use MailFailure::{Busy, Closed, Connect, Deferred, Refused, Sender};
+    let table = [
+        (Step::Greeting, Reply::Say("421 too many"), Busy),
+        (Step::Greeting, Reply::Say("554 no service"), Busy),
+        (Step::Greeting, Reply::Say("SSH-2.0-x"), Connect),
+        (Step::Greeting, Reply::HangUp, Connect),
+        (Step::Hello, Reply::Say("550 who are you"), Busy),
+        (Step::Sender, Reply::Say("451 later"), Busy),
+        (Step::Sender, Reply::Say("530 log in first"), Sender),
+        (Step::Sender, Reply::HangUp, Closed),
+        (Step::Recipient, Reply::Say("450 greylisted"), Deferred),
+        (Step::Recipient, Reply::Say("550 no such mailbox"), Refused),
+        (Step::Recipient, Reply::HangUp, Closed),
+        (Step::Data, Reply::Say("451 later"), Deferred),
+        (Step::Data, Reply::Say("554 no"), Refused),
+        (Step::Message, Reply::Say("452 full"), Deferred),
+        (Step::Message, Reply::Say("552 too much"), Refused),
+        (Step::Message, Reply::HangUp, Closed),
+    ];
+    for (step, reply, wanted) in table {
+        let server = TestSmtp::start(Wire::Plain).unwrap();
+        server.replies_to(step, reply.clone());
+        let transport = plain(&server);
+        assert_eq!(transport.send(mail(1)).await, Err(wanted), "{step:?} {reply:?}");
+        // The next one is not held up by that.
+        server.replies(|_| Reply::Usual);
+        assert_eq!(transport.send(mail(2)).await, Ok(()), "{step:?} {reply:?}");
+        assert_eq!(server.taken().len(), 1, "{step:?} {reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_is_not_accepted_is_told_as_that() {
+    let server = TestSmtp::start(Wire::Tls).unwrap();
+    server.replies_to(Step::Login, Reply::Say("535 no"));
+    let transport = trusting(&server, "smtps");
+    assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Credentials));
+    assert_eq!(transport.check().await, Err(MailFailure::Credentials));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_left_at_the_deadline() {
+    for step in [Step::Sender, Step::Recipient, Step::Data, Step::Message] {
+        let server = TestSmtp::start(Wire::Plain).unwrap();
+        server.replies_to(step, Reply::Hold);
+        let impatient = Mail { deadline: Duration::from_millis(200), ..mail(1) };
+        assert_eq!(plain(&server).send(impatient).await, Err(MailFailure::Timeout), "{step:?}");
+        server.replies(|_| Reply::Usual);
+        assert!(server.until(|it| it.open == 0), "{step:?}: the connection is given up");
+    }
+}
+
+#[tokio::test]
+async fn nobody_listening_is_no_connection() {
+    let port = TestSmtp::start(Wire::Plain).unwrap().port();
+    // The port is taken for as long as the test runs, so another one that nobody has: 1.
+    assert_ne!(port, 1);
+    let transport = SmtpTransport::new(settings("smtp://127.0.0.1:1?tls=none")).unwrap();
+    assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Connect));
+    assert_eq!(transport.check().await, Err(MailFailure::Connect));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_mails_share_eight_connections_and_leave_none_open() {
+    const MAILS: usize = 60;
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    let transport = Arc::new(plain(&server));
+    let sending = (0..MAILS).map(|number| {
+        let transport = Arc::clone(&transport);
+        tokio::spawn(async move { transport.send(mail(number)).await })
+    });
+    for it in sending.collect::<Vec<_>>() {
+        assert_eq!(it.await.unwrap(), Ok(()));
+    }
+    let seen = server.seen();
+    assert_eq!(seen.mails.len(), MAILS);
+    assert!(seen.most_open <= 8 && seen.connections <= 8, "{} at once, {}", seen.most_open, seen.connections);
+    transport.rest().await;
+    assert!(server.until(|it| it.open == 0));
+}
+
+#[tokio::test]
+async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_has_closed_it() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    let transport = plain(&server);
+    server.replies_to(Step::Recipient, Reply::Say("550 no such mailbox"));
+    assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Refused));
+    server.replies_to(Step::Message, Reply::Last);
+    assert_eq!(transport.send(mail(2)).await, Ok(()));
+    assert_eq!(server.seen().connections, 1);
+    assert!(server.until(|it| it.open == 0));
+    server.replies(|_| Reply::Usual);
+    assert_eq!(transport.send(mail(3)).await, Ok(()));
+    assert_eq!((server.seen().connections, server.taken().len()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_check_sends_nothing() {
+    let server = TestSmtp::start(Wire::StartTls).unwrap();
+    assert_eq!(trusting(&server, "smtp").check().await, Ok(()));
+    assert!(server.until(|it| it.open == 0));
+    assert_eq!(server.seen().mails, []);
+}
+
+#[tokio::test]
+async fn an_address_that_the_server_does_not_understand_is_not_sent_to() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    let abroad = Mail { to: "jürgen@example.org".to_owned(), ..mail(1) };
+    assert_eq!(plain(&server).send(abroad).await, Err(MailFailure::Unsendable), "it has no SMTPUTF8");
+    assert_eq!(server.seen().mails, []);
+}

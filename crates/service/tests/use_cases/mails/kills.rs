@@ -1,0 +1,66 @@
+//! Whenever a process dies, every mail goes out, and twice only where nobody could know that it had.
+
+use candor_store_testkit::{Fault, FaultyCall};
+
+use super::stage::{DEADLINE, Stage};
+
+/// Longer than a lease.
+const OVER: i64 = DEADLINE.as_millis() as i64 * 2;
+
+/// Where a process dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// The claim was made, and nobody knows.
+    AfterTheClaim,
+    /// The mail is on its way.
+    WhileItIsSent,
+    /// The server has taken it, and nothing is recorded.
+    BeforeTheRecord,
+    /// It is recorded, and nobody knows.
+    AfterTheRecord,
+}
+
+#[tokio::test]
+async fn a_process_that_dies_at_any_step_loses_no_mail() {
+    use Point::{AfterTheClaim, AfterTheRecord, BeforeTheRecord, WhileItIsSent};
+    for (point, copies) in [(AfterTheClaim, 1), (WhileItIsSent, 1), (BeforeTheRecord, 2), (AfterTheRecord, 1)] {
+        let stage = Stage::new().await;
+        let person = stage.invite("ada").await;
+        dies(&stage, point).await;
+        let mut other = stage.mailer();
+        assert_eq!(other.run_once().await, 0, "{point:?}: the lease of the dead one holds, or nothing is left to do");
+        stage.world.clock.advance_millis(OVER);
+        other.run_once().await;
+        assert_eq!(stage.mail_of(person).await["status"], "sent", "{point:?}");
+        let ids: Vec<_> = stage.post.taken().into_iter().map(|it| it.id).collect();
+        assert_eq!(ids.len(), copies, "{point:?}");
+        assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: the same Message-ID");
+        assert_eq!(stage.stored_tokens().await, 0, "{point:?}");
+    }
+}
+
+/// A mailer works until that point, and is gone.
+async fn dies(stage: &Stage, point: Point) {
+    let store = &stage.world.store;
+    let mut mailer = stage.mailer();
+    match point {
+        Point::AfterTheClaim => store.fail(FaultyCall::Claim, 1, Fault::After),
+        Point::BeforeTheRecord => store.fail(FaultyCall::Record, 1, Fault::Before),
+        Point::AfterTheRecord => store.fail(FaultyCall::Record, 1, Fault::After),
+        Point::WhileItIsSent => {
+            let (begun, is_begun) = tokio::sync::oneshot::channel::<()>();
+            let begun = std::sync::Mutex::new(Some(begun));
+            stage.post.meanwhile(move |_| {
+                drop(begun.lock().unwrap().take());
+                Box::pin(std::future::pending())
+            });
+            tokio::select! {
+                _ = mailer.run_once() => unreachable!("nothing is answered"),
+                _ = is_begun => {}
+            }
+            drop(mailer);
+            return stage.post.meanwhile(|_| Box::pin(async {}));
+        }
+    }
+    mailer.run_once().await;
+}

@@ -1,0 +1,201 @@
+//! Invitations by mail through the service: what goes out, when again, and what is never sent (decisions G, B6).
+
+mod kills;
+mod stage;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use candor_domain::access::{Caller, Environment, Tenant};
+use candor_domain::id::RequestId;
+use candor_domain::people::invitation::{MailFailure, VALID_SECONDS};
+use candor_port_clock::Clock;
+use candor_service::{Call, employees, invitations};
+use serde_json::{Value, json};
+use ulid::Ulid;
+
+use crate::support::{body, json as parsed, kind};
+use stage::{Stage, token_of};
+
+#[tokio::test]
+async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    assert_eq!(stage.mail_of(person).await["status"], "queued");
+    assert_eq!(stage.mailer().run_once().await, 1);
+    let mail = stage.post.only();
+    assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "Acme invites you"));
+    let shown = stage.mail_of(person).await;
+    let at = stage.world.clock.now().to_string();
+    let wanted =
+        json!({"status": "sent", "attempts": 1, "last_attempt_at": at, "next_attempt_at": null, "failure": null});
+    assert_eq!(shown, wanted);
+    assert_eq!(stage.stored_tokens().await, 0);
+    let accepted = format!(r#"{{"token":"{}"}}"#, token_of(&mail));
+    let request = RequestId::from_ulid(Ulid(3));
+    let answer = invitations::accept(&stage.world.shell, request, Default::default(), body(&accepted)).await;
+    assert_eq!(kind(answer), "done");
+    assert_eq!(stage.mailer().run_once().await, 0, "nothing more is sent");
+}
+
+#[tokio::test]
+async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    let again = invitations::invite(&stage.world.shell, &stage.world.admin(), person).await.unwrap();
+    let again = parsed(&again);
+    assert_eq!((again.get("accept_url"), again["mail"]["status"].as_str()), (None, Some("queued")));
+    assert_eq!(stage.mailer().run_once().await, 1, "the one before was canceled");
+    let mail = stage.post.only();
+    assert_eq!(Value::from(mail.id), again["id"]);
+}
+
+#[tokio::test]
+async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_the_end() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    stage.post.answers(Err(MailFailure::Deferred));
+    let mut mailer = stage.mailer();
+    for (attempts, minutes) in [(1, 1), (2, 5), (3, 15), (4, 60)] {
+        assert_eq!(mailer.run_once().await, 1);
+        let shown = stage.mail_of(person).await;
+        assert_eq!((&shown["attempts"], &shown["failure"]), (&json!(attempts), &json!("deferred")));
+        stage.world.clock.advance_millis(minutes * 60_000 - 1);
+        assert_eq!(mailer.run_once().await, 0, "not before its time");
+        stage.world.clock.advance_millis(1);
+    }
+    while stage.mail_of(person).await["status"] == "queued" {
+        mailer.run_once().await;
+        stage.world.clock.advance_millis(3_600_000);
+    }
+    let shown = stage.mail_of(person).await;
+    assert_eq!((&shown["status"], &shown["next_attempt_at"]), (&json!("failed"), &Value::Null));
+    assert_eq!((stage.stored_tokens().await, stage.post.taken().len()), (0, 0));
+    let ids: Vec<_> = stage.post.all().into_iter().map(|it| it.id).collect();
+    assert!(ids.len() > 10 && ids.iter().all(|it| *it == ids[0]), "one Message-ID: {ids:?}");
+}
+
+#[tokio::test]
+async fn a_mail_that_is_refused_is_not_sent_again() {
+    for failure in [MailFailure::Refused, MailFailure::Unsendable] {
+        let stage = Stage::new().await;
+        let person = stage.invite("ada").await;
+        stage.post.answers(Err(failure));
+        assert_eq!(stage.mailer().run_once().await, 1);
+        let shown = stage.mail_of(person).await;
+        assert_eq!((&shown["status"], &shown["attempts"]), (&json!("failed"), &json!(1)));
+        stage.world.clock.advance_millis(86_400_000);
+        assert_eq!((stage.mailer().run_once().await, stage.stored_tokens().await), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn whoever_has_nothing_to_accept_gets_no_mail() {
+    let stage = Stage::new().await;
+    let (left, late) = (stage.invite("left").await, stage.invite("late").await);
+    employees::deactivate(&stage.world.shell, &stage.world.admin(), left).await.unwrap();
+    assert_eq!(stage.mail_of(left).await["status"], "canceled");
+    stage.world.clock.advance_millis(VALID_SECONDS * 1000);
+    stage.mailer().run_once().await;
+    let shown = stage.mail_of(late).await;
+    assert_eq!(
+        (&shown["status"], &shown["failure"], &shown["attempts"]),
+        (&json!("failed"), &json!("expired"), &json!(0))
+    );
+    assert_eq!((stage.post.all().len(), stage.stored_tokens().await), (0, 0));
+}
+
+#[tokio::test]
+async fn test_data_send_no_mail_and_show_the_link() {
+    let stage = Stage::new().await;
+    let Call { caller, .. } = stage.world.admin();
+    let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
+    let call = stage.world.call(Caller { tenant, ..(*caller).clone() });
+    let text = r#"{"email":"t@example.com","first_name":"T","last_name":"T","send_invite":true}"#;
+    let made = employees::create(&stage.world.shell, &call, body(text)).await.unwrap();
+    let person = parsed(&made)["id"].as_str().unwrap().parse().unwrap();
+    let sent = parsed(&invitations::invite(&stage.world.shell, &call, person).await.unwrap());
+    assert!(sent["mail"].is_null() && sent["accept_url"].is_string(), "{sent}");
+    assert_eq!((stage.mailer().run_once().await, stage.post.all().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
+    let stage = Stage::new().await;
+    for number in 0..20 {
+        stage.invite(&format!("p{number}")).await;
+    }
+    stage.post.answers(Err(MailFailure::Sender));
+    let mut mailer = stage.mailer();
+    let first = mailer.run_once().await;
+    assert!(first <= 8, "{first} at once, before anybody knew");
+    assert_eq!(mailer.run_once().await, 1);
+    assert_eq!(mailer.run_once().await, 1);
+    stage.post.answers(Ok(()));
+    mailer.run_once().await;
+    stage.world.clock.advance_millis(60 * 60_000);
+    mailer.run_once().await;
+    assert_eq!(stage.post.taken().len(), 20);
+}
+
+#[tokio::test]
+async fn many_mails_go_out_eight_at_a_time() {
+    let stage = Stage::new().await;
+    for number in 0..100 {
+        stage.invite(&format!("p{number}")).await;
+    }
+    assert_eq!(stage.mailer().run_once().await, 100);
+    let ids: BTreeSet<_> = stage.post.taken().into_iter().map(|it| it.id).collect();
+    assert_eq!((ids.len(), stage.post.most_at_once()), (100, 8));
+}
+
+#[tokio::test]
+async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    let shell = Arc::clone(&stage.world.shell);
+    stage.post.meanwhile(move |mail| {
+        let (shell, text) = (Arc::clone(&shell), format!(r#"{{"token":"{}"}}"#, token_of(&mail)));
+        Box::pin(async move {
+            let request = RequestId::from_ulid(Ulid(3));
+            invitations::accept(&shell, request, Default::default(), body(&text)).await.unwrap();
+        })
+    });
+    assert_eq!(stage.mailer().run_once().await, 1);
+    let shown = stage.invitation_of(person).await;
+    assert_eq!((&shown["status"], &shown["mail"]["status"]), (&json!("accepted"), &json!("sent")));
+}
+
+#[tokio::test]
+async fn a_token_that_no_key_opens_waits_for_a_process_that_has_the_key() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    let stranger = stage.process_with("k2:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
+    assert_eq!(stage.mailer_of(&stranger).run_once().await, 1);
+    assert_eq!(stage.mail_of(person).await["failure"], "sealed");
+    stage.world.clock.advance_millis(60_000);
+    assert_eq!(stage.mailer().run_once().await, 1);
+    assert_eq!(stage.mail_of(person).await["status"], "sent");
+}
+
+#[tokio::test]
+async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
+    let stage = Stage::new().await;
+    for number in 0..30 {
+        stage.invite(&format!("p{number}")).await;
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stop = Mutex::new(Some(stop));
+    stage.post.meanwhile(move |_| {
+        // The first one that is under way ends it.
+        drop(stop.lock().unwrap().take());
+        Box::pin(async {})
+    });
+    stage.mailer().run(async move { drop(stopped.await) }, Duration::from_secs(5)).await;
+    let sent = stage.post.taken().len();
+    assert!((1..30).contains(&sent), "{sent}");
+    // Nothing waits for a lease to run out: another process has the rest at once.
+    stage.post.meanwhile(|_| Box::pin(async {}));
+    assert_eq!(stage.mailer().run_once().await, 30 - sent);
+}

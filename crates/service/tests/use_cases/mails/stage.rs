@@ -1,0 +1,158 @@
+//! A service that sends mails, and a mail server that does as the test says.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use candor_domain::id::EmployeeId;
+use candor_domain::people::Invitation;
+use candor_port_events::{Mail, MailFailure, MailTransport};
+use candor_port_storage::{StorageExt, rows};
+use candor_service::mail::Mailer;
+use candor_service::{Shell, ShellSettings, employees, invitations};
+use serde_json::Value;
+
+use crate::support::{KEY, Receivers, World, body, json, member, process_with};
+
+/// How long a mail server may take.
+pub(super) const DEADLINE: Duration = Duration::from_secs(60);
+
+type Done = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Meanwhile = Arc<dyn Fn(Mail) -> Done + Send + Sync>;
+
+/// A mail server.
+pub(super) struct Post(Mutex<State>);
+
+struct State {
+    mails: Vec<(Mail, bool)>,
+    answer: Result<(), MailFailure>,
+    meanwhile: Option<Meanwhile>,
+    under_way: usize,
+    most: usize,
+}
+
+impl Post {
+    /// How mails are answered from now on.
+    pub(super) fn answers(&self, answer: Result<(), MailFailure>) {
+        self.0.lock().unwrap().answer = answer;
+    }
+
+    /// What happens while a mail is on its way, from now on.
+    pub(super) fn meanwhile(&self, act: impl Fn(Mail) -> Done + Send + Sync + 'static) {
+        self.0.lock().unwrap().meanwhile = Some(Arc::new(act));
+    }
+
+    /// What was to be sent.
+    pub(super) fn all(&self) -> Vec<Mail> {
+        self.0.lock().unwrap().mails.iter().map(|(mail, _)| mail.clone()).collect()
+    }
+
+    /// What was taken.
+    pub(super) fn taken(&self) -> Vec<Mail> {
+        self.0.lock().unwrap().mails.iter().filter(|(_, taken)| *taken).map(|(mail, _)| mail.clone()).collect()
+    }
+
+    /// The only one that was taken.
+    pub(super) fn only(&self) -> Mail {
+        let mut taken = self.taken();
+        assert_eq!(taken.len(), 1);
+        taken.remove(0)
+    }
+
+    pub(super) fn most_at_once(&self) -> usize {
+        self.0.lock().unwrap().most
+    }
+}
+
+#[async_trait]
+impl MailTransport for Post {
+    async fn send(&self, mail: Mail) -> Result<(), MailFailure> {
+        let meanwhile = {
+            let mut state = self.0.lock().unwrap();
+            state.under_way += 1;
+            state.most = state.most.max(state.under_way);
+            state.meanwhile.clone()
+        };
+        match meanwhile {
+            Some(act) => act(mail.clone()).await,
+            None => tokio::task::yield_now().await,
+        }
+        let mut state = self.0.lock().unwrap();
+        state.under_way -= 1;
+        let answer = state.answer;
+        state.mails.push((mail, answer.is_ok()));
+        answer
+    }
+
+    async fn rest(&self) {}
+}
+
+/// The token in the link of a mail.
+pub(super) fn token_of(mail: &Mail) -> String {
+    let (_, rest) = mail.text.split_once("?token=").unwrap();
+    rest.split_whitespace().next().unwrap().to_owned()
+}
+
+/// A service with a mail server.
+pub(super) struct Stage {
+    pub(super) world: World,
+    pub(super) post: Arc<Post>,
+    invited: Mutex<Vec<EmployeeId>>,
+}
+
+impl Stage {
+    pub(super) async fn new() -> Self {
+        let mut world = World::new().await;
+        world.shell = sending(&world, KEY, 11);
+        let state = State { mails: vec![], answer: Ok(()), meanwhile: None, under_way: 0, most: 0 };
+        Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
+    }
+
+    /// Another process on the same store, with this master key.
+    pub(super) fn process_with(&self, key: &str) -> Arc<Shell> {
+        sending(&self.world, key, 12)
+    }
+
+    pub(super) fn mailer(&self) -> Mailer {
+        self.mailer_of(&self.world.shell)
+    }
+
+    pub(super) fn mailer_of(&self, shell: &Arc<Shell>) -> Mailer {
+        Mailer::new(shell, Arc::clone(&self.post) as Arc<dyn MailTransport>, DEADLINE)
+    }
+
+    /// Somebody new, who is invited.
+    pub(super) async fn invite(&self, name: &str) -> EmployeeId {
+        let text = serde_json::json!({
+            "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "send_invite": true,
+        });
+        let reply = employees::create(&self.world.shell, &self.world.admin(), body(&text.to_string())).await.unwrap();
+        let id = member(&reply, "id").parse().unwrap();
+        self.invited.lock().unwrap().push(id);
+        id
+    }
+
+    pub(super) async fn invitation_of(&self, person: EmployeeId) -> Value {
+        json(&invitations::get(&self.world.shell, &self.world.admin(), person).await.unwrap())
+    }
+
+    pub(super) async fn mail_of(&self, person: EmployeeId) -> Value {
+        self.invitation_of(person).await["mail"].clone()
+    }
+
+    /// How many sealed tokens there are.
+    pub(super) async fn stored_tokens(&self) -> usize {
+        let tenant = self.world.admin().caller.tenant;
+        let ids = self.invited.lock().unwrap().clone();
+        let all = self.world.store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &ids).await.unwrap();
+        let sealed = |it: &Invitation| it.mail.as_ref().is_some_and(|it| it.sealed_token.is_some());
+        all.iter().filter(|it| sealed(&it.value)).count()
+    }
+}
+
+fn sending(world: &World, key: &str, seed: u64) -> Arc<Shell> {
+    let settings = ShellSettings { sends_mail: true, ..ShellSettings::at("https://candor.example".to_owned()) };
+    process_with(&world.clock, &world.store, Arc::new(Receivers), (key, seed), settings)
+}

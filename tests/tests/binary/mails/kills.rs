@@ -1,0 +1,115 @@
+//! Power cuts: whenever the process dies, every mail goes out, and is repeated only where what became of it could not be
+//! written down any more.
+
+use std::thread;
+
+use candor_test_smtp::{Reply, Seen, Step, TestSmtp, Wire};
+
+use super::{invite, mailing, until};
+use crate::support::{Place, Service, freeze};
+
+/// The one who is invited.
+const NAME: &str = "ada";
+
+#[test]
+fn a_kill_between_any_two_steps_loses_no_mail_on_sqlite() {
+    kills(|| Some(Place::sqlite()));
+}
+
+#[test]
+fn a_kill_between_any_two_steps_loses_no_mail_on_postgres() {
+    kills(Place::postgres);
+}
+
+/// Where the process is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    /// The invitation is committed, and nobody has claimed its mail.
+    BeforeTheClaim,
+    /// The server was asked this, and has not answered.
+    Asked(Step),
+    /// The server has taken the mail, and nothing is recorded.
+    AfterTheAnswer,
+    /// It is recorded.
+    AfterTheRecord,
+}
+
+const POINTS: [Point; 9] = [
+    Point::BeforeTheClaim,
+    Point::Asked(Step::Greeting),
+    Point::Asked(Step::Hello),
+    Point::Asked(Step::Sender),
+    Point::Asked(Step::Recipient),
+    Point::Asked(Step::Data),
+    Point::Asked(Step::Message),
+    Point::AfterTheAnswer,
+    Point::AfterTheRecord,
+];
+
+/// At every point, each in a place of its own: leases run out beside each other.
+fn kills(place: impl Fn() -> Option<Place> + Sync) {
+    thread::scope(|scope| {
+        for point in POINTS {
+            let place = &place;
+            scope.spawn(move || {
+                if let Some(place) = place() {
+                    killed_at(place, point);
+                }
+            });
+        }
+    });
+}
+
+fn killed_at(place: Place, point: Point) {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    let place = mailing(place, &server);
+    let key = place.key("*", &["--admin"]).secret;
+    let person = dies(&place, &key, &server, point);
+    // Nobody answers the dead.
+    server.replies(|_| Reply::HangUp);
+    assert!(server.until(|it| it.open == 0), "{point:?}: connections of the dead are over");
+    server.replies(|_| Reply::Usual);
+    let service = Service::serve(&place);
+    until(&mut service.client(&key), &person, "sent");
+    let ids: Vec<_> = server.taken().iter().map(|it| it.header("Message-ID").unwrap()).collect();
+    // Only there nobody could know that it had been taken.
+    let copies = if point == Point::AfterTheAnswer { 2 } else { 1 };
+    assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
+    assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: {ids:?}");
+    service.stop();
+}
+
+/// Somebody is invited by a process that dies at that point; answers the person's id.
+fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
+    let role = if point == Point::BeforeTheClaim { "api" } else { "all" };
+    let held = match point {
+        Point::Asked(step) => Some(step),
+        Point::AfterTheAnswer => Some(Step::Message),
+        Point::BeforeTheClaim | Point::AfterTheRecord => None,
+    };
+    if let Some(step) = held {
+        server.replies_to(step, Reply::Hold);
+    }
+    let service = Service::start(place, &["serve", "--role", role]);
+    let mut client = service.client(key);
+    let person = invite(&mut client, NAME);
+    if held.is_some() {
+        assert!(server.until(|it| it.held > 0), "{point:?}");
+    }
+    match point {
+        Point::BeforeTheClaim | Point::Asked(_) => {}
+        Point::AfterTheRecord => drop(until(&mut client, &person, "sent")),
+        Point::AfterTheAnswer => {
+            let process = service.process_id();
+            server.replies(move |asked| {
+                if asked.step == Step::Message {
+                    freeze(process);
+                }
+                Reply::Usual
+            });
+            assert!(server.until(|it: &Seen| it.mails.iter().any(|it| it.taken)), "{point:?}");
+        }
+    }
+    service.kill();
+    person
+}

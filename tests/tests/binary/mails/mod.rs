@@ -1,0 +1,211 @@
+//! Invitations by mail, with a mail server beside the built binary, on both stores.
+
+mod kills;
+
+use std::fs;
+use std::time::Duration;
+
+use candor_test_smtp::{Received, Reply, Step, TestSmtp, Wire};
+use serde_json::{Value, json};
+
+use crate::support::{Client, Place, Service, candor, wait_until};
+
+/// Longer than anything takes that is waited for: what is put off once comes again after a minute.
+const PATIENCE: Duration = Duration::from_secs(100);
+/// How long the mail server may take. A lease is half as long again and five seconds more.
+const TIMEOUT_SECONDS: u64 = 3;
+
+/// Lets mails go to a server over a way that is trusted.
+fn mailing(place: Place, server: &TestSmtp) -> Place {
+    let url = format!("smtp://127.0.0.1:{}?tls=none&timeout={TIMEOUT_SECONDS}s", server.port());
+    with_server(place, &url)
+}
+
+fn with_server(place: Place, url: &str) -> Place {
+    let place = place.with("CANDOR_SMTP_URL", url).with("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>");
+    place.with("CANDOR_PUBLIC_URL", "https://candor.example.com")
+}
+
+/// Invites somebody new; answers the person's id.
+fn invite(client: &mut Client, name: &str) -> String {
+    let email = format!("{name}@example.org");
+    let body = json!({"email": email, "first_name": name, "last_name": "Example", "send_invite": true});
+    let made = client.post("/v1/employees", &body).unwrap();
+    assert_eq!(made.status, 201, "{}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+fn invitation(client: &mut Client, person: &str) -> Value {
+    client.get(&format!("/v1/employees/{person}/invitation")).unwrap().json()
+}
+
+/// Waits until the mail of a person has this status, and answers the invitation.
+fn until(client: &mut Client, person: &str, status: &str) -> Value {
+    let mut seen = Value::Null;
+    let came = wait_until(PATIENCE, || {
+        seen = invitation(client, person);
+        seen["mail"]["status"] == status
+    });
+    assert!(came.is_some(), "not {status}: {seen}");
+    seen
+}
+
+/// The token in the link of a mail, whose lines are folded on the way.
+fn token(mail: &Received) -> String {
+    let text = mail.text.replace("=\r\n", "").replace("=3D", "=");
+    let (_, rest) = text.split_once("/v1/invitations/accept?token=").unwrap();
+    rest.chars().take_while(|it| it.is_ascii_alphanumeric() || "-_".contains(*it)).collect()
+}
+
+fn places() -> impl Iterator<Item = Place> {
+    [Some(Place::sqlite()), Place::postgres()].into_iter().flatten()
+}
+
+#[test]
+fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
+    for place in places() {
+        let server = TestSmtp::start(Wire::Plain).unwrap();
+        let place = mailing(place, &server);
+        let key = place.key("*", &["--admin"]).secret;
+        let service = Service::serve(&place);
+        let mut client = service.client(&key);
+        let person = invite(&mut client, "ada");
+        until(&mut client, &person, "sent");
+        let [mail] = server.taken().try_into().unwrap();
+        assert_eq!(
+            (mail.to.as_slice(), mail.from.as_str()),
+            (["ada@example.org".to_owned()].as_slice(), "no-reply@example.com")
+        );
+        assert!(mail.text.contains("Subject: Tests invites you\r\n"), "{}", mail.text);
+        let accepted =
+            service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
+        assert_eq!((accepted.status, accepted.json()["status"].as_str()), (200, Some("active")));
+        assert!(server.until(|it| it.open == 0), "no connection stays open");
+        let (log, secret) = (service.log(), token(&mail));
+        assert!(!log.contains("ada@example.org") && !log.contains(&secret), "{log}");
+        service.stop();
+    }
+}
+
+#[test]
+fn over_starttls_the_certificate_must_be_one_that_the_system_trusts() {
+    let server = TestSmtp::start(Wire::StartTls).unwrap();
+    let url = format!("smtp://ada:secret@localhost:{}", server.port());
+    let place = with_server(Place::sqlite(), &url);
+    let doctor = candor(&place, &["doctor"]);
+    assert!(doctor.stdout.contains("cannot be talked to over TLS"), "{}", doctor.stdout);
+    let file = place.folder.path().join("authority.pem");
+    fs::write(&file, &server.certificate().pem).unwrap();
+    let place = place.with("SSL_CERT_FILE", &file.display().to_string());
+    let doctor = candor(&place, &["doctor"]);
+    assert!(doctor.stdout.contains("lets this machine in") && !doctor.stdout.contains("secret"), "{}", doctor.stdout);
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    let person = invite(&mut client, "ada");
+    until(&mut client, &person, "sent");
+    let [mail] = server.taken().try_into().unwrap();
+    assert!(mail.encrypted && mail.login.is_some());
+    service.stop();
+}
+
+#[test]
+fn a_mail_that_is_refused_fails_nothing_but_itself() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    server.replies(|asked| match asked.step {
+        Step::Recipient if asked.line.contains("nobody@") => Reply::Say("550 no such mailbox"),
+        Step::Recipient if asked.line.contains("full@") => Reply::Say("452 full"),
+        Step::Greeting | Step::Hello | Step::Login | Step::Sender | Step::Recipient | Step::Data | Step::Message => {
+            Reply::Usual
+        }
+    });
+    let place = mailing(Place::sqlite(), &server);
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    let [nobody, full, ada] = ["nobody", "full", "ada"].map(|name| invite(&mut client, name));
+    let failed = until(&mut client, &nobody, "failed");
+    assert_eq!((&failed["status"], &failed["mail"]["failure"]), (&json!("pending"), &json!("refused")));
+    until(&mut client, &ada, "sent");
+    let came = wait_until(PATIENCE, || invitation(&mut client, &full)["mail"]["attempts"] == 1);
+    assert!(came.is_some());
+    let put_off = invitation(&mut client, &full)["mail"].clone();
+    assert_eq!((&put_off["status"], &put_off["failure"]), (&json!("queued"), &json!("deferred")));
+    assert!(put_off["next_attempt_at"].is_string(), "{put_off}");
+    let metrics = service.anonymous().unwrap().get("/metrics").unwrap().text();
+    for (outcome, count) in [("sent", 1), ("refused", 1), ("deferred", 1)] {
+        let line = format!("candor_mail_attempts_total{{outcome=\"{outcome}\"}} {count}");
+        assert!(metrics.contains(&line), "{line} is not in {metrics}");
+    }
+    service.stop();
+}
+
+#[test]
+fn a_server_that_hangs_or_is_away_delays_no_request() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    server.replies_to(Step::Greeting, Reply::Hold);
+    let place = mailing(Place::sqlite(), &server);
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    let people: Vec<_> = (0..10).map(|number| invite(&mut client, &format!("p{number}"))).collect();
+    assert!(server.until(|it| it.held > 0), "it is asked");
+    let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
+    assert!(came.is_some(), "{}", service.log());
+    server.replies(|_| Reply::Usual);
+    // The first was put off for a minute; the others are sent as soon as the server is there again.
+    for person in &people[8..] {
+        until(&mut client, person, "sent");
+    }
+    service.stop();
+}
+
+#[test]
+fn an_api_process_queues_and_a_worker_sends() {
+    let Some(place) = Place::postgres() else { return };
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    let place = mailing(place, &server);
+    let key = place.key("*", &["--admin"]).secret;
+    let api = Service::start(&place, &["serve", "--role", "api"]);
+    let mut client = api.client(&key);
+    let people: Vec<_> = (0..40).map(|number| invite(&mut client, &format!("p{number}"))).collect();
+    assert_eq!(
+        (invitation(&mut client, &people[0])["mail"]["status"].as_str(), server.seen().connections),
+        (Some("queued"), 0)
+    );
+    let workers = [(); 2].map(|()| Service::start(&place, &["serve", "--role", "worker"]));
+    for person in &people {
+        until(&mut client, person, "sent");
+    }
+    assert_eq!(server.taken().len(), 40, "each of them once");
+    for worker in workers {
+        worker.stop();
+    }
+    api.stop();
+}
+
+#[test]
+fn an_end_in_order_sends_what_is_under_way_and_repeats_nothing() {
+    let server = TestSmtp::start(Wire::Plain).unwrap();
+    server.replies_to(Step::Message, Reply::Hold);
+    let place = mailing(Place::sqlite(), &server);
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    let people: Vec<_> = (0..20).map(|number| invite(&mut client, &format!("p{number}"))).collect();
+    assert!(server.until(|it| it.held == 8), "eight are under way");
+    std::thread::scope(|scope| {
+        let stopping = scope.spawn(move || service.stop());
+        server.replies(|_| Reply::Usual);
+        stopping.join().unwrap();
+    });
+    let before = server.taken().len();
+    assert!((8..=20).contains(&before), "{before}");
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    for person in &people {
+        until(&mut client, person, "sent");
+    }
+    assert_eq!(server.taken().len(), 20, "each of them once");
+    service.stop();
+}
