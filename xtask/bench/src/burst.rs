@@ -85,6 +85,11 @@ impl Shape {
     pub(crate) const fn of_few(requests: usize, seed: u64) -> Self {
         Self { connections: 1, time: Duration::from_secs(5), requests, seed }
     }
+
+    /// So many requests on one connection, however long they take.
+    pub(crate) const fn of_all(requests: usize, seed: u64) -> Self {
+        Self { time: Duration::from_secs(900), ..Self::of_few(requests, seed) }
+    }
 }
 
 /// What a burst came to.

@@ -75,6 +75,12 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
     }))
 }
 
+/// Reads something.
+pub(crate) fn get(address: SocketAddr, path: &str, key: &str) -> Outcome<Value> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
+    Ok(exchange(address, path, request.as_bytes(), 200)?.1)
+}
+
 /// Sends a request on a connection of its own; the seconds from its first byte to the last of the answer.
 pub(crate) fn post(
     address: SocketAddr,
@@ -89,12 +95,15 @@ pub(crate) fn post(
          Content-Length: {}\r\n\r\n",
         body.len()
     );
-    let request = [head.as_bytes(), body.as_bytes()].concat();
+    exchange(address, path, &[head.as_bytes(), body.as_bytes()].concat(), wanted)
+}
+
+fn exchange(address: SocketAddr, path: &str, request: &[u8], wanted: u16) -> Outcome<(f64, Value)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let exchanged = async {
         let mut connection = Connection::open(address).await?;
         let begun = Instant::now();
-        let (status, answer) = connection.exchange(&request).await?;
+        let (status, answer) = connection.exchange(request).await?;
         let seconds = begun.elapsed().as_secs_f64();
         let text = String::from_utf8_lossy(answer);
         if status == wanted {

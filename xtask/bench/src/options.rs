@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 25] = [
+pub(crate) const MEASURES: [&str; 28] = [
     "footprint",
     "get",
     "list",
@@ -29,6 +29,9 @@ pub(crate) const MEASURES: [&str; 25] = [
     "webhooks-hanging",
     "webhooks-creates",
     "slow-questions",
+    "resources",
+    "large-summary",
+    "long-conversation",
     "before",
     "manager",
     "before-manager",

@@ -7,6 +7,7 @@ use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
+use serde_json::Value;
 use std::cell::Cell;
 use std::io::Write;
 use std::rc::Rc;
@@ -53,6 +54,27 @@ pub(crate) fn one_observation(key: &str, size: Size) -> Rc<Traffic> {
 pub(crate) fn first_page(key: &str, more: &str) -> Rc<Traffic> {
     let path = format!("/v1/observations?limit=50{more}");
     get(key, move |_| path.clone())
+}
+
+/// Any of these paths.
+pub(crate) fn one_of(key: &str, paths: Vec<String>) -> Rc<Traffic> {
+    let count = u32::try_from(paths.len()).unwrap_or(u32::MAX);
+    get(key, move |random| paths[random.between(0, count) as usize].clone())
+}
+
+/// New resources of some kind.
+pub(crate) fn new_ones(
+    key: &str,
+    path: impl Fn(&mut Random) -> String + 'static,
+    body: impl Fn(&mut Random) -> Value + 'static,
+) -> Rc<Traffic> {
+    let line = move |random: &mut Random| format!("POST {}", path(random));
+    with_body(key, 201, line, move |random| body(random).to_string())
+}
+
+/// What somebody writes, as long as it usually is.
+pub(crate) fn usual_text() -> String {
+    "Kept everybody informed. ".repeat(TEXT_CHARS / 25)
 }
 
 /// One person.
@@ -155,7 +177,7 @@ pub(crate) fn creates_of(organizations: Vec<(String, EmployeeId)>) -> Rc<Traffic
 }
 
 fn observation_about(person: EmployeeId, tags: &[AttributeId]) -> String {
-    let text = "Kept everybody informed. ".repeat(TEXT_CHARS / 25);
+    let text = usual_text();
     let body = serde_json::json!({
         "employee_id": person, "type": "strength", "observation": text, "attribute_ids": tags,
     });

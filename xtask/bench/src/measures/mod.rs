@@ -7,6 +7,7 @@ mod footprint;
 mod manager;
 mod objectives;
 mod reads;
+mod resources;
 mod slow_questions;
 mod webhooks;
 mod writes;
@@ -22,7 +23,7 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 21] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 24] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
@@ -43,6 +44,9 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 21] = [
     ("webhooks-hanging", webhooks::hanging),
     ("webhooks-creates", webhooks::creates),
     ("slow-questions", slow_questions::run),
+    ("resources", resources::run),
+    ("large-summary", resources::large_summary),
+    ("long-conversation", resources::long_conversation),
     ("before", before::on_the_main_stage),
 ];
 
