@@ -35,11 +35,17 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 29] = [
+const METRICS: [(Shape, &str, &str); 33] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
     (Shape::Gauge, "candor_http_requests_in_flight", "Requests that are being answered."),
+    (Shape::Counter, "candor_http_connections_refused_total", "Connections refused because their client had too many."),
+    (
+        Shape::Counter,
+        "candor_http_connections_not_reading_total",
+        "Connections given up because their client took nothing of its answers.",
+    ),
     (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up, by quota."),
     (Shape::Histogram, "candor_store_commit_seconds", "Time to save a change, waiting included."),
     (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
@@ -62,6 +68,16 @@ const METRICS: [(Shape, &str, &str); 29] = [
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),
+    (
+        Shape::Gauge,
+        "candor_clock_difference_seconds",
+        "How far the clock of this machine is ahead of the clock of the database.",
+    ),
+    (
+        Shape::Counter,
+        "candor_retention_refusals_total",
+        "Sweeps that removed nothing because the clocks differed by more than an hour.",
+    ),
     (Shape::Gauge, "candor_webhook_queue_due", "Deliveries of webhooks that are due and not under way."),
     (
         Shape::Gauge,
