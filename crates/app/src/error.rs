@@ -173,6 +173,14 @@ pub(crate) enum Error {
     /// The doctor found something broken.
     #[error("something is broken: {0}; what to do about it is said there")]
     Unwell(String),
+    /// The service beside this process is not there, or not as it should be.
+    #[error("the service at {address} is not well: {reason}; see its log, or run `candor doctor`")]
+    Unhealthy {
+        /// Where it was asked.
+        address: std::net::SocketAddr,
+        /// What it said.
+        reason: String,
+    },
     /// The database does not answer, or not as it should.
     #[error("cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right")]
     Database {

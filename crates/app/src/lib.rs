@@ -63,6 +63,10 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(Error::Configuration { problems, warnings, shown: false });
     }
+    // Asked every few seconds, it starts nothing that it does not need.
+    if let Command::Healthcheck { live } = cli.command {
+        return commands::healthcheck::run(&config, live, output);
+    }
     let export = telemetry::start_logs(&config)?;
     for warning in warnings {
         tracing::warn!("{warning}");
@@ -99,7 +103,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Doctor => commands::doctor::run(config, output).await,
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
-        // It needs neither logs nor a runtime, and was done before there were any.
-        Command::Config => Ok(()),
+        // They need neither logs nor a runtime, and were done before there were any.
+        Command::Config | Command::Healthcheck { .. } => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service};
+use crate::support::{Place, Service, candor};
 
 #[test]
 fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
@@ -147,4 +147,24 @@ fn with_json_every_line_on_both_streams_is_json() {
     let ready = lines.iter().find(|it| it["message"] == json!("ready")).unwrap();
     assert_eq!(ready["role"], json!("all"));
     assert_eq!(process.stop(), "", "nothing on standard output");
+}
+
+#[test]
+fn a_health_check_without_a_client_of_its_own_asks_the_service_beside_it() {
+    let place = Place::sqlite();
+    let alone = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
+    assert_eq!(alone.code, Some(1), "{}", alone.stdout);
+    assert!(alone.stderr.contains("127.0.0.1:9") && alone.stderr.contains("no candor answers"), "{}", alone.stderr);
+
+    let service = Service::serve(&place);
+    let listen = ["healthcheck", "--listen", &service.address.to_string()].map(str::to_owned);
+    let options = |more: &[&str]| {
+        let words: Vec<&str> = listen.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        candor(&place, &words)
+    };
+    assert_eq!(options(&["--json"]).json(), json!({"status": "ready"}));
+    assert_eq!(options(&["--live"]).succeeded().stdout, "alive\n");
+    // A worker answers on the other listener alone.
+    assert_eq!(options(&["--admin-listen", "127.0.0.1:9"]).code, Some(1));
+    service.stop();
 }

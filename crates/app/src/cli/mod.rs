@@ -112,6 +112,15 @@ Example:
     /// It changes nothing, and may be run while the service runs. The exit status is 1 only where something is broken.
     #[command(after_help = "Example:\n  candor doctor --json")]
     Doctor,
+    /// Ask the service that runs with the same settings whether it is ready, as a container's health check
+    ///
+    /// It asks CANDOR_ADMIN_LISTEN where that is set, else CANDOR_LISTEN. The exit status is 1 where it is not ready.
+    #[command(after_help = "Example:\n  candor healthcheck --admin-listen 0.0.0.0:9090")]
+    Healthcheck {
+        /// Only whether it lives, whatever the database does
+        #[arg(long)]
+        live: bool,
+    },
     /// Print a script that completes commands and options in a shell
     #[command(after_help = "\
 Examples:

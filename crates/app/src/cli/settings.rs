@@ -11,6 +11,9 @@ const HEADING: &str = "Settings";
 const OF_THE_DATABASE: [Setting; 5] =
     [Setting::DatabaseUrl, Setting::DatabasePool, Setting::DataDir, Setting::Log, Setting::LogFormat];
 
+/// What is of use to a command that only asks a service how it is.
+const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
+
 /// Which settings are of use to whom; others have none.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 const DATABASE: [&str; 4] = ["migrate", "org", "key", "rekey"];
@@ -20,6 +23,7 @@ pub(super) fn shown(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, it)| *it))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
+        "healthcheck" => command.args(flags(OF_THE_LISTENERS)),
         _ => command,
     })
 }

@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod describe;
 pub(crate) mod dev;
 pub(crate) mod doctor;
+pub(crate) mod healthcheck;
 pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod migrate;

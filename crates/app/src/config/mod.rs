@@ -1,5 +1,7 @@
 //! The configuration: defaults, then a file, then the environment, then flags.
 
+#[cfg(test)]
+mod example;
 mod gather;
 mod parse;
 mod setting;

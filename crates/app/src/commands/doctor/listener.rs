@@ -2,18 +2,12 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
 
-use serde_json::Value;
 use tokio::task::spawn_blocking;
-use ureq::Agent;
 
+use super::super::healthcheck;
 use super::finding::Finding;
 use crate::config::Setting;
-use crate::wiring;
-
-/// Longer than a service on this machine takes to say that it lives.
-const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Looks at one address.
 pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
@@ -46,14 +40,7 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
 
 /// Whether a candor answers there, and if so, why it is not ready, if it is not.
 fn neighbour(address: SocketAddr) -> Option<Option<String>> {
-    let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
-    let agent: Agent = config.build().into();
-    let ask = |path: &str| -> Option<Value> {
-        let mut response = agent.get(format!("{}{path}", wiring::local_url(address))).call().ok()?;
-        serde_json::from_str(&response.body_mut().read_to_string().ok()?).ok()
-    };
-    ask("/livez").filter(|it| it["status"] == "alive")?;
-    let readiness = ask("/readyz").unwrap_or_default();
-    let reason = || readiness["error"]["message"].as_str().unwrap_or("it does not say why").to_owned();
-    Some((readiness["status"] != "ready").then(reason))
+    healthcheck::ask(address, "/livez").filter(|it| it["status"] == "alive")?;
+    let readiness = healthcheck::ask(address, "/readyz").unwrap_or_default();
+    Some((readiness["status"] != "ready").then(|| healthcheck::reason(&readiness)))
 }

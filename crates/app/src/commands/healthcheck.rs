@@ -1,0 +1,70 @@
+//! `candor healthcheck`: how the service beside it is, for containers that have no HTTP client of their own.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::output::Output;
+
+/// Longer than a service on this machine takes to say that it lives.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Asks the service that runs with these settings whether it is ready, or with `live` only whether it lives. Where metrics
+/// and health have a listener of their own, that is asked, because a worker has no other.
+///
+/// # Errors
+/// [`Error::Unhealthy`] if it is not, or if nobody answers.
+pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
+    let address = config.admin_listen.unwrap_or(config.listen);
+    let (path, wanted) = if live { ("/livez", "alive") } else { ("/readyz", "ready") };
+    let unhealthy = |reason: String| Error::Unhealthy { address, reason };
+    let answer = ask(address, path).ok_or_else(|| unhealthy("no candor answers there".to_owned()))?;
+    if answer["status"] != wanted {
+        return Err(unhealthy(reason(&answer)));
+    }
+    output.say(&json!({"status": wanted}), wanted)
+}
+
+/// What a service on this machine answers, if there is one at that address.
+pub(super) fn ask(address: SocketAddr, path: &str) -> Option<Value> {
+    let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
+    let agent: Agent = config.build().into();
+    let mut response = agent.get(format!("http://{}{path}", reachable(address))).call().ok()?;
+    serde_json::from_str(&response.body_mut().read_to_string().ok()?).ok()
+}
+
+/// Why a service says that it is not ready.
+pub(super) fn reason(answer: &Value) -> String {
+    answer["error"]["message"].as_str().unwrap_or("it does not say why").to_owned()
+}
+
+/// Where whoever listens on all addresses can be reached from the same machine, without asking anybody for a name.
+fn reachable(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip @ (IpAddr::V4(_) | IpAddr::V6(_)) => ip,
+    };
+    SocketAddr::new(ip, listening.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reachable;
+
+    #[test]
+    fn all_addresses_are_asked_at_one_of_this_machine() {
+        for (listening, asked) in [
+            ("0.0.0.0:8080", "127.0.0.1:8080"),
+            ("[::]:8080", "[::1]:8080"),
+            ("127.0.0.1:9090", "127.0.0.1:9090"),
+            ("192.0.2.7:80", "192.0.2.7:80"),
+        ] {
+            assert_eq!(reachable(listening.parse().unwrap()), asked.parse().unwrap(), "{listening}");
+        }
+    }
+}

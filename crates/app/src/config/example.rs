@@ -1,0 +1,50 @@
+//! The example of a configuration file against the settings that there are.
+
+use std::path::PathBuf;
+
+use super::{Config, Loaded, Origin, Setting};
+
+/// The file that people copy and packages install.
+const EXAMPLE: &str = include_str!("../../../../docs/deploy/candor.toml");
+
+fn load(name: &str, text: &str) -> Loaded {
+    let path = std::env::temp_dir().join(format!("candor-example-{}-{name}.toml", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    let loaded = Config::load(Some(path.clone()), Vec::new(), Vec::new()).unwrap();
+    std::fs::remove_file(path).unwrap();
+    loaded
+}
+
+/// The example with every setting in force: a line such as `#listen = "…"` is one that is not.
+fn in_force() -> String {
+    let is_setting = |rest: &str| {
+        let name = rest.split_once(" = ").map(|(name, _)| name);
+        name.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+    };
+    let line = |line: &'static str| line.strip_prefix('#').filter(|rest| is_setting(rest)).unwrap_or(line);
+    EXAMPLE.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_as_it_is_leaves_every_default_in_force() {
+    let loaded = load("as-it-is", EXAMPLE);
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    let given: Vec<_> = loaded.config.shown.iter().filter(|it| it.origin != Origin::Default).collect();
+    assert!(given.is_empty(), "{given:?}");
+}
+
+#[test]
+fn the_example_has_every_setting_with_its_default_or_a_good_value() {
+    let loaded = load("in-force", &in_force());
+    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    // Nobody is to seal anything with a key that is in a document.
+    assert!(matches!(problems.as_slice(), [one] if one.contains("master_key")), "{problems:?}");
+    for shown in &loaded.config.shown {
+        assert!(matches!(shown.origin, Origin::File(_)), "docs/deploy/candor.toml lacks {}", shown.setting.name());
+        if let Some(default) = shown.setting.default().filter(|_| shown.setting != Setting::MasterKey) {
+            assert_eq!(shown.value.as_deref(), Some(default), "{}", shown.setting.name());
+        }
+    }
+    assert_eq!(loaded.config.data_dir, PathBuf::from("data"));
+    assert!(loaded.config.smtp.is_some(), "both of the settings of mail are there");
+}
