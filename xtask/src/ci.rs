@@ -1,12 +1,12 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program};
-use crate::{clients, deny, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy};
+use crate::{clients, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -16,6 +16,7 @@ const STEPS: [Step; 13] = [
     ("tests", tests),
     ("simulated months", || simulate::run(&[])),
     ("licences and bans", deny::run),
+    ("files to deploy with", deploy::run),
     ("signatures of webhooks", signatures::run),
     ("reference in a browser", reference::run),
     ("generated clients", clients::run),

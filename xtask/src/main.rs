@@ -6,7 +6,9 @@ mod bench;
 mod ci;
 mod clients;
 mod deny;
+mod deploy;
 mod openapi;
+mod package;
 mod packages;
 mod postgres;
 mod process;
@@ -31,7 +33,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 11] = [
+const COMMANDS: [Command; 13] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -91,6 +93,18 @@ const COMMANDS: [Command; 11] = [
         arguments: "[--quick] [--check] [--hold] [--only NAME] [--store postgres|sqlite]",
         does: "measure the packaged build (profile `dist`) against pgbench, and write docs/performance.md",
         run: bench::run,
+    },
+    Command {
+        name: "deploy",
+        arguments: "",
+        does: "hold docs/deploy against the program, and try as much of it as this machine can",
+        run: |_| deploy::run(),
+    },
+    Command {
+        name: "package",
+        arguments: "",
+        does: "build a release: the package for Debian, an archive, the bill of materials, check sums",
+        run: |_| package::run(),
     },
     Command { name: "ci", arguments: "", does: "everything that a change must pass", run: |_| ci::run() },
 ];

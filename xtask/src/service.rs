@@ -62,6 +62,17 @@ impl Service {
         Ok(serde_json::from_str(&answer)?)
     }
 
+    /// What a path answers whoever asks, as text.
+    pub(crate) fn text(&self, path: &str) -> Outcome<String> {
+        let mut stream = TcpStream::connect(self.address)?;
+        // HTTP/1.0, so that the body comes in one piece.
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        if head.contains(" 200 ") { Ok(body.to_owned()) } else { Err(answer.into()) }
+    }
+
     /// Sends a request with a JSON object, and expects one that says that it was done.
     pub(crate) fn request(
         &self,
@@ -143,7 +154,8 @@ fn alone(binary: &Path, folder: &Path) -> Command {
     command
 }
 
-fn free_address() -> Outcome<SocketAddr> {
+/// An address of this machine that nobody listens on.
+pub(crate) fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 

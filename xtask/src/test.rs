@@ -26,6 +26,12 @@ pub(crate) fn build_everything() -> Outcome {
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
 }
 
+/// The program as [`build_everything`] makes it, and nothing that it does not need.
+pub(crate) fn build_binary() -> Outcome {
+    // With the examples cargo settles the features as for tests, and builds no dependency a second time.
+    process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
+}
+
 /// What the arguments choose from the workspace.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked<'a> {
@@ -61,8 +67,7 @@ fn build(asked: &Asked) -> Outcome {
     if asked.everything() {
         build_everything()
     } else if asked.packages.is_empty() || asked.packages.contains(&TESTS_OF_THE_BINARY) {
-        // With the examples cargo settles the features as for tests, and builds no dependency a second time.
-        process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
+        build_binary()
     } else {
         Ok(())
     }

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Installs, removes and purges the package on a copy of this machine: sh layer.sh debian SCRATCH PACKAGE
+# The copy is the machine's own root with a layer in memory above it, in a mount namespace of its own (unshare --mount), so
+# nothing of it stays. `layer.sh true SCRATCH` only says whether that can be done.
+set -eu
+
+what=$1 scratch=$2
+layer=$scratch/layer
+mkdir -p "$layer"
+mount -t tmpfs -o mode=0755 none "$layer"
+mkdir "$layer/upper" "$layer/work" "$layer/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
+[ "$what" = debian ] || exit 0
+
+root=$layer/root
+cp "$3" "$root/candor.deb"
+mount --bind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+log=$scratch/dpkg.log
+fail() {
+  echo "$1" >&2
+  cat "$log" >&2
+  exit 1
+}
+inside() {
+  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
+}
+as_candor() {
+  chroot --userspec=candor:candor "$root" env -i PATH=/usr/bin:/bin candor "$@"
+}
+mode_of() {
+  inside stat --format='%a %U:%G' "$1"
+}
+same() {
+  [ "$1" = "$2" ] || fail "$3: $1, not $2"
+}
+
+# A service that is started by the package would be started on the machine itself.
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod +x "$root/usr/sbin/policy-rc.d"
+
+# A missing dependency is Debian's to bring: without the network of this test, only a note of it is made.
+inside dpkg --install --force-depends /candor.deb >"$log" 2>&1 || fail "it cannot be installed"
+same "$(inside dpkg-query --show --showformat='${db:Status-Abbrev}' candor)" "ii " "its state"
+same "$(mode_of /etc/candor/candor.toml)" "640 root:candor" "the settings"
+same "$(mode_of /var/lib/candor)" "700 candor:candor" "the data"
+inside test -e /etc/systemd/system/multi-user.target.wants/candor.service || fail "its unit is not enabled"
+as_candor migrate --config /etc/candor/candor.toml >>"$log" 2>&1 || fail "its settings do not do"
+same "$(mode_of /var/lib/candor/candor.db)" "600 candor:candor" "the database"
+settings=$(inside sha256sum /etc/candor/candor.toml)
+echo "installed, migrated as its user"
+
+inside sh -c 'echo "# mine" >>/etc/candor/candor.toml'
+inside dpkg --install --force-depends /candor.deb >>"$log" 2>&1 || fail "it cannot be installed again"
+inside grep -q '^# mine' /etc/candor/candor.toml || fail "an upgrade overwrites the settings"
+[ "$settings" != "$(inside sha256sum /etc/candor/candor.toml)" ] || fail "the settings were not changed"
+echo "upgraded with its settings"
+
+inside dpkg --remove candor >>"$log" 2>&1 || fail "it cannot be removed"
+inside test ! -e /usr/bin/candor || fail "the program is still there"
+inside test -e /etc/candor/candor.toml || fail "removing takes the settings"
+inside dpkg --purge candor >>"$log" 2>&1 || fail "it cannot be purged"
+inside test -e /var/lib/candor/candor.db || fail "purging takes the data"
+inside test -e /var/lib/candor/master.key || fail "purging takes the master key"
+inside test -e /var/lib/candor/candor.toml || fail "purging takes the settings"
+inside test ! -e /etc/candor || fail "purging leaves the folder of settings"
+inside test ! -e /etc/systemd/system/multi-user.target.wants/candor.service || fail "purging leaves its unit"
+echo "removed, purged with its data kept"

@@ -1,0 +1,34 @@
+//! The package for Debian: made, and installed, removed and purged on a copy of this machine.
+
+use super::{Machine, Outcome, Tried, installed};
+use crate::package;
+use crate::process::{output, program, succeeds};
+
+pub(super) fn builds(machine: &Machine) -> Outcome<Tried> {
+    if installed("dpkg").is_none() {
+        return Tried::skipped("this is no Debian");
+    }
+    let file = package::debian(&machine.target, "dev", &machine.scratch)?;
+    let bill = package::materials(&machine.target, &machine.scratch)?;
+    Tried::passed(format!(
+        "{} of the binary of the tests, and {} with all that is in it",
+        file.display(),
+        bill.display()
+    ))
+}
+
+/// In a mount namespace of its own, on this machine's root with a layer above it that takes what is written.
+pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
+    let Some(unshare) = installed("unshare") else { return Tried::skipped("there is no unshare") };
+    let package = std::fs::read_dir(&machine.scratch)?.flatten().map(|it| it.path());
+    let Some(package) = package.into_iter().find(|it| it.extension() == Some("deb".as_ref())) else {
+        return Tried::skipped("no package was made");
+    };
+    let mut command = program(&unshare, &["--mount", "--fork", "sh", "xtask/deploy/layer.sh", "true"]);
+    if !succeeds(command.arg(&machine.scratch)) {
+        return Tried::skipped("this user may not mount a layer above the root");
+    }
+    let mut command = program(&unshare, &["--mount", "--fork", "sh", "xtask/deploy/layer.sh", "debian"]);
+    let said = output(command.arg(&machine.scratch).arg(package))?;
+    Tried::passed(said.trim().replace('\n', ", "))
+}
