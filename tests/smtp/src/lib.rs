@@ -106,6 +106,8 @@ impl Received {
 pub struct Seen {
     /// What has arrived, in its order.
     pub mails: Vec<Received>,
+    /// How many of these were taken.
+    pub taken: usize,
     /// How many connections there ever were.
     pub connections: usize,
     /// How many there are.
@@ -192,7 +194,17 @@ impl TestSmtp {
     /// How it does.
     #[must_use]
     pub fn seen(&self) -> Seen {
-        self.shared.lock().seen.clone()
+        self.look(Seen::clone)
+    }
+
+    /// A part of how it does, without a copy of all that has arrived.
+    pub fn look<T>(&self, at: impl FnOnce(&Seen) -> T) -> T {
+        at(&self.shared.lock().seen)
+    }
+
+    /// Forgets what has arrived; only while nothing is on its way.
+    pub fn forget(&self) {
+        self.shared.change(|it| it.seen.mails.clear());
     }
 
     /// What has arrived and was taken.

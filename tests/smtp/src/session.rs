@@ -99,7 +99,11 @@ impl Session<'_> {
         // Before the answer is written, so that nobody sees its effects while it is not noted yet.
         let asked = Asked { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&asked);
-        self.shared.change(|it| it.seen.mails[place].taken = matches!(reply, Reply::Usual | Reply::Last));
+        let is_taken = matches!(reply, Reply::Usual | Reply::Last);
+        self.shared.change(|it| {
+            it.seen.mails[place].taken = is_taken;
+            it.seen.taken += usize::from(is_taken);
+        });
         self.give(reply, "250 taken").map(drop)
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 28] = [
+pub(crate) const MEASURES: [&str; 29] = [
     "footprint",
     "get",
     "list",
@@ -37,6 +37,7 @@ pub(crate) const MEASURES: [&str; 28] = [
     "before-manager",
     "csv",
     "subscribed-csv",
+    "mails",
 ];
 
 /// A store that the service runs on.

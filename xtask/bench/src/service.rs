@@ -46,6 +46,8 @@ pub(crate) struct Candor {
     binary: PathBuf,
     folder: PathBuf,
     database: String,
+    /// Where the mail server is, if there is one.
+    mail_port: Option<u16>,
 }
 
 /// An organization, and a key that may do everything in it.
@@ -59,7 +61,18 @@ impl Candor {
     /// The folder is for its files, the log among them.
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Outcome<Self> {
         fs::create_dir_all(folder)?;
-        Ok(Self { binary: binary.to_path_buf(), folder: folder.to_path_buf(), database })
+        Ok(Self { binary: binary.to_path_buf(), folder: folder.to_path_buf(), database, mail_port: None })
+    }
+
+    /// The same binary on another database, with files of its own.
+    pub(crate) fn beside(&self, name: &str, database: impl FnOnce(&Path) -> String) -> Outcome<Self> {
+        let folder = self.folder.with_extension(name);
+        Self::new(&self.binary, &folder, database(&folder))
+    }
+
+    /// The same with a mail server on this machine.
+    pub(crate) fn mailing(self, port: u16) -> Self {
+        Self { mail_port: Some(port), ..self }
     }
 
     /// The URL of the database.
@@ -136,6 +149,10 @@ impl Candor {
         command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
         command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS).env("CANDOR_SWEEP_INTERVAL", SWEEP_INTERVAL);
         command.env("CANDOR_DRAIN_DELAY", "0s");
+        if let Some(port) = self.mail_port {
+            command.env("CANDOR_SMTP_URL", format!("smtp://127.0.0.1:{port}?tls=none"));
+            command.env("CANDOR_SMTP_FROM", "no-reply@example.com").env("CANDOR_PUBLIC_URL", "https://candor.example");
+        }
     }
 }
 

@@ -231,6 +231,19 @@ impl Side {
         }
     }
 
+    /// The same binary on a new, empty database of the same store.
+    pub(crate) fn on_an_empty_database(&self, name: &str) -> Outcome<Candor> {
+        if self.store == Store::Postgres {
+            Admin::connect(&self.database)?.run(&format!("CREATE DATABASE {name}"))?;
+        }
+        self.candor.beside(name, |folder| match self.store {
+            Store::Postgres => {
+                self.database.rsplit_once('/').map(|(server, _)| format!("{server}/{name}")).unwrap_or_default()
+            }
+            Store::Sqlite => format!("sqlite://{}", folder.join("candor.db").display()),
+        })
+    }
+
     /// Another organization on the same service, and a key of it.
     pub(crate) fn another_account(&self) -> Outcome<Account> {
         self.candor.another_account()

@@ -184,6 +184,18 @@ fn observation_about(person: EmployeeId, tags: &[AttributeId]) -> String {
     body.to_string()
 }
 
+/// New people who are invited.
+pub(crate) fn invite(key: &str) -> Rc<Traffic> {
+    let line = |_: &mut Random| "POST /v1/employees".to_owned();
+    with_body(key, 201, line, |random| {
+        let email = format!("person-{:016x}@example.com", random.next());
+        let body = serde_json::json!({
+            "email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true,
+        });
+        body.to_string()
+    })
+}
+
 /// The first so many requests of one kind, one after the other.
 pub(crate) fn each_once(traffic: &Rc<Traffic>, count: u32) -> Rc<Traffic> {
     let (traffic, next) = (Rc::clone(traffic), Cell::new(0));

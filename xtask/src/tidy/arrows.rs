@@ -111,7 +111,10 @@ fn tools() -> Vec<Row> {
         Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
         Row::new(
             "candor-bench",
-            &[DOMAIN, &["candor-port-events", "candor-webhooks", "candor-test-postgres", "candor-test-smtp"]],
+            &[
+                DOMAIN,
+                &["candor-port-events", "candor-webhooks", "candor-mail", "candor-test-postgres", "candor-test-smtp"],
+            ],
             &["actix-web"],
         ),
         Row::new(

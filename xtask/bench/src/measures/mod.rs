@@ -4,6 +4,7 @@ mod before;
 mod creates;
 mod csv;
 mod footprint;
+mod mails;
 mod manager;
 mod objectives;
 mod reads;
@@ -54,7 +55,8 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 24] = [
 const ON_THE_TREE: [(&str, Measure); 2] = [("manager", manager::run), ("before-manager", before::on_the_tree)];
 
 /// On a small data set, whose service has done nothing before.
-const ON_THE_SMALL_STAGE: [(&str, Measure); 2] = [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions)];
+const ON_THE_SMALL_STAGE: [(&str, Measure); 3] =
+    [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions), ("mails", mails::run)];
 
 /// The data sets on which anything is wanted.
 #[derive(Debug, Clone, Copy)]
