@@ -11,7 +11,7 @@ use candor_http::{
 };
 use candor_mail::SmtpTransport;
 use candor_service::delivery::{self, Engine};
-use candor_service::mail::Mailer;
+use candor_service::mail::{self, Mailer};
 use candor_service::{Shell, objective_autostart, reminders, search_index, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -323,6 +323,11 @@ async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
             Err(error) => {
                 tracing::warn!(%error, "could not tell of API keys that end soon; tried again at the next interval")
             }
+        }
+        match mail::give_up_expired(shell).await {
+            Ok(0) => tracing::trace!("no mail had to be given up"),
+            Ok(given_up) => tracing::info!(given_up, "gave up mails with invitations that have expired"),
+            Err(error) => tracing::warn!(%error, "could not give up mails; tried again at the next interval"),
         }
         match sweep::run_once(shell).await {
             Ok(0) => tracing::trace!("nothing had expired"),

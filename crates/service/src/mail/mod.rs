@@ -7,10 +7,12 @@
 //! twice, which then has the same Message-ID.
 
 mod attempt;
+mod expire;
 mod figures;
 mod mailer;
 mod record;
 mod token;
 
+pub use expire::give_up_expired;
 pub use mailer::Mailer;
 pub(crate) use token::seal;

@@ -39,7 +39,8 @@ impl MailQueue for SqliteStore {
     }
 }
 
-fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
+/// Leases mails that are due.
+pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
     let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
     let key =
         |row: &mut dyn Fetch| Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?));

@@ -8,6 +8,8 @@ mod record;
 
 pub(crate) use claim::claim;
 pub(crate) use enqueue::{bring_forward, enqueue, fan_out, forgive, remove};
+#[cfg(test)]
+pub(crate) use mails::claim as claim_mails;
 pub(crate) use record::record;
 
 use async_trait::async_trait;

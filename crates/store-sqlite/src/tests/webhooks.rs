@@ -12,6 +12,7 @@ use candor_port_storage::queue::{Again, AttemptResult, Claim, Lease, Walk};
 use candor_port_storage::rows;
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
+use candor_store_testkit::fixtures::joins;
 
 use super::{database, save};
 use crate::commit;
@@ -125,6 +126,22 @@ fn a_claim_is_read_in_the_order_of_an_index() {
         let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
         assert_eq!(steps, wanted, "{claim:?}");
     }
+}
+
+#[test]
+fn due_mails_are_read_in_the_order_of_their_index() {
+    let Stored { mut db, make, tenant, lease, .. } = stored();
+    let person = make.employee();
+    let mail = make.invitation(person.id).by_mail(vec![1], make.tick());
+    save(&mut db, &make, tenant, vec![joins(person), Write::put(&Row::new(mail.clone()))]);
+    db.asked.clear();
+    assert_eq!(queue::claim_mails(&mut db, lease, make.tick(), 9).unwrap(), [(tenant, mail.id)]);
+    let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
+    let wanted = [
+        "SEARCH invitations USING INDEX invitations_by_mail_due (mail_due_at<?)",
+        "SEARCH invitations USING INDEX sqlite_autoindex_invitations_1 (tenant_id=? AND id=?)",
+    ];
+    assert_eq!(steps, wanted);
 }
 
 fn entry(make: &Fixtures, job: &Job) -> Delivery {

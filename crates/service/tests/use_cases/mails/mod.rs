@@ -11,7 +11,7 @@ use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::id::RequestId;
 use candor_domain::people::invitation::{MailFailure, VALID_SECONDS};
 use candor_port_clock::Clock;
-use candor_service::{Call, employees, invitations};
+use candor_service::{Call, employees, invitations, mail};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
@@ -22,8 +22,12 @@ use stage::{Stage, token_of};
 async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
     let stage = Stage::new().await;
     let person = stage.invite("ada").await;
-    assert_eq!(stage.mail_of(person).await["status"], "queued");
+    let admin = stage.world.admin();
+    let shown = || invitations::get(&stage.world.shell, &admin, person);
+    let before = shown().await.unwrap();
+    assert_eq!(parsed(&before)["mail"]["status"], "queued");
     assert_eq!(stage.mailer().run_once().await, 1);
+    assert_ne!(shown().await.unwrap().version, before.version, "whoever knows the tag is told that it changed");
     let mail = stage.post.only();
     assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "Acme invites you"));
     let shown = stage.mail_of(person).await;
@@ -104,6 +108,21 @@ async fn whoever_has_nothing_to_accept_gets_no_mail() {
         (&json!("failed"), &json!("expired"), &json!(0))
     );
     assert_eq!((stage.post.all().len(), stage.stored_tokens().await), (0, 0));
+}
+
+#[tokio::test]
+async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
+    let stage = Stage::new().await;
+    let people = [stage.invite("a").await, stage.invite("b").await];
+    stage.world.clock.advance_millis(VALID_SECONDS * 1000 - 1);
+    assert_eq!(mail::give_up_expired(&stage.world.shell).await.unwrap(), 0);
+    assert_eq!(stage.mail_of(people[0]).await["status"], "queued");
+    stage.world.clock.advance_millis(1_000);
+    assert_eq!(mail::give_up_expired(&stage.world.shell).await.unwrap(), 2);
+    for person in people {
+        assert_eq!(stage.mail_of(person).await["failure"], "expired");
+    }
+    assert_eq!(stage.stored_tokens().await, 0);
 }
 
 #[tokio::test]
