@@ -149,7 +149,7 @@ impl Route {
         }
     }
 
-    const fn get(
+    pub(crate) const fn get(
         path: &'static str,
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
@@ -157,7 +157,7 @@ impl Route {
         Self::new(Method::Get, path, access, Handler::Keyed(handler))
     }
 
-    const fn post(
+    pub(crate) const fn post(
         path: &'static str,
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
@@ -165,7 +165,7 @@ impl Route {
         Self::new(Method::Post, path, access, Handler::Keyed(handler))
     }
 
-    const fn patch(
+    pub(crate) const fn patch(
         path: &'static str,
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
@@ -173,7 +173,7 @@ impl Route {
         Self::new(Method::Patch, path, access, Handler::Keyed(handler))
     }
 
-    const fn delete(
+    pub(crate) const fn delete(
         path: &'static str,
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
@@ -181,7 +181,7 @@ impl Route {
         Self { status: 204, ..Self::new(Method::Delete, path, access, Handler::Keyed(handler)) }
     }
 
-    const fn open(
+    pub(crate) const fn open(
         method: Method,
         path: &'static str,
         handler: for<'a> fn(&'a Shell, AnonymousRequest) -> Work<'a>,
@@ -189,59 +189,59 @@ impl Route {
         Self::new(method, path, Access::Public, Handler::Open(handler))
     }
 
-    const fn file(path: &'static str, file: fn() -> &'static Asset) -> Self {
+    pub(crate) const fn file(path: &'static str, file: fn() -> &'static Asset) -> Self {
         Self::new(Method::Get, path, Access::Public, Handler::File(file))
     }
 
-    const fn shows(self, page: fn(&HttpRequest) -> Answer) -> Self {
+    pub(crate) const fn shows(self, page: fn(&HttpRequest) -> Answer) -> Self {
         Self { page: Some(page), ..self }
     }
 
-    const fn named(self, operation: &'static str, summary: &'static str) -> Self {
+    pub(crate) const fn named(self, operation: &'static str, summary: &'static str) -> Self {
         Self { operation, summary, ..self }
     }
 
-    const fn takes(self, schema: &'static str) -> Self {
+    pub(crate) const fn takes(self, schema: &'static str) -> Self {
         Self { body: Body::Required(schema), ..self }
     }
 
-    const fn takes_csv(self) -> Self {
+    pub(crate) const fn takes_csv(self) -> Self {
         Self { body: Body::Csv, quota: QuotaClass::Csv, ..self }
     }
 
-    const fn may_take(self, schema: &'static str) -> Self {
+    pub(crate) const fn may_take(self, schema: &'static str) -> Self {
         Self { body: Body::Optional(schema), ..self }
     }
 
-    const fn with(self, query: &'static Query) -> Self {
+    pub(crate) const fn with(self, query: &'static Query) -> Self {
         Self { query: Some(query), ..self }
     }
 
-    const fn answers(self, response: &'static str) -> Self {
+    pub(crate) const fn answers(self, response: &'static str) -> Self {
         Self { response, ..self }
     }
 
-    const fn creates(self, response: &'static str) -> Self {
+    pub(crate) const fn creates(self, response: &'static str) -> Self {
         Self { response, status: 201, ..self }
     }
 
-    const fn accepts(self, response: &'static str) -> Self {
+    pub(crate) const fn accepts(self, response: &'static str) -> Self {
         Self { response, status: 202, ..self }
     }
 
-    const fn counts_as(self, quota: QuotaClass) -> Self {
+    pub(crate) const fn counts_as(self, quota: QuotaClass) -> Self {
         Self { quota, ..self }
     }
 
-    const fn live_only(self) -> Self {
+    pub(crate) const fn live_only(self) -> Self {
         Self { live_only: true, ..self }
     }
 
-    const fn test_only(self) -> Self {
+    pub(crate) const fn test_only(self) -> Self {
         Self { test_only: true, ..self }
     }
 
-    const fn full_sight(self) -> Self {
+    pub(crate) const fn full_sight(self) -> Self {
         Self { full_sight: true, ..self }
     }
 

@@ -1,7 +1,8 @@
-//! The handlers: each names a use case.
+//! The resources: the rows of each, and the handlers that they name, each of which names a use case.
 
 pub(crate) mod assignments;
 pub(crate) mod attributes;
+pub(crate) mod connectors;
 pub(crate) mod conversations;
 pub(crate) mod departments;
 pub(crate) mod employees;
@@ -10,7 +11,7 @@ pub(crate) mod keys;
 pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
+pub(crate) mod organization;
 pub(crate) mod search;
-pub(crate) mod settings;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;

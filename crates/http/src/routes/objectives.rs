@@ -1,22 +1,115 @@
 //! Objectives (§4.2): two resources that share shape and lifecycle.
 
+use candor_domain::access::Permission;
 use candor_domain::objective::{Family, Verb};
 use candor_service::{Shell, objectives};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::table::Work;
+use crate::openapi::queries;
+use crate::table::Access::Permission as Needs;
+use crate::table::{Route, Work};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::get("/employee-objectives", Needs(Permission::ObjectivesRead), list::<OfEmployees>)
+        .named("listEmployeeObjectives", "List employees' objectives")
+        .with(&queries::OBJECTIVES)
+        .answers("ObjectiveList"),
+    Route::post("/employee-objectives", Needs(Permission::ObjectivesWrite), create::<OfEmployees>)
+        .named("createEmployeeObjective", "Create an employee's objective")
+        .takes("EmployeeObjectiveCreate")
+        .creates("Objective"),
+    Route::get("/employee-objectives/{id}", Needs(Permission::ObjectivesRead), get::<OfEmployees>)
+        .named("getEmployeeObjective", "Get an employee's objective, also an archived one")
+        .with(&queries::OBJECTIVE)
+        .answers("Objective"),
+    Route::patch("/employee-objectives/{id}", Needs(Permission::ObjectivesWrite), update::<OfEmployees>)
+        .named("updateEmployeeObjective", "Update an employee's objective, or move it between approved and in_progress")
+        .takes("ObjectiveUpdate")
+        .answers("Objective"),
+    Route::get("/employee-objectives/{id}/history", Needs(Permission::ObjectivesRead), history::<OfEmployees>)
+        .named("listEmployeeObjectiveHistory", "List what was done with an employee's objective, newest first")
+        .with(&queries::HISTORY)
+        .answers("HistoryEntryList"),
+    Route::post("/employee-objectives/{id}/submit", Needs(Permission::ObjectivesWrite), submit::<OfEmployees>)
+        .named("submitEmployeeObjective", "Submit an employee's objective for review")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/approve", Needs(Permission::ObjectivesWrite), approve::<OfEmployees>)
+        .named("approveEmployeeObjective", "Approve an employee's objective")
+        .may_take("ObjectiveApprove")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/reject", Needs(Permission::ObjectivesWrite), reject::<OfEmployees>)
+        .named("rejectEmployeeObjective", "Send an employee's objective back, with the reason")
+        .takes("ObjectiveReject")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/complete", Needs(Permission::ObjectivesWrite), complete::<OfEmployees>)
+        .named("completeEmployeeObjective", "Say that an employee's objective was reached")
+        .may_take("ObjectiveComplete")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/miss", Needs(Permission::ObjectivesWrite), miss::<OfEmployees>)
+        .named("missEmployeeObjective", "Say that an employee's objective was not reached")
+        .may_take("ObjectiveMiss")
+        .answers("Objective"),
+    Route::post("/employee-objectives/{id}/archive", Needs(Permission::ObjectivesWrite), archive::<OfEmployees>)
+        .named("archiveEmployeeObjective", "Archive an employee's objective")
+        .answers("Objective"),
+    Route::get("/manager-objectives", Needs(Permission::ObjectivesRead), list::<OfManagers>)
+        .named("listManagerObjectives", "List managers' and org objectives")
+        .with(&queries::OBJECTIVES)
+        .answers("ObjectiveList"),
+    Route::post("/manager-objectives", Needs(Permission::ObjectivesWrite), create::<OfManagers>)
+        .named("createManagerObjective", "Create a manager's or org objective")
+        .takes("ManagerObjectiveCreate")
+        .creates("Objective"),
+    Route::get("/manager-objectives/{id}", Needs(Permission::ObjectivesRead), get::<OfManagers>)
+        .named("getManagerObjective", "Get a manager's or org objective, also an archived one")
+        .with(&queries::OBJECTIVE)
+        .answers("Objective"),
+    Route::patch("/manager-objectives/{id}", Needs(Permission::ObjectivesWrite), update::<OfManagers>)
+        .named(
+            "updateManagerObjective",
+            "Update a manager's or org objective, or move it between approved and in_progress",
+        )
+        .takes("ObjectiveUpdate")
+        .answers("Objective"),
+    Route::get("/manager-objectives/{id}/history", Needs(Permission::ObjectivesRead), history::<OfManagers>)
+        .named("listManagerObjectiveHistory", "List what was done with a manager's or org objective, newest first")
+        .with(&queries::HISTORY)
+        .answers("HistoryEntryList"),
+    Route::post("/manager-objectives/{id}/submit", Needs(Permission::ObjectivesWrite), submit::<OfManagers>)
+        .named("submitManagerObjective", "Submit a manager's or org objective for review")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/approve", Needs(Permission::ObjectivesWrite), approve::<OfManagers>)
+        .named("approveManagerObjective", "Approve a manager's or org objective")
+        .may_take("ObjectiveApprove")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/reject", Needs(Permission::ObjectivesWrite), reject::<OfManagers>)
+        .named("rejectManagerObjective", "Send a manager's or org objective back, with the reason")
+        .takes("ObjectiveReject")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/complete", Needs(Permission::ObjectivesWrite), complete::<OfManagers>)
+        .named("completeManagerObjective", "Say that a manager's or org objective was reached")
+        .may_take("ObjectiveComplete")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/miss", Needs(Permission::ObjectivesWrite), miss::<OfManagers>)
+        .named("missManagerObjective", "Say that a manager's or org objective was not reached")
+        .may_take("ObjectiveMiss")
+        .answers("Objective"),
+    Route::post("/manager-objectives/{id}/archive", Needs(Permission::ObjectivesWrite), archive::<OfManagers>)
+        .named("archiveManagerObjective", "Archive a manager's or org objective")
+        .answers("Objective"),
+];
 
 /// Which of the two resources a route belongs to.
-pub(crate) trait Resource {
+trait Resource {
     /// What stands in it.
     const FAMILY: Family;
 }
 
 /// `/employee-objectives`
-pub(crate) struct OfEmployees;
+struct OfEmployees;
 
 /// `/manager-objectives`
-pub(crate) struct OfManagers;
+struct OfManagers;
 
 impl Resource for OfEmployees {
     const FAMILY: Family = Family::Employees;
@@ -26,47 +119,47 @@ impl Resource for OfManagers {
     const FAMILY: Family = Family::Managers;
 }
 
-pub(crate) fn list<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn list<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::list(shell, &it.call, R::FAMILY, it.params).await })
 }
 
-pub(crate) fn get<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn get<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::get(shell, &it.call, R::FAMILY, it.id()?, it.params).await })
 }
 
-pub(crate) fn history<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn history<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::history(shell, &it.call, R::FAMILY, it.id()?, it.params).await })
 }
 
-pub(crate) fn create<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn create<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::create(shell, &it.call, R::FAMILY, it.body).await })
 }
 
-pub(crate) fn update<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn update<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::update(shell, &it.call, R::FAMILY, it.id()?, it.body).await })
 }
 
-pub(crate) fn submit<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn submit<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Submit)
 }
 
-pub(crate) fn approve<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn approve<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Approve)
 }
 
-pub(crate) fn reject<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn reject<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Reject)
 }
 
-pub(crate) fn complete<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn complete<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Complete)
 }
 
-pub(crate) fn miss<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn miss<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Miss)
 }
 
-pub(crate) fn archive<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn archive<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     act::<R>(shell, it, Verb::Archive)
 }
 

@@ -1,15 +1,35 @@
-//! The rows of the table, family by family.
-
-mod feedback;
-mod people;
-mod settings;
-mod summaries;
-mod webhooks;
+//! The rows of the table, resource by resource.
 
 use super::Route;
+use crate::openapi;
+use crate::routes::{
+    assignments, attributes, connectors, conversations, departments, employees, events, keys, notifications,
+    objectives, observations, organization, search, summaries, webhooks,
+};
 
-const FAMILIES: [&[Route]; 5] =
-    [feedback::ROUTES, summaries::ROUTES, people::ROUTES, settings::ROUTES, webhooks::ROUTES];
+/// What describes the others.
+const DOCUMENT: &[Route] =
+    &[Route::file("/openapi.json", openapi::rendered).named("getDocument", "Get this document").answers("Document")];
+
+/// All of them, in the order of the document.
+const FAMILIES: [&[Route]; 16] = [
+    observations::ROUTES,
+    objectives::ROUTES,
+    assignments::ROUTES,
+    conversations::ROUTES,
+    notifications::ROUTES,
+    summaries::ROUTES,
+    search::ROUTES,
+    employees::ROUTES,
+    departments::ROUTES,
+    attributes::ROUTES,
+    keys::ROUTES,
+    organization::ROUTES,
+    connectors::ROUTES,
+    webhooks::ROUTES,
+    events::ROUTES,
+    DOCUMENT,
+];
 
 const COUNT: usize = {
     let (mut count, mut family) = (0, 0);
