@@ -17,6 +17,8 @@ const CARGO_DEB: &str = "3.8.0";
 const CARGO_CYCLONEDX: &str = "0.5.9";
 /// The package of the program.
 const APP: &str = "candor-app";
+/// The check sums of the other files.
+const SUMS: &str = "SHA256SUMS";
 /// The shells for which there are completions.
 const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];
 
@@ -26,13 +28,18 @@ pub(crate) fn run() -> Outcome {
     let folder = target.join("package");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let files = [debian(&target, PROFILE, &folder)?, archive(&target, &folder)?, materials(&target, &folder)?];
-    sums(&folder, &files)?;
     println!("{}", folder.display());
-    for file in files.iter().map(PathBuf::as_path).chain([Path::new("SHA256SUMS")]) {
-        println!("  {}", file.display());
-    }
+    release(&target, PROFILE, &folder)?.iter().for_each(|file| println!("  {}", file.display()));
     Ok(())
+}
+
+/// Everything that a release consists of, of the binary that a profile has; answers the names.
+pub(crate) fn release(target: &Path, profile: &str, folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let mut files =
+        vec![debian(target, profile, folder)?, archive(target, profile, folder)?, materials(target, folder)?];
+    sums(folder, &files)?;
+    files.push(SUMS.into());
+    Ok(files)
 }
 
 /// The folder of a profile's builds.
@@ -41,7 +48,7 @@ fn built(target: &Path, profile: &str) -> PathBuf {
 }
 
 /// The package for Debian of the binary that a profile has; answers its name.
-pub(crate) fn debian(target: &Path, profile: &str, folder: &Path) -> Outcome<PathBuf> {
+fn debian(target: &Path, profile: &str, folder: &Path) -> Outcome<PathBuf> {
     described(&built(target, profile))?;
     let tool = tools::subcommand(target, "deb", CARGO_DEB)?;
     let version = output(&mut cargo(&["pkgid", "--package", APP]))?;
@@ -73,9 +80,9 @@ fn described(built: &Path) -> Outcome {
 }
 
 /// The binary with what is needed to set it up, for machines without Debian.
-fn archive(target: &Path, folder: &Path) -> Outcome<PathBuf> {
+fn archive(target: &Path, profile: &str, folder: &Path) -> Outcome<PathBuf> {
     let name = format!("candor-{}-linux.tar.gz", std::env::consts::ARCH);
-    let built = built(target, PROFILE);
+    let built = built(target, profile);
     let mut command = program("tar", &["--create", "--gzip", "--owner=0", "--group=0", "--sort=name", "--file"]);
     command.arg(folder.join(&name)).arg("--directory").arg(&built).args(["candor", "package"]).arg("--directory");
     run_program(command.arg(root()).args(["docs/deploy", "docs/operations.md", "LICENSE-APACHE", "LICENSE-MIT"]))?;
@@ -83,7 +90,7 @@ fn archive(target: &Path, folder: &Path) -> Outcome<PathBuf> {
 }
 
 /// Everything that is in the binary, in the form of CycloneDX, as of the last commit.
-pub(crate) fn materials(target: &Path, folder: &Path) -> Outcome<PathBuf> {
+fn materials(target: &Path, folder: &Path) -> Outcome<PathBuf> {
     let tool = tools::subcommand(target, "cyclonedx", CARGO_CYCLONEDX)?;
     // It writes beside every manifest, so it gets a copy of them.
     let copy = target.join("package-source");
@@ -125,6 +132,6 @@ fn lists_everything(bill: &Value) -> Outcome {
 /// What `sha256sum --check` reads.
 fn sums(folder: &Path, files: &[PathBuf]) -> Outcome {
     let text = output(program("sha256sum", &[]).args(files).current_dir(folder))?;
-    fs::write(folder.join("SHA256SUMS"), text)?;
-    Ok(())
+    fs::write(folder.join(SUMS), text)?;
+    run_program(program("sha256sum", &["--check", "--quiet", SUMS]).current_dir(folder))
 }

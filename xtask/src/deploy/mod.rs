@@ -77,7 +77,7 @@ const CHECKS: [Check; 18] = [
     ("alerts by promtool", observe::alerts),
     ("dashboard by promtool", observe::dashboard),
     ("metrics by promtool", observe::exposition),
-    ("package for Debian", debian::builds),
+    ("files of a release", debian::builds),
     ("package for Debian, installed and removed", debian::installs),
 ];
 
