@@ -110,6 +110,7 @@ impl Running {
             running.serve_admin(listener, Arc::clone(&text))?;
         }
         if let Some((listener, _)) = api {
+            running.shell.limits.connect().await;
             running.serve_api(config, listener, (!own_listener).then_some(text))?;
         }
         running.start_loops(config, role, metrics);

@@ -35,7 +35,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 33] = [
+const METRICS: [(Shape, &str, &str); 35] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
@@ -47,6 +47,12 @@ const METRICS: [(Shape, &str, &str); 33] = [
         "Connections given up because their client took nothing of its answers.",
     ),
     (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up, by quota."),
+    (Shape::Gauge, "candor_rate_limit_store_up", "Whether the server answers that counts quotas for all instances."),
+    (
+        Shape::Counter,
+        "candor_rate_limit_store_failures_total",
+        "Requests that the server did not answer that counts quotas for all instances.",
+    ),
     (Shape::Histogram, "candor_store_commit_seconds", "Time to save a change, waiting included."),
     (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
     (

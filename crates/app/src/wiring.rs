@@ -8,14 +8,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use candor_domain::secret::Secret;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
+use candor_limits_redis::{RedisRateLimits, RedisServer};
 use candor_mail::{SmtpSettings, SmtpTransport};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
+use candor_port_limits::RateLimitStoreError;
+use candor_service::limits::Limits;
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings, master_key};
 use candor_webhooks::Sender;
 
-use crate::config::{Config, DatabaseUrl, Smtp};
+use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::error::Error;
 use crate::{private_file, store};
 
@@ -50,7 +53,7 @@ pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Res
     let trusted = config.webhooks_trusted_targets.clone();
     let sender =
         Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
-    let parts = Parts::of(config).await?;
+    let parts = Parts { limits: limits(config)?, ..Parts::of(config).await? };
     for folder in open_folders(config) {
         tracing::warn!(
             folder = %folder.display(),
@@ -58,6 +61,24 @@ pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Res
         );
     }
     Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
+}
+
+/// Where quotas are counted.
+///
+/// # Errors
+/// [`Error::Defect`] outside of a runtime.
+fn limits(config: &Config) -> Result<Limits, Error> {
+    let RateLimiter::Redis(server) = &config.rate_limiter else { return Ok(Limits::default()) };
+    let store = rate_limit_store(server).map_err(|it| Error::Defect { what: "count quotas", reason: it.to_string() })?;
+    Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
+}
+
+/// The server on which all instances count together.
+///
+/// # Errors
+/// [`RateLimitStoreError`] outside of a runtime.
+pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, RateLimitStoreError> {
+    RedisRateLimits::new(server)
 }
 
 /// What mails go out through, if a mail server is set.
@@ -134,6 +155,7 @@ async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
 struct Parts {
     ids: Arc<SystemIds>,
     vault: Vault,
+    limits: Limits,
 }
 
 impl Parts {
@@ -142,7 +164,7 @@ impl Parts {
         let ring = ring(config, &*ids).await?;
         let vault =
             Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
-        Ok(Self { ids, vault })
+        Ok(Self { ids, vault, limits: Limits::default() })
     }
 
     /// A shell with the master key that the database was sealed with.
@@ -167,7 +189,7 @@ impl Parts {
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
     ) -> Result<Arc<Shell>, Error> {
-        let Self { ids, vault } = self;
+        let Self { ids, vault, limits } = self;
         let store = store::open(config).await?;
         let settings = ShellSettings {
             public_url,
@@ -175,7 +197,9 @@ impl Parts {
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
         };
-        Ok(Arc::new(Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings)))
+        let mut shell = Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
+        shell.limits = limits;
+        Ok(Arc::new(shell))
     }
 }
 

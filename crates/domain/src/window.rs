@@ -44,6 +44,34 @@ pub struct RateLimitStatus {
     pub retry_after_seconds: i64,
 }
 
+/// What a window holds at a moment, wherever it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowUsage {
+    /// The moment, by the clock that the window goes by.
+    pub now: Timestamp,
+    /// Requests that count.
+    pub used: u32,
+    /// When the oldest of them came; a whole window ago if there is none.
+    pub oldest: Timestamp,
+    /// When the newest of them came; the same.
+    pub newest: Timestamp,
+}
+
+impl WindowUsage {
+    /// What the headers of an answer say about it (decision B1).
+    #[must_use]
+    pub fn status(&self, limit: u32, admitted: bool) -> RateLimitStatus {
+        let waits = self.oldest.millis() + WINDOW_MILLIS - self.now.millis();
+        RateLimitStatus {
+            admitted,
+            limit,
+            remaining: limit.saturating_sub(self.used),
+            reset_at_seconds: ceil_seconds(self.newest.millis() + WINDOW_MILLIS),
+            retry_after_seconds: ceil_seconds(waits).max(1),
+        }
+    }
+}
+
 impl Window {
     /// Counts a request, or refuses it.
     pub fn admit(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
@@ -120,14 +148,9 @@ impl Window {
     fn standing(&self, now: i64, limit: u32, admitted: bool) -> RateLimitStatus {
         let (oldest, newest) =
             if self.len == 0 { (now - WINDOW_MILLIS, now - WINDOW_MILLIS) } else { (self.oldest(), self.newest) };
-        let used = u32::try_from(self.len).unwrap_or(u32::MAX);
-        RateLimitStatus {
-            admitted,
-            limit,
-            remaining: limit.saturating_sub(used),
-            reset_at_seconds: ceil_seconds(newest + WINDOW_MILLIS),
-            retry_after_seconds: ceil_seconds(oldest + WINDOW_MILLIS - now).max(1),
-        }
+        let [now, oldest, newest] = [now, oldest, newest].map(Timestamp::from_millis);
+        let usage = WindowUsage { now, used: u32::try_from(self.len).unwrap_or(u32::MAX), oldest, newest };
+        usage.status(limit, admitted)
     }
 }
 

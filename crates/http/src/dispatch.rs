@@ -179,7 +179,7 @@ impl Api {
         };
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
-        let rate_limit = self.shell.limits.admit(&caller, route.quota, exchange.at);
+        let rate_limit = self.shell.limits.admit(&caller, route.quota, exchange.at).await;
         exchange.rate_limit = Some(rate_limit);
         if !rate_limit.admitted {
             record::refused(route.quota.word());
@@ -223,7 +223,7 @@ impl Api {
     async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
-        exchange.rate_limit = Some(self.shell.limits.admit(&caller, class, exchange.at));
+        exchange.rate_limit = Some(self.shell.limits.admit(&caller, class, exchange.at).await);
         Ok(())
     }
 

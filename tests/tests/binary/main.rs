@@ -31,6 +31,8 @@ mod rekey;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod shared_limits;
+#[cfg(test)]
 mod stop;
 #[cfg(test)]
 mod support;

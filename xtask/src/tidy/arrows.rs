@@ -4,10 +4,13 @@ use super::{Finding, SourceFile};
 use crate::process::{Outcome, cargo, output, root};
 use crate::workspace::{Kind, Package, Workspace};
 
-const PORTS: [&str; 3] = ["candor-port-clock", "candor-port-storage", "candor-port-events"];
+const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates that exist for tests, and are dev-dependencies everywhere but in one another.
-const FOR_TESTS: [&str; 4] = ["candor-store-testkit", "candor-test-postgres", "candor-test-smtp", "candor-e2e"];
+const FOR_TESTS: [&str; 5] =
+    ["candor-store-testkit", "candor-test-postgres", "candor-test-redis", "candor-test-smtp", "candor-e2e"];
+/// How the service meets the outside world.
+const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
 
 struct Row {
     package: &'static str,
@@ -59,12 +62,13 @@ fn service() -> Vec<Row> {
         Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         Row::new("candor-port-storage", &[DOMAIN], databases),
         Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
+        Row::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
         // A pure machine: it names what is queued and claimed, and nothing that could do it.
         Row {
             only: Some(&[]),
             ..Row::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
         },
-        Row::new("candor-service", &[DOMAIN, &PORTS, &["candor-dispatch"]], &["actix-web", "hyper", "diesel"]),
+        Row::new("candor-service", &[DOMAIN, &PORTS, &["candor-dispatch"]], &["actix-web", "hyper", "diesel", "redis"]),
         Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
         Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),
@@ -86,19 +90,18 @@ fn outside() -> Vec<Row> {
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
         Row::new(
+            "candor-limits-redis",
+            &[DOMAIN, &["candor-port-limits"]],
+            &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
+        ),
+        Row::new(
             "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &["candor-service", "candor-http", "candor-webhooks", "candor-mail"]],
+            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service"]],
             &["aws-lc-rs"],
         ),
         Row::new(
             "candor-e2e",
-            &[
-                DOMAIN,
-                &PORTS,
-                &STORES,
-                &FOR_TESTS,
-                &["candor-service", "candor-http", "candor-webhooks", "candor-mail", "candor-app"],
-            ],
+            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],
             &[],
         ),
     ]
@@ -108,6 +111,7 @@ fn outside() -> Vec<Row> {
 fn tools() -> Vec<Row> {
     vec![
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        Row::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
         Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
         Row::new(
             "candor-bench",

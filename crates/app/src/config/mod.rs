@@ -22,7 +22,7 @@ use crate::error::Error;
 use gather::Given;
 use parse::Parsed;
 
-pub(crate) use parse::{DatabaseUrl, LogFormat, Smtp};
+pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
 /// Connections beside two for each core. Commits wait for the disk together, so a few more of them than cores share a
@@ -62,6 +62,8 @@ pub(crate) struct Config {
     pub(crate) sweep_interval: Duration,
     /// How long requests are still taken once the process is told to stop.
     pub(crate) drain_delay: Duration,
+    /// Where quotas are counted.
+    pub(crate) rate_limiter: RateLimiter,
     /// Origins of web pages that may call the API.
     pub(crate) cors_origins: Vec<String>,
     /// Proxies whose word about a client's address is taken.
@@ -136,6 +138,7 @@ impl Config {
             smtp: reader.smtp()?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
             drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
+            rate_limiter: reader.needed(Setting::RateLimiter, parse::rate_limiter)?,
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
             trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
             connections_per_client: reader.needed(Setting::ConnectionsPerClient, parse::connections)?,
@@ -143,7 +146,6 @@ impl Config {
             log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
             shown: Vec::new(),
         };
-        reader.needed(Setting::RateLimiter, parse::rate_limiter)?;
         reader.shown.sort_by_key(|it| Setting::ALL.iter().position(|(_, setting)| *setting == it.setting));
         config.shown = reader.shown;
         Ok(Loaded { config, problems: reader.problems, warnings })
@@ -304,6 +306,15 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_counts_quotas_is_shown_without_its_password() {
+        let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
+        assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
+        let shown = config.shown.iter().find(|it| it.setting == Setting::RateLimiter).and_then(|it| it.value.as_deref());
+        assert_eq!(shown, Some("rediss://app:***@cache.example:6380/1"));
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
     fn a_malformed_value_is_named_without_its_secret() {
         for (variable, value) in [
             ("CANDOR_LISTEN", "nowhere"),
@@ -321,7 +332,7 @@ mod tests {
             ("CANDOR_SMTP_FROM", "nobody"),
             ("CANDOR_SWEEP_INTERVAL", "soon"),
             ("CANDOR_DRAIN_DELAY", "-1s"),
-            ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache"),
+            ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache/x"),
             ("CANDOR_CORS_ORIGINS", "app.example.com"),
             ("CANDOR_TRUSTED_PROXIES", "all"),
             ("CANDOR_LOG", "candor=loud"),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use candor_domain::secret::Secret;
 use candor_domain::webhook::Schedule;
 use candor_http::Network;
+use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
 use ipnet::IpNet;
 
@@ -40,6 +41,15 @@ pub(crate) enum LogFormat {
     Text,
     /// One JSON object a line, for collectors.
     Json,
+}
+
+/// Where the windows of the quotas are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RateLimiter {
+    /// By each instance on its own.
+    Local,
+    /// On a server, for all instances together.
+    Redis(RedisServer),
 }
 
 /// By which mail server invitations go out.
@@ -176,11 +186,14 @@ pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
 }
 
 /// Where the windows of the quotas are kept.
-pub(crate) fn rate_limiter(text: &str) -> Parsed<()> {
+pub(crate) fn rate_limiter(text: &str) -> Parsed<RateLimiter> {
     if text == "local" {
-        return Ok(());
+        return Ok(RateLimiter::Local);
     }
-    Err("expected local: in this version each instance counts on its own, and none shares its counts".to_owned())
+    if !text.contains(':') {
+        return Err("expected local, redis://HOST, or rediss://HOST for TLS".to_owned());
+    }
+    RedisServer::parse(text).map(RateLimiter::Redis).map_err(|it| format!("it {it}"))
 }
 
 /// How long one attempt of a delivery may take: each that hangs takes a place so long that others could have.
@@ -275,9 +288,10 @@ mod tests {
     }
 
     #[test]
-    fn quotas_are_counted_by_each_instance_and_nowhere_else() {
-        assert_eq!(rate_limiter("local"), Ok(()));
-        for bad in ["", "redis://cache", "Local"] {
+    fn quotas_are_counted_by_each_instance_or_on_a_server() {
+        assert_eq!(rate_limiter("local"), Ok(RateLimiter::Local));
+        assert!(matches!(rate_limiter("rediss://:x@cache/1"), Ok(RateLimiter::Redis(it)) if it.host == "cache"));
+        for bad in ["", "redis", "Local", "memcached://cache", "redis://cache?x=y"] {
             assert!(rate_limiter(bad).is_err(), "{bad}");
         }
     }

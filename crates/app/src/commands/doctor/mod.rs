@@ -2,6 +2,7 @@
 
 mod data;
 mod finding;
+mod limits;
 mod listener;
 mod mail;
 
@@ -20,6 +21,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     let mut findings = vec![Finding::good("settings", "all are understood; `candor config` shows them")];
     data::look(config, &mut findings).await;
     findings.extend(mail::look(config).await);
+    findings.extend(limits::look(config).await);
     findings.push(listener::look(config.listen, Setting::Listen).await);
     if let Some(address) = config.admin_listen {
         findings.push(listener::look(address, Setting::AdminListen).await);

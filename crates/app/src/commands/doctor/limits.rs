@@ -1,0 +1,48 @@
+//! Whether the server answers that counts quotas for all instances. Nothing is counted.
+
+use std::time::Duration;
+
+use candor_port_limits::{RateLimitStore, RateLimitStoreError};
+use tokio::time::timeout;
+
+use super::finding::Finding;
+use crate::config::{Config, RateLimiter};
+use crate::wiring;
+
+const CHECK: &str = "rate limiter";
+/// Longer than a connection takes to come about.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Asks the server, if one is set.
+pub(super) async fn look(config: &Config) -> Option<Finding> {
+    let RateLimiter::Redis(server) = &config.rate_limiter else { return None };
+    let place = format!("{}:{}", server.host, server.port);
+    let asked = match wiring::rate_limit_store(server) {
+        Ok(store) => timeout(PATIENCE, store.check()).await.unwrap_or(Err(RateLimitStoreError::TooSlow)),
+        Err(error) => Err(error),
+    };
+    Some(match asked {
+        Ok(()) => Finding::good(CHECK, format!("{place} counts quotas for all instances together")),
+        Err(error) => {
+            let says = format!("{place} does not count quotas, so each instance does alone: {error}");
+            Finding::broken(CHECK, says, remedy(&error))
+        }
+    })
+}
+
+const fn remedy(error: &RateLimitStoreError) -> &'static str {
+    match error {
+        RateLimitStoreError::Unreachable(_) | RateLimitStoreError::TooSlow => {
+            "look at host and port in CANDOR_RATE_LIMITER, and at the firewall; rediss:// is for TLS"
+        }
+        RateLimitStoreError::Tls(_) => {
+            "look at its certificate and the host in CANDOR_RATE_LIMITER; rediss:// is for TLS, redis:// for none"
+        }
+        RateLimitStoreError::Credentials(_) => {
+            "percent-encode what is special in user name and password in CANDOR_RATE_LIMITER"
+        }
+        RateLimitStoreError::Refused(_) => {
+            "let its user run scripts on keys that begin with candor:limit, on a server that takes writes"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+-- Counts a request in a window, or refuses it, as the domain's `Window` does.
+-- KEYS[1]: the times of the requests that count, oldest first, in milliseconds.
+-- ARGV[1]: the limit. ARGV[2]: the length of the window in milliseconds. `now` is set above.
+-- Answers whether it is admitted, how many count, the oldest and the newest of them, and the time.
+local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+
+local function at(index)
+  return tonumber(redis.call('LINDEX', key, index) or '')
+end
+
+local function append(time)
+  -- A number as Lua writes it has 14 digits at most, which would do until the year 5138.
+  redis.call('RPUSH', key, string.format('%.0f', time))
+end
+
+local newest = at(-1)
+if newest and newest - now > window then
+  -- The clock was set back: what is counted goes back with it, so that it leaves within a minute.
+  local times = redis.call('LRANGE', key, 0, -1)
+  redis.call('DEL', key)
+  for _, time in ipairs(times) do
+    append(tonumber(time) - (newest - now))
+  end
+  redis.call('PEXPIRE', key, window)
+elseif newest and newest > now then
+  now = newest
+end
+
+local used = redis.call('LLEN', key)
+if used > 0 and now - at(0) >= window then
+  -- The entry `left` has left the window; the entry `stays` has not, or is behind the last one.
+  local left, stays = 0, used
+  while stays - left > 1 do
+    local middle = math.floor((left + stays) / 2)
+    if now - at(middle) >= window then left = middle else stays = middle end
+  end
+  redis.call('LTRIM', key, stays, -1)
+  used = used - stays
+end
+
+local admitted = 0
+if used < limit then
+  append(now)
+  redis.call('PEXPIRE', key, window)
+  admitted, used = 1, used + 1
+end
+if used == 0 then
+  return {admitted, used, now - window, now - window, now}
+end
+return {admitted, used, at(0), at(-1), now}

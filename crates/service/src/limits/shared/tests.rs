@@ -1,0 +1,211 @@
+//! Several instances and a store that is one window, with a clock that a test moves.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use candor_domain::time::Timestamp;
+use candor_domain::window::{WINDOW_MILLIS, Window};
+use candor_port_clock::ManualClock;
+use proptest::prelude::*;
+
+use super::*;
+
+const START: i64 = 1_772_442_000_000;
+const LIMIT: u32 = 5;
+
+/// The window, kept where all instances can reach it.
+struct FakeStore {
+    clock: Arc<ManualClock>,
+    window: Mutex<Window>,
+    is_down: AtomicBool,
+    hangs: AtomicBool,
+    asked: AtomicU32,
+}
+
+#[async_trait]
+impl RateLimitStore for FakeStore {
+    async fn admit(&self, _: KeyId, _: QuotaClass, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if self.hangs.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+        if self.is_down.load(Ordering::Relaxed) {
+            return Err(RateLimitStoreError::Unreachable("down".to_owned()));
+        }
+        Ok(self.window.lock().unwrap().admit(self.clock.now(), limit))
+    }
+
+    async fn check(&self) -> Result<(), RateLimitStoreError> {
+        if self.is_down.load(Ordering::Relaxed) { Err(RateLimitStoreError::TooSlow) } else { Ok(()) }
+    }
+}
+
+struct Instance {
+    limits: SharedLimits,
+    window: Mutex<Window>,
+}
+
+struct World {
+    clock: Arc<ManualClock>,
+    store: Arc<FakeStore>,
+    instances: Vec<Instance>,
+}
+
+impl World {
+    fn of(instances: usize) -> Self {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START)));
+        let store = Arc::new(FakeStore {
+            clock: Arc::clone(&clock),
+            window: Mutex::default(),
+            is_down: AtomicBool::new(false),
+            hangs: AtomicBool::new(false),
+            asked: AtomicU32::new(0),
+        });
+        let instance = || Instance {
+            limits: SharedLimits::new(store.clone(), clock.clone()),
+            window: Mutex::default(),
+        };
+        Self { instances: (0..instances).map(|_| instance()).collect(), clock, store }
+    }
+
+    async fn ask(&self, instance: usize) -> RateLimitStatus {
+        let Instance { limits, window } = &self.instances[instance];
+        let here = || window.lock().unwrap().admit(self.clock.now(), LIMIT);
+        limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here).await
+    }
+
+    fn forget(&self) {
+        *self.store.window.lock().unwrap() = Window::default();
+    }
+
+    fn set_down(&self, is_down: bool) {
+        self.store.is_down.store(is_down, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Ask(usize),
+    Pass(i64),
+    GoDown,
+    /// It comes back and has forgotten everything.
+    ComeBack,
+}
+
+fn steps(with_outages: bool) -> impl Strategy<Value = Vec<Step>> {
+    let outages = u32::from(with_outages);
+    let step = prop_oneof![
+        24 => (0..3_usize).prop_map(Step::Ask),
+        4 => prop_oneof![0..500_i64, 900..1_100_i64, 5_000..20_000_i64, 59_990..60_010_i64].prop_map(Step::Pass),
+        outages => Just(Step::GoDown),
+        2 * outages => Just(Step::ComeBack),
+    ];
+    proptest::collection::vec(step, 1..200)
+}
+
+/// When each request was admitted.
+fn admitted(steps: &[Step]) -> Vec<i64> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let world = World::of(3);
+    let mut times = vec![];
+    for step in steps {
+        match step {
+            Step::Ask(instance) => {
+                if runtime.block_on(world.ask(*instance)).admitted {
+                    times.push(world.clock.now().millis());
+                }
+            }
+            Step::Pass(millis) => world.clock.advance_millis(*millis),
+            Step::GoDown => world.set_down(true),
+            Step::ComeBack => {
+                // Whoever comes back was away, which every connection to it notices.
+                if world.store.is_down.load(Ordering::Relaxed) {
+                    world.forget();
+                    world.set_down(false);
+                }
+            }
+        }
+    }
+    times
+}
+
+/// The most that were admitted within any window.
+fn most(times: &[i64]) -> usize {
+    let within = |from: &i64| times.iter().filter(|it| (*from..from + WINDOW_MILLIS).contains(it)).count();
+    times.iter().map(within).max().unwrap_or_default()
+}
+
+proptest! {
+    #[test]
+    fn instances_decide_together_as_one_window_does(steps in steps(false)) {
+        let (mut window, mut now, mut expected) = (Window::default(), START, vec![]);
+        for step in &steps {
+            match step {
+                Step::Ask(_) if window.admit(Timestamp::from_millis(now), LIMIT).admitted => expected.push(now),
+                Step::Pass(millis) => now += millis,
+                Step::Ask(_) | Step::GoDown | Step::ComeBack => {}
+            }
+        }
+        prop_assert_eq!(admitted(&steps), expected);
+    }
+
+    #[test]
+    fn however_the_store_fails_no_window_has_more_than_the_limit_of_each_instance(steps in steps(true)) {
+        prop_assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize);
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back() {
+    let world = World::of(2);
+    assert_eq!(world.ask(0).await.remaining, 4);
+    assert_eq!(world.ask(1).await.remaining, 3, "both count together");
+    world.set_down(true);
+    assert_eq!(world.ask(0).await.remaining, 3, "the window of this instance, which has what it admitted before");
+    for _ in 0..2 {
+        world.ask(0).await;
+    }
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 3, "nobody asks again at once");
+    world.set_down(false);
+    world.clock.advance_millis(1_000);
+    let back = world.ask(0).await;
+    assert_eq!((back.admitted, back.remaining), (true, 0), "what was decided alone counts");
+    assert!(!world.ask(0).await.admitted);
+    assert_eq!(world.ask(1).await.remaining, 1, "the other one had noticed nothing");
+}
+
+#[tokio::test]
+async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
+    let world = World::of(1);
+    world.store.hangs.store(true, Ordering::Relaxed);
+    for left in (0..LIMIT).rev() {
+        let status = world.ask(0).await;
+        assert_eq!((status.admitted, status.remaining), (true, left));
+    }
+    assert!(!world.ask(0).await.admitted);
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 1, "one waited, the others were spared");
+}
+
+#[tokio::test]
+async fn a_store_that_comes_back_is_noticed_by_an_instance_whose_quota_is_used_up() {
+    let world = World::of(1);
+    world.set_down(true);
+    for _ in 0..LIMIT {
+        assert!(world.ask(0).await.admitted);
+    }
+    world.set_down(false);
+    world.clock.advance_millis(1_000);
+    assert!(!world.ask(0).await.admitted);
+    assert_eq!(world.instances[0].limits.breaker.attempt(world.clock.steady()), Some(Attempt::Usual));
+    assert_eq!(world.store.window.lock().unwrap().look(world.clock.now(), LIMIT).remaining, LIMIT, "not counted there");
+}
+
+#[tokio::test]
+async fn a_start_without_the_store_is_a_start_alone() {
+    let world = World::of(1);
+    world.set_down(true);
+    world.instances[0].limits.connect().await;
+    assert_eq!(world.ask(0).await.remaining, LIMIT - 1);
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 0, "the start has asked already");
+}

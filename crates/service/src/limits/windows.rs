@@ -1,0 +1,55 @@
+//! The windows of this process.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+use candor_domain::access::QuotaClass;
+use candor_domain::id::KeyId;
+use candor_domain::time::Timestamp;
+use candor_domain::window::Window;
+
+/// Locks: requests of different keys rarely meet.
+const SHARDS: usize = 64;
+/// A shard is swept of idle windows when it has grown by this many.
+const SWEEP_EVERY: usize = 1024;
+
+/// What has a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Bucket {
+    Key(KeyId, QuotaClass),
+    Address([u8; 16]),
+    Accepting([u8; 16]),
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    windows: HashMap<Bucket, Window>,
+    sweep_at: usize,
+}
+
+/// The windows of this process.
+#[derive(Debug)]
+pub(super) struct Windows {
+    shards: Vec<Mutex<Shard>>,
+    hasher: RandomState,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), hasher: RandomState::new() }
+    }
+}
+
+impl Windows {
+    /// Does something with a window.
+    pub(super) fn with<T>(&self, bucket: Bucket, at: Timestamp, act: impl FnOnce(&mut Window) -> T) -> T {
+        let index = usize::try_from(self.hasher.hash_one(bucket) % SHARDS as u64).unwrap_or_default();
+        let mut shard = self.shards[index].lock().unwrap_or_else(PoisonError::into_inner);
+        if shard.windows.len() >= shard.sweep_at {
+            shard.windows.retain(|_, window| !window.is_idle(at));
+            shard.sweep_at = shard.windows.len() + SWEEP_EVERY;
+        }
+        act(shard.windows.entry(bucket).or_default())
+    }
+}

@@ -1,0 +1,169 @@
+//! A real server for tests of shared limits: `redis-server` or `valkey-server`, whichever is found. It listens on this
+//! machine alone, keeps nothing, and ends with the process that started it.
+
+mod tls;
+
+use std::env;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Names a server program that is not in the search path.
+const PROGRAM: &str = "CANDOR_TEST_REDIS_SERVER";
+/// Programs that are looked for.
+const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
+const GUARD: &str = include_str!("guard.sh");
+/// Longer than a start takes on a busy machine.
+const START: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(5);
+
+/// A server on one port for as long as this value lives, with pauses where a test wants them.
+#[derive(Debug)]
+pub struct TestRedis {
+    port: u16,
+    arguments: Vec<String>,
+    program: PathBuf,
+    running: Option<Running>,
+    tls: Option<tls::Files>,
+}
+
+impl TestRedis {
+    /// A server without a password; `None`, after saying so, where there is no program for one.
+    ///
+    /// # Errors
+    /// When there is a program and it does not start.
+    pub fn start() -> io::Result<Option<Self>> {
+        Self::start_with(&[])
+    }
+
+    /// The same with more arguments.
+    ///
+    /// # Errors
+    /// Those of [`TestRedis::start`].
+    pub fn start_with(arguments: &[&str]) -> io::Result<Option<Self>> {
+        Self::prepare(arguments, None)
+    }
+
+    /// The same over TLS alone, as `localhost`.
+    ///
+    /// # Errors
+    /// Those of [`TestRedis::start`].
+    pub fn start_with_tls(arguments: &[&str]) -> io::Result<Option<Self>> {
+        Self::prepare(arguments, Some(tls::Files::make(folder("tls"))?))
+    }
+
+    fn prepare(arguments: &[&str], tls: Option<tls::Files>) -> io::Result<Option<Self>> {
+        let Some(program) = program() else {
+            // The test harness shows it, where it shows what tests say.
+            writeln!(io::stderr(), "skipped: the tests of shared limits, for there is no {}", PROGRAMS.join(" or "))?;
+            return Ok(None);
+        };
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let secure = tls.as_ref().map_or(vec![], |it| it.arguments(port));
+        let arguments = secure.into_iter().chain(arguments.iter().map(|it| (*it).to_owned())).collect();
+        let mut server = Self { port, arguments, program, running: None, tls };
+        server.resume()?;
+        Ok(Some(server))
+    }
+
+    /// Its URL without a password and without TLS.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens on this machine.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where its certificate is, over TLS.
+    #[must_use]
+    pub fn certificate(&self) -> Option<PathBuf> {
+        self.tls.as_ref().map(tls::Files::certificate)
+    }
+
+    /// The number of its process, while it runs.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.running.as_ref().map(|it| it.process)
+    }
+
+    /// Ends it at once, and what it kept with it.
+    pub fn kill(&mut self) {
+        self.running = None;
+    }
+
+    /// Starts it, empty, and waits until it listens.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn resume(&mut self) -> io::Result<()> {
+        self.running = Some(Running::start(&self.program, self.port, &self.arguments)?);
+        if listens(self.port) { Ok(()) } else { Err(io::Error::other("the server does not listen")) }
+    }
+}
+
+/// A process and the shell that ends it.
+#[derive(Debug)]
+struct Running {
+    guard: Child,
+    process: u32,
+    /// Once this is closed, the guard ends the process.
+    open: Option<ChildStdin>,
+}
+
+impl Running {
+    fn start(program: &Path, port: u16, arguments: &[String]) -> io::Result<Self> {
+        let mut command = Command::new("sh");
+        command.args(["-c", GUARD, "guard"]).arg(folder("server")).arg(program);
+        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        let mut guard = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (open, mut line) = (guard.stdin.take(), String::new());
+        if let Some(said) = guard.stdout.take() {
+            BufReader::new(said).read_line(&mut line)?;
+        }
+        let process = line.trim().parse().map_err(|_| io::Error::other("the server was not started"))?;
+        Ok(Self { guard, process, open })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.open = None;
+        let _ = self.guard.wait();
+    }
+}
+
+/// The name of a folder that is not there yet.
+fn folder(what: &str) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!("candor-redis-{what}-{}-{number}", std::process::id()))
+}
+
+fn program() -> Option<PathBuf> {
+    if let Some(named) = env::var_os(PROGRAM) {
+        return Some(named.into());
+    }
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    PROGRAMS.iter().flat_map(|name| folders.iter().map(move |it| it.join(name))).find(|it| it.is_file())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
+fn listens(port: u16) -> bool {
+    let begun = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if begun.elapsed() > START {
+            return false;
+        }
+        thread::sleep(POLL);
+    }
+    true
+}

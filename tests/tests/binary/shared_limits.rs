@@ -1,0 +1,192 @@
+//! Instances that count keys together on a server, which may be away.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_test_redis::TestRedis;
+
+use crate::support::{Place, Service, candor, wait_until};
+
+const INSTANCES: usize = 4;
+const CLIENTS: usize = 32;
+/// Reads of a key in 60 seconds unless more was arranged (§8).
+const LIMIT: usize = 600;
+/// Longer than anything takes here on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+/// What is shorter than a window, by more than an answer takes.
+const WITHIN_A_WINDOW: Duration = Duration::from_secs(50);
+
+const UP: &str = "candor_rate_limit_store_up";
+const FAILURES: &str = "candor_rate_limit_store_failures_total";
+
+/// A metric of a service; `None` if it has none of the name.
+fn metric(service: &Service, name: &str) -> Option<u64> {
+    let text = service.admin().unwrap().get("/metrics").unwrap().text();
+    let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// A key with the usual limits.
+fn usual_key(place: &Place) -> String {
+    let organization = place.key("*", &[]).organization;
+    let create = ["key", "create", "--org", &organization, "--name", "usual", "--scopes", "*", "--json"];
+    candor(place, &create).json()["key"].as_str().unwrap().to_owned()
+}
+
+fn start(place: &Place) -> Service {
+    Service::start(place, &["serve", "--admin-listen", "127.0.0.1:0"])
+}
+
+/// Instances on one database that count on a server.
+fn instances(server: &TestRedis) -> Option<(Place, Vec<Service>, String)> {
+    let place = Place::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
+    let key = usual_key(&place);
+    let services = (0..INSTANCES).map(|_| start(&place)).collect();
+    Some((place, services, key))
+}
+
+/// What clients were answered.
+#[derive(Default)]
+struct Answers {
+    /// When reads were admitted.
+    admitted: Mutex<Vec<Instant>>,
+    refused: AtomicBool,
+    others: Mutex<Vec<u16>>,
+}
+
+impl Answers {
+    fn add(&self, status: u16) {
+        match status {
+            200 => self.admitted.lock().unwrap().push(Instant::now()),
+            429 => self.refused.store(true, Ordering::Relaxed),
+            other => self.others.lock().unwrap().push(other),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.admitted.lock().unwrap().len()
+    }
+
+    /// The most that were admitted within a window.
+    fn most(&self) -> usize {
+        let times = self.admitted.lock().unwrap();
+        let within = |from: &Instant| times.iter().filter(|it| **it >= *from && **it - *from < WITHIN_A_WINDOW).count();
+        times.iter().map(within).max().unwrap_or_default()
+    }
+}
+
+/// Reads with many clients until `end` says of the last answer that it is enough.
+fn read(services: &[Service], key: &str, answers: &Answers, end: impl Fn(u16) -> bool + Sync) {
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (service, end) = (&services[client % services.len()], &end);
+            scope.spawn(move || {
+                let mut client = service.client(key);
+                loop {
+                    let status = client.get("/v1/me").unwrap().status;
+                    answers.add(status);
+                    if end(status) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
+    let Some(server) = TestRedis::start().unwrap() else { return };
+    let Some((_place, services, key)) = instances(&server) else { return };
+    let answers = Answers::default();
+    read(&services, &key, &answers, |status| status != 200);
+    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new());
+    let failures: u64 = services.iter().filter_map(|it| metric(it, FAILURES)).sum();
+    if failures == 0 {
+        assert_eq!(answers.most(), LIMIT);
+    } else {
+        // A machine that is too busy for an answer within the budget: then what holds for failures holds.
+        assert!(answers.most() <= INSTANCES * LIMIT, "{}", answers.most());
+    }
+    services.into_iter().for_each(Service::stop);
+}
+
+#[test]
+fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_is_back() {
+    let Some(mut server) = TestRedis::start().unwrap() else { return };
+    let Some((_place, services, key)) = instances(&server) else { return };
+    let (answers, enough) = (Answers::default(), AtomicBool::new(false));
+    let all = |up: u64| wait_until(SOON, || services.iter().all(|it| metric(it, UP) == Some(up))).is_some();
+    assert!(all(1), "the start has asked");
+    thread::scope(|scope| {
+        scope.spawn(|| read(&services, &key, &answers, |_| enough.load(Ordering::Relaxed)));
+        let some = wait_until(SOON, || answers.count() >= LIMIT / 4);
+        server.kill();
+        let (down, more) = (all(0), wait_until(SOON, || answers.count() > LIMIT));
+        let resumed = server.resume();
+        let up = all(1);
+        enough.store(true, Ordering::Relaxed);
+        assert!(some.is_some() && down && more.is_some() && resumed.is_ok() && up, "{down} {more:?} {up}");
+    });
+    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new(), "a client noticed");
+    assert!(answers.most() <= INSTANCES * LIMIT, "{}", answers.most());
+    for service in services {
+        let log = service.log();
+        let lines = |words: &str| log.lines().filter(|it| it.contains(words)).count();
+        let (failed, answers_again) = (lines("the store of rate limits fails"), lines("rate limits answers again"));
+        // Too busy a machine may miss the budget now and then; each time is one line of each kind.
+        assert!(failed >= 1 && failed == answers_again, "{log}");
+        service.stop();
+    }
+}
+
+#[test]
+fn a_service_starts_without_the_server_and_counts_alone() {
+    let Some(mut server) = TestRedis::start().unwrap() else { return };
+    server.kill();
+    let place = Place::sqlite().with("CANDOR_RATE_LIMITER", &server.url());
+    let key = usual_key(&place);
+    let service = start(&place);
+    assert_eq!(metric(&service, UP), Some(0));
+    assert_eq!(service.log().matches("the store of rate limits fails").count(), 1, "{}", service.log());
+    let mut client = service.client(&key);
+    for left in (597..600).rev() {
+        let answer = client.get("/v1/me").unwrap();
+        assert_eq!((answer.status, answer.header("x-ratelimit-remaining")), (200, Some(&*left.to_string())));
+    }
+    server.resume().unwrap();
+    let back = wait_until(SOON, || client.get("/v1/me").unwrap().status == 200 && metric(&service, UP) == Some(1));
+    assert!(back.is_some(), "{}", service.log());
+    service.stop();
+}
+
+#[test]
+fn the_doctor_asks_the_server_over_tls_with_a_password_that_nobody_sees() {
+    let Some(server) = TestRedis::start_with_tls(&["--requirepass", "hunter2"]).unwrap() else { return };
+    let url = |password: &str| format!("rediss://:{password}@localhost:{}", server.port());
+    let place = |password: &str| {
+        let place = Place::sqlite().with("CANDOR_RATE_LIMITER", &url(password));
+        candor(&place, &["migrate"]).succeeded();
+        place
+    };
+    let stranger = candor(&place("hunter2"), &["doctor"]);
+    assert!(stranger.code == Some(1) && stranger.stdout.contains("over TLS"), "{}", stranger.stdout);
+    let file = server.certificate().unwrap().display().to_string();
+    let trusting = place("hunter2").with("SSL_CERT_FILE", &file);
+    let good = candor(&trusting, &["doctor"]).succeeded();
+    assert!(good.stdout.contains("counts quotas for all instances") && !good.stdout.contains("hunter"), "{}", good.stdout);
+    let wrong = candor(&place("hunter3").with("SSL_CERT_FILE", &file), &["doctor"]);
+    let says = "does not accept the user name and password";
+    assert!(wrong.stdout.contains(says) && !wrong.stdout.contains("hunter"), "{}", wrong.stdout);
+    let shown = candor(&trusting, &["config"]).succeeded().stdout;
+    assert!(shown.contains("rediss://:***@localhost") && !shown.contains("hunter"), "{shown}");
+    let key = usual_key(&trusting);
+    let service = start(&trusting);
+    assert_eq!(service.client(&key).get("/v1/me").unwrap().header("x-ratelimit-remaining"), Some("599"));
+    assert_eq!(metric(&service, UP), Some(1), "{}", service.log());
+    assert!(!service.log().contains("hunter2") && fs::metadata(&file).is_ok());
+    service.stop();
+}
