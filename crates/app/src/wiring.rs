@@ -69,7 +69,8 @@ pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Res
 /// [`Error::Defect`] outside of a runtime.
 fn limits(config: &Config) -> Result<Limits, Error> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return Ok(Limits::default()) };
-    let store = rate_limit_store(server).map_err(|it| Error::Defect { what: "count quotas", reason: it.to_string() })?;
+    let store =
+        rate_limit_store(server).map_err(|it| Error::Defect { what: "count quotas", reason: it.to_string() })?;
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
 }
 

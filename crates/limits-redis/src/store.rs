@@ -1,6 +1,6 @@
 //! The windows on the server, over one connection that comes back by itself.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -124,13 +124,7 @@ fn told(error: &RedisError) -> RateLimitStoreError {
 
 /// Whether TLS is what failed, which is told as an error of the socket.
 fn is_tls(error: &RedisError) -> bool {
-    let mut source = error.source();
-    while let Some(it) = source {
-        let within = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if it.is::<rustls::Error>() || within.is_some_and(|it| it.is::<rustls::Error>()) {
-            return true;
-        }
-        source = it.source();
-    }
-    false
+    let shared = error.source().and_then(|it| it.downcast_ref::<Arc<dyn Error + Send + Sync>>());
+    let socket = shared.and_then(|it| it.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
+    socket.is_some_and(|it| it.is::<rustls::Error>())
 }

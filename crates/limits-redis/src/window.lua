@@ -28,8 +28,12 @@ end
 
 local used = redis.call('LLEN', key)
 if used > 0 and now - at(0) >= window then
-  -- The entry `left` has left the window; the entry `stays` has not, or is behind the last one.
-  local left, stays = 0, used
+  -- The entry `left` has left the window; the entry `stays` has not, or is behind the last one. Few have, as a rule,
+  -- and entries near the beginning are found soonest.
+  local left, stays = 0, 1
+  while stays < used and now - at(stays) >= window do
+    left, stays = stays, math.min(2 * stays, used)
+  end
   while stays - left > 1 do
     local middle = math.floor((left + stays) / 2)
     if now - at(middle) >= window then left = middle else stays = middle end

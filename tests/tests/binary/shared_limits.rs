@@ -177,7 +177,11 @@ fn the_doctor_asks_the_server_over_tls_with_a_password_that_nobody_sees() {
     let file = server.certificate().unwrap().display().to_string();
     let trusting = place("hunter2").with("SSL_CERT_FILE", &file);
     let good = candor(&trusting, &["doctor"]).succeeded();
-    assert!(good.stdout.contains("counts quotas for all instances") && !good.stdout.contains("hunter"), "{}", good.stdout);
+    assert!(
+        good.stdout.contains("counts quotas for all instances") && !good.stdout.contains("hunter"),
+        "{}",
+        good.stdout
+    );
     let wrong = candor(&place("hunter3").with("SSL_CERT_FILE", &file), &["doctor"]);
     let says = "does not accept the user name and password";
     assert!(wrong.stdout.contains(says) && !wrong.stdout.contains("hunter"), "{}", wrong.stdout);

@@ -94,11 +94,7 @@ fn outside() -> Vec<Row> {
             &[DOMAIN, &["candor-port-limits"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
-        Row::new(
-            "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service"]],
-            &["aws-lc-rs"],
-        ),
+        Row::new("candor-app", &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service"]], &["aws-lc-rs"]),
         Row::new(
             "candor-e2e",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],

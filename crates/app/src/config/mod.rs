@@ -309,7 +309,8 @@ mod tests {
     fn a_server_that_counts_quotas_is_shown_without_its_password() {
         let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
         assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
-        let shown = config.shown.iter().find(|it| it.setting == Setting::RateLimiter).and_then(|it| it.value.as_deref());
+        let shown =
+            config.shown.iter().find(|it| it.setting == Setting::RateLimiter).and_then(|it| it.value.as_deref());
         assert_eq!(shown, Some("rediss://app:***@cache.example:6380/1"));
         assert!(!format!("{config:?}").contains("hunter2"));
     }

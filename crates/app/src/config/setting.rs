@@ -144,7 +144,7 @@ impl Setting {
             Self::DrainDelay => "How long requests are still taken after SIGTERM, while /readyz says 503",
             Self::RateLimiter => {
                 "Where quotas are counted: local, by each instance on its own, or redis://… or rediss://…, for all of them together; a password is better given in the variable"
-            },
+            }
             Self::CorsOrigins => "Origins of web pages that may call the API",
             Self::TrustedProxies => "Networks of proxies whose X-Forwarded-For counts",
             Self::ConnectionsPerClient => "Connections that one client address may have",

@@ -87,7 +87,11 @@ mod tests {
         assert_eq!(breaker.attempt(at(6_009)), None);
         assert_eq!(breaker.attempt(at(6_010)), Some(Attempt::Probe));
         assert_eq!(breaker.attempt(at(6_010)), None, "one tries for all");
-        assert_eq!(breaker.attempt(at(7_010)), Some(Attempt::Probe), "a try that says nothing does not close it for good");
+        assert_eq!(
+            breaker.attempt(at(7_010)),
+            Some(Attempt::Probe),
+            "a try that says nothing does not close it for good"
+        );
         assert!(!breaker.answered(Attempt::Usual), "the answer to an old question");
         assert!(breaker.answered(Attempt::Probe) && !breaker.answered(Attempt::Probe));
         assert_eq!(breaker.attempt(at(7_011)), Some(Attempt::Usual));

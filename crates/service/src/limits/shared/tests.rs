@@ -20,24 +20,35 @@ struct FakeStore {
     window: Mutex<Window>,
     is_down: AtomicBool,
     hangs: AtomicBool,
+    starts: AtomicU32,
     asked: AtomicU32,
 }
 
+/// The connection of one instance, which breaks when the store goes away.
+struct Connection {
+    store: Arc<FakeStore>,
+    /// The start of the store that it is to.
+    start: AtomicU32,
+}
+
 #[async_trait]
-impl RateLimitStore for FakeStore {
+impl RateLimitStore for Connection {
     async fn admit(&self, _: KeyId, _: QuotaClass, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        if self.hangs.load(Ordering::Relaxed) {
+        let store = &self.store;
+        store.asked.fetch_add(1, Ordering::Relaxed);
+        if store.hangs.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        if self.is_down.load(Ordering::Relaxed) {
+        let start = store.starts.load(Ordering::Relaxed);
+        let is_broken = self.start.swap(start, Ordering::Relaxed) != start;
+        if is_broken || store.is_down.load(Ordering::Relaxed) {
             return Err(RateLimitStoreError::Unreachable("down".to_owned()));
         }
-        Ok(self.window.lock().unwrap().admit(self.clock.now(), limit))
+        Ok(store.window.lock().unwrap().admit(store.clock.now(), limit))
     }
 
     async fn check(&self) -> Result<(), RateLimitStoreError> {
-        if self.is_down.load(Ordering::Relaxed) { Err(RateLimitStoreError::TooSlow) } else { Ok(()) }
+        if self.store.is_down.load(Ordering::Relaxed) { Err(RateLimitStoreError::TooSlow) } else { Ok(()) }
     }
 }
 
@@ -60,11 +71,12 @@ impl World {
             window: Mutex::default(),
             is_down: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
+            starts: AtomicU32::new(0),
             asked: AtomicU32::new(0),
         });
-        let instance = || Instance {
-            limits: SharedLimits::new(store.clone(), clock.clone()),
-            window: Mutex::default(),
+        let instance = || {
+            let connection = Connection { store: Arc::clone(&store), start: AtomicU32::new(0) };
+            Instance { limits: SharedLimits::new(Arc::new(connection), clock.clone()), window: Mutex::default() }
         };
         Self { instances: (0..instances).map(|_| instance()).collect(), clock, store }
     }
@@ -75,8 +87,11 @@ impl World {
         limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here).await
     }
 
-    fn forget(&self) {
+    /// It is back, and has forgotten everything.
+    fn restart(&self) {
         *self.store.window.lock().unwrap() = Window::default();
+        self.store.starts.fetch_add(1, Ordering::Relaxed);
+        self.set_down(false);
     }
 
     fn set_down(&self, is_down: bool) {
@@ -119,10 +134,8 @@ fn admitted(steps: &[Step]) -> Vec<i64> {
             Step::Pass(millis) => world.clock.advance_millis(*millis),
             Step::GoDown => world.set_down(true),
             Step::ComeBack => {
-                // Whoever comes back was away, which every connection to it notices.
                 if world.store.is_down.load(Ordering::Relaxed) {
-                    world.forget();
-                    world.set_down(false);
+                    world.restart();
                 }
             }
         }

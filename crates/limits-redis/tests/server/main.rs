@@ -1,0 +1,4 @@
+//! The store of shared windows against a real server.
+
+#[cfg(test)]
+mod windows;
