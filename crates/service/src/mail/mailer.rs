@@ -1,6 +1,7 @@
 //! The mailer: its loop, and its end.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +11,8 @@ use candor_port_events::MailTransport;
 use candor_port_storage::mail_queue::MailKey;
 use candor_port_storage::queue::WorkerId;
 use candor_port_storage::store::Read;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
@@ -135,7 +136,7 @@ impl Mailer {
         }
         while let Some(mail) = self.outbox.next_attempt(now) {
             let parts = Arc::clone(&self.parts);
-            self.attempts.push(Box::pin(async move { (mail, parts.attempt(mail).await) }));
+            self.attempts.push(Box::pin(async move { (mail, parts.attempt_safely(mail).await) }));
             self.may_rest = true;
         }
         if self.may_rest && self.outbox.is_idle() {
@@ -177,6 +178,12 @@ impl Mailer {
 impl Parts {
     fn now(&self) -> Now {
         Now { wall: self.shell.clock.now(), steady: self.begun.elapsed() }
+    }
+
+    /// Makes an attempt. One that panics ends alone: nothing is known of it, and its lease runs out.
+    async fn attempt_safely(&self, mail: MailKey) -> MailEnding {
+        let attempt = AssertUnwindSafe(self.attempt(mail)).catch_unwind();
+        attempt.await.unwrap_or_else(|_| MailEnding::nothing())
     }
 
     async fn claim(&self, claim: MailClaim) -> Read<Vec<MailKey>> {

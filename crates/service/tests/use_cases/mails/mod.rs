@@ -13,6 +13,7 @@ use candor_domain::people::invitation::{MailFailure, VALID_SECONDS};
 use candor_port_clock::Clock;
 use candor_service::{Call, employees, invitations, mail};
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 use ulid::Ulid;
 
 use crate::support::{body, json as parsed, kind};
@@ -159,14 +160,35 @@ async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
 }
 
 #[tokio::test]
-async fn many_mails_go_out_eight_at_a_time() {
+async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
     let stage = Stage::new().await;
-    for number in 0..100 {
+    let (bad, good) = (stage.invite("bad").await, stage.invite("good").await);
+    stage.post.meanwhile(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
+    let mut mailer = stage.mailer();
+    assert_eq!(mailer.run_once().await, 2);
+    let statuses = [stage.mail_of(bad).await, stage.mail_of(good).await].map(|it| it["status"].clone());
+    assert_eq!(statuses, ["queued", "sent"]);
+    stage.post.meanwhile(|_| Box::pin(async {}));
+    stage.world.clock.advance_millis(600_000);
+    assert_eq!(mailer.run_once().await, 1);
+    assert_eq!(stage.mail_of(bad).await["status"], "sent");
+}
+
+#[tokio::test]
+async fn many_mails_go_out_eight_at_a_time() {
+    const MAILS: usize = 96;
+    let (stage, eight) = (Stage::new().await, Arc::new(Barrier::new(8)));
+    for number in 0..MAILS {
         stage.invite(&format!("p{number}")).await;
     }
-    assert_eq!(stage.mailer().run_once().await, 100);
+    // None is answered before eight are under way.
+    stage.post.meanwhile(move |_| {
+        let eight = Arc::clone(&eight);
+        Box::pin(async move { drop(eight.wait().await) })
+    });
+    assert_eq!(stage.mailer().run_once().await, MAILS);
     let ids: BTreeSet<_> = stage.post.taken().into_iter().map(|it| it.id).collect();
-    assert_eq!((ids.len(), stage.post.most_at_once()), (100, 8));
+    assert_eq!((ids.len(), stage.post.most_at_once()), (MAILS, 8));
 }
 
 #[tokio::test]
