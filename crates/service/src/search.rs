@@ -41,6 +41,11 @@ fn too_slow() -> Error {
     Error::TooSlow(message.to_owned())
 }
 
+/// An index answers words that are only begun much more slowly than whole ones: it gathers all that begin so. So the first
+/// rows with the whole words are looked at before, which is all of them where these are rare, and a page of hits where the
+/// beginning is that of many words.
+const CANDIDATES: u16 = 128;
+
 struct Search<'a> {
     shell: &'a Shell,
     call: &'a Call,
@@ -52,6 +57,15 @@ struct Tier {
     score: Score,
     words: WantedWords,
     after: Option<Position>,
+}
+
+/// What a page of a list came to.
+struct Found {
+    hits: Vec<SearchHit>,
+    /// The place of the last row that was looked at.
+    last: Option<Position>,
+    /// Whether that was the last one of the list.
+    is_end: bool,
 }
 
 impl Search<'_> {
@@ -85,38 +99,53 @@ impl Search<'_> {
     }
 
     async fn of_type(&self, kind: Type, tier: &Tier) -> Result<Vec<SearchHit>, Error> {
-        let (filter, caller, words) = (&self.request.list.filter, &self.call.caller, &tier.words);
+        let (filter, caller) = (&self.request.list.filter, &self.call.caller);
         match kind {
-            Type::Observations => self.matching(tier, |page| rows::observations(filter, words, page)).await,
+            Type::Observations => self.matching(tier, |words, page| rows::observations(filter, words, page)).await,
             Type::Objectives => {
-                self.matching(tier, |page| rows::objectives(filter, words, Sight::of(caller), page)).await
+                let sight = Sight::of(caller);
+                self.matching(tier, |words, page| rows::objectives(filter, words, sight, page)).await
             }
-            Type::Employees => self.matching(tier, |page| rows::employees(filter, words, page)).await,
+            Type::Employees => self.matching(tier, |words, page| rows::employees(filter, words, page)).await,
             Type::Summaries => {
-                self.matching(tier, |page| rows::summaries(filter, words, caller.acts_for(), page)).await
+                self.matching(tier, |words, page| rows::summaries(filter, words, caller.acts_for(), page)).await
             }
         }
     }
 
-    /// The hits in a list, until there are enough for a page. An index may answer more than what matches.
+    /// The hits in a list, until there are enough for a page.
     async fn matching<T: Searchable + Stored>(
         &self,
         tier: &Tier,
-        list: impl Fn(&PageRequest) -> TypedListing<T>,
+        list: impl Fn(&WantedWords, &PageRequest) -> TypedListing<T>,
     ) -> Result<Vec<SearchHit>, Error> {
         let limit = self.request.list.page.limit + 1;
+        if let Some(words) = tier.words.whole_only().filter(|it| !it.all.is_empty() || T::TYPE == Type::Observations) {
+            let page = PageRequest { limit: limit.max(CANDIDATES), after: tier.after.clone() };
+            let found = self.found(tier, list(&words, &page)).await?;
+            if found.is_end || found.hits.len() >= limit.into() {
+                return Ok(found.hits);
+            }
+        }
         let mut page = PageRequest { limit, after: tier.after.clone() };
         let mut hits = vec![];
         loop {
-            let rows = self.shell.store.entries(self.call.caller.tenant, list(&page)).await?;
-            let is_end = rows.len() < limit.into();
-            page.after =
-                rows.last().map(|it| Position { key: Key::Time(it.value.created_at()), id: it.value.key().to_bytes() });
-            let found = rows.into_iter().filter_map(|it| SearchHit::of(&self.request.query, it.value));
-            hits.extend(found.filter(|it| it.score == tier.score));
-            if is_end || hits.len() >= limit.into() {
+            let found = self.found(tier, list(&tier.words, &page)).await?;
+            hits.extend(found.hits);
+            if found.is_end || hits.len() >= limit.into() {
                 return Ok(hits);
             }
+            page.after = found.last;
         }
+    }
+
+    /// What in a page of a list has the score.
+    async fn found<T: Searchable + Stored>(&self, tier: &Tier, list: TypedListing<T>) -> Result<Found, Error> {
+        let limit = usize::from(list.limit());
+        let rows = self.shell.store.entries(self.call.caller.tenant, list).await?;
+        let place = |it: &T| Position { key: Key::Time(it.created_at()), id: it.key().to_bytes() };
+        let (is_end, last) = (rows.len() < limit, rows.last().map(|it| place(&it.value)));
+        let hits = rows.into_iter().filter_map(|it| SearchHit::of(&self.request.query, it.value));
+        Ok(Found { hits: hits.filter(|it| it.score == tier.score).collect(), last, is_end })
     }
 }

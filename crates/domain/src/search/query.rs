@@ -88,6 +88,16 @@ impl WantedWord {
     }
 }
 
+impl WantedWords {
+    /// The words that are wanted whole, if others are wanted besides: what has these words is more than what is wanted.
+    #[must_use]
+    pub fn whole_only(&self) -> Option<Self> {
+        let is_whole = |it: &&WantedWord| matches!(it, WantedWord::Whole(_));
+        let whole: Vec<_> = self.all.iter().filter(is_whole).cloned().collect();
+        (whole.len() < self.all.len()).then_some(Self { all: whole, without: None })
+    }
+}
+
 impl SearchQuery {
     /// Reads a query. Nothing in it has a meaning but its words.
     ///

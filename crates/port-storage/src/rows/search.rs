@@ -24,6 +24,12 @@ fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
     manager.map(|it| Condition::Within(column, it))
 }
 
+/// The words, unless none are wanted.
+fn has_words(filter: &Filter, words: &WantedWords) -> Option<Condition> {
+    let query = || IndexQuery { words: words.clone(), subject: filter.employee_id };
+    (!words.all.is_empty()).then(|| Condition::Words(query()))
+}
+
 /// A list narrowed to what has the words. What an index of words answers needs no runs: they become conditions.
 fn with_words<T: Stored>(list: TypedListing<T>, filter: &Filter, words: &WantedWords) -> TypedListing<T> {
     let narrowed = |mut it: Listing| {
@@ -31,19 +37,19 @@ fn with_words<T: Stored>(list: TypedListing<T>, filter: &Filter, words: &WantedW
             it.one_of(column, values);
         }
         it.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
-        it.conditions.push(Condition::Words(IndexQuery { words: words.clone(), subject: filter.employee_id }));
+        it.conditions.extend(has_words(filter, words));
         it
     };
     TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
 }
 
-/// Observations. They are the most by far, so their list keeps its run, along which it can be walked.
+/// Observations. They are the most by far, so their list keeps its run, along which it can be walked, also without words.
 #[must_use]
 pub fn observations(filter: &Filter, words: &WantedWords, page: &PageRequest) -> TypedListing<Observation> {
     let Filter { employee_id, manager_id, kind, created_at } = *filter;
     let of = observation::Filter { employee_id, manager_id, kind, created_at, ..observation::Filter::default() };
     let list = observations::list(&of, NEWEST, page).into_parts().into_iter().map(|mut it| {
-        it.conditions.push(Condition::Words(IndexQuery { words: words.clone(), subject: employee_id }));
+        it.conditions.extend(has_words(filter, words));
         it
     });
     TypedListing::of(list.collect())
