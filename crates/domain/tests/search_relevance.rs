@@ -12,7 +12,8 @@ fn found() -> String {
     let mut text = String::new();
     for asked in QUERIES.lines() {
         let query = SearchQuery::parse(asked).unwrap();
-        let hits: Vec<_> = SENTENCES.lines().filter_map(|it| Some((query.find(&[("observation", it)])?.0, it))).collect();
+        let hits: Vec<_> =
+            SENTENCES.lines().filter_map(|it| Some((query.find(&[("observation", it)])?.0, it))).collect();
         text.push_str(&format!("{asked}\n"));
         for score in Score::ALL {
             let sign = if score == Score::Whole { '=' } else { '~' };

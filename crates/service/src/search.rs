@@ -8,7 +8,9 @@ use std::time::Duration;
 use candor_domain::objective::Sight;
 use candor_domain::page::{Key, Page, PageRequest, Position};
 use candor_domain::params::Params;
-use candor_domain::search::{Score, SearchHit, SearchRequest, Searchable, Type, WantedWords, required_permissions};
+use candor_domain::search::{
+    Filter, Score, SearchHit, SearchRequest, Searchable, Type, WantedWords, required_permissions,
+};
 use candor_port_storage::StorageExt;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::TypedListing;
@@ -120,7 +122,8 @@ impl Search<'_> {
         list: impl Fn(&WantedWords, &PageRequest) -> TypedListing<T>,
     ) -> Result<Vec<SearchHit>, Error> {
         let limit = self.request.list.page.limit + 1;
-        if let Some(words) = tier.words.whole_only().filter(|it| !it.all.is_empty() || T::TYPE == Type::Observations) {
+        let is_quick = |it: &WantedWords| !it.all.is_empty() || (T::TYPE == Type::Observations && self.is_unfiltered());
+        if let Some(words) = tier.words.whole_only().filter(is_quick) {
             let page = PageRequest { limit: limit.max(CANDIDATES), after: tier.after.clone() };
             let found = self.found(tier, list(&words, &page)).await?;
             if found.is_end || found.hits.len() >= limit.into() {
@@ -139,12 +142,19 @@ impl Search<'_> {
         }
     }
 
+    /// Whether the list without words has an index for its order.
+    fn is_unfiltered(&self) -> bool {
+        let Filter { employee_id, manager_id, kind, created_at: _ } = &self.request.list.filter;
+        employee_id.is_none() && manager_id.is_none() && kind.is_none()
+    }
+
     /// What in a page of a list has the score.
     async fn found<T: Searchable + Stored>(&self, tier: &Tier, list: TypedListing<T>) -> Result<Found, Error> {
         let limit = usize::from(list.limit());
         let rows = self.shell.store.entries(self.call.caller.tenant, list).await?;
         let place = |it: &T| Position { key: Key::Time(it.created_at()), id: it.key().to_bytes() };
-        let (is_end, last) = (rows.len() < limit, rows.last().map(|it| place(&it.value)));
+        let is_end = rows.is_empty() || rows.len() < limit;
+        let last = rows.last().map(|it| place(&it.value));
         let hits = rows.into_iter().filter_map(|it| SearchHit::of(&self.request.query, it.value));
         Ok(Found { hits: hits.filter(|it| it.score == tier.score).collect(), last, is_end })
     }

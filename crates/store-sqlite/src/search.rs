@@ -23,7 +23,9 @@ const ADD: &str = "INSERT INTO search_documents (place, tenant_id, table_name, i
     SELECT coalesce((SELECT max(place) + 1 FROM search_documents WHERE place >= ?1 AND place < ?2), ?1), ?3, ?4, ?5 \
     RETURNING place";
 const REMOVE: &str = "DELETE FROM search_documents WHERE place = ?";
-const WRITE_TOKENS: &str = "REPLACE INTO search_tokens (rowid, tokens) VALUES (?, ?)";
+const ADD_TOKENS: &str = "INSERT INTO search_tokens (rowid, tokens) VALUES (?, ?)";
+/// Looks for what is to be replaced, which a new row need not.
+const CHANGE_TOKENS: &str = "REPLACE INTO search_tokens (rowid, tokens) VALUES (?, ?)";
 const REMOVE_TOKENS: &str = "DELETE FROM search_tokens WHERE rowid = ?";
 
 /// The first place of a millisecond.
@@ -46,12 +48,12 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     match (place, tokens.is_empty()) {
         (None, true) => Ok(()),
         (Some(place), true) => remove(db, place),
-        (Some(place), false) => write_tokens(db, place, &tokens),
+        (Some(place), false) => write_tokens(db, CHANGE_TOKENS, place, &tokens),
         (None, false) => {
             let (first, behind) = (first_place(entry.created_at), first_place(entry.created_at) + (1 << NUMBER_BITS));
             let sql = Sql::new(ADD).bind(first).bind(behind).bind(tenant).bind(row.table().name).bind(row.id());
             let place = db.number(sql)?;
-            write_tokens(db, place, &tokens)
+            write_tokens(db, ADD_TOKENS, place, &tokens)
         }
     }
 }
@@ -62,8 +64,8 @@ fn place(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<Option<i64>, Stora
     Ok(db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten())
 }
 
-fn write_tokens(db: &mut Db, place: i64, tokens: &[String]) -> Result<(), CommitError> {
-    run(db, Sql::new(WRITE_TOKENS).bind(place).bind(tokens.join(" ").as_str()))
+fn write_tokens(db: &mut Db, text: &'static str, place: i64, tokens: &[String]) -> Result<(), CommitError> {
+    run(db, Sql::new(text).bind(place).bind(tokens.join(" ").as_str()))
 }
 
 fn remove(db: &mut Db, place: i64) -> Result<(), CommitError> {

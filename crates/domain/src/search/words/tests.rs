@@ -71,6 +71,11 @@ fn places_are_counted_in_scalars_and_hold_the_accents() {
 
 proptest! {
     #[test]
+    fn the_shorter_way_through_a_usual_text_leads_to_the_same_words(text in "[ -~\t\n]{0,200}") {
+        prop_assert_eq!(words_of_ascii(&text), words_of_any(&text));
+    }
+
+    #[test]
     fn words_are_in_order_within_the_text_and_fold_to_themselves(text in "\\PC{0,80}") {
         let length = text.chars().count();
         let found = words(&text);
