@@ -1,6 +1,8 @@
 //! What 40 queries find among 200 sentences as people write them, in two dozen languages. What was judged by hand is in
 //! `docs/search.md`; this keeps it so.
 
+#![cfg(test)]
+
 use candor_domain::search::{Score, SearchQuery};
 
 const SENTENCES: &str = include_str!("search/sentences.txt");
