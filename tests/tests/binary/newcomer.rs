@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::{Deserializer, Value, json};
 
 use crate::support::{Place, Service};
 
@@ -22,14 +22,16 @@ fn shell(script: &str) -> Option<String> {
     Some(text)
 }
 
-fn last_object(text: &str) -> Value {
+/// The lists that were answered, one after the other.
+fn lists(text: &str) -> Vec<Value> {
     let start = text.find("{\"data\"").unwrap_or_else(|| panic!("no list in {text}"));
-    serde_json::from_str(&text[start..]).unwrap_or_else(|it| panic!("{it}: {text}"))
+    let all = Deserializer::from_str(&text[start..]).into_iter();
+    all.collect::<Result<_, _>>().unwrap_or_else(|it| panic!("{it}: {text}"))
 }
 
 /// The list shows, first, the observation that was recorded about the employee that was created.
 fn shows_what_was_created(text: &str) {
-    let list = last_object(text);
+    let list = &lists(text)[0];
     let first = &list["data"][0];
     assert_eq!(first["employee"]["first_name"], json!("Ada"), "{list}");
     assert_eq!(first["employee_id"], first["employee"]["id"]);
@@ -41,13 +43,15 @@ fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
     let place = Place::sqlite();
     let service = Service::start(&place, &["dev"]);
     let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 5);
     let key = service.said["key"].as_str().unwrap();
     assert_eq!(lines.join("\n").matches(key).count(), 1, "the key stands once, in a variable");
     assert!(lines.iter().flat_map(|it| it.lines()).all(|it| it.len() <= 120), "{lines:#?}");
     for _ in 0..2 {
         let Some(text) = shell(&lines.join("\n")) else { return };
         shows_what_was_created(&text);
+        let hits = &lists(&text)[1]["data"];
+        assert!(hits.as_array().is_some_and(|it| !it.is_empty()), "the search finds something: {hits}");
     }
 }
 
