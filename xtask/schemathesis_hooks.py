@@ -52,6 +52,10 @@ def before_call(context, case, kwargs):
             case.body["period_end"] = "9999-12-31"
         if isinstance(case.body.get("period_start"), str):
             case.body["period_start"] = min(case.body["period_start"], "2024-02-29")
+        # Nor "both ends of a period or neither".
+        ends = [name for name in ("period_start", "period_end") if isinstance(case.body.get(name), str)]
+        if "/summaries" in case.path and len(ends) == 1:
+            case.body["period_start"] = case.body["period_end"] = None
         # Nor "not more than there are reviewers".
         reviewers, required = case.body.get("reviewer_ids"), case.body.get("required_submissions")
         if isinstance(reviewers, list) and reviewers and isinstance(required, (int, float)):
