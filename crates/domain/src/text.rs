@@ -69,6 +69,23 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A text as it stands in HTML between tags or within a quoted attribute.
+#[must_use]
+pub fn escaped_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 /// The text by which names and e-mail addresses are compared and sorted: without case (decisions A11, D4).
 #[must_use]
 pub fn folded(text: &str) -> String {

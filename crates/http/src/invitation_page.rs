@@ -9,6 +9,7 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, http::Method};
 use bytes::Bytes;
 use candor_domain::json::{Object, Value};
+use candor_domain::text::escaped_html;
 
 use crate::answer::Answer;
 use crate::error_response::ErrorResponse;
@@ -61,7 +62,7 @@ pub(crate) fn asking(request: &HttpRequest) -> Answer {
          <p><label>Token <input name=\"token\" autocomplete=\"off\" required></label></p>"
             .to_owned()
     } else {
-        format!("<input type=\"hidden\" name=\"token\" value=\"{}\">", escaped(&token))
+        format!("<input type=\"hidden\" name=\"token\" value=\"{}\">", escaped_html(&token))
     };
     // Relative, so that the form finds its way behind a proxy that serves the API below a path.
     let form = format!(
@@ -98,20 +99,4 @@ fn page(status: StatusCode, title: &str, content: &str) -> Answer {
     let mut answer = Answer { status, ..Answer::with_body(HTML, Bytes::from(text)) };
     answer.headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
     answer
-}
-
-/// A text within an attribute.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }

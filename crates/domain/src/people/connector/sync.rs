@@ -6,7 +6,7 @@ use super::Connector;
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::fields::Word;
-use crate::notification::{Audience, Notice, Type};
+use crate::notification::{Audience, Notice, Type, excerpt};
 use crate::time::Timestamp;
 
 /// What becomes of what an HR system sends.
@@ -60,7 +60,7 @@ pub struct Sync {
     pub at: Timestamp,
     /// How much was applied.
     pub status: SyncStatus,
-    /// Why not all of it was.
+    /// Why not all of it was. What a connector keeps of it is an excerpt.
     pub message: Option<String>,
 }
 
@@ -69,6 +69,7 @@ impl Connector {
     pub fn synced(&self, sync: Sync, at: Timestamp) -> Decision<Self> {
         let was = Status::after(self.last_sync.as_ref());
         let fails = Status::after(Some(&sync)) == Status::Failing && was != Status::Failing;
+        let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
         let notices = fails.then(|| self.sync_failed(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Decision { notices, ..Decision::changed(self, state, "connector.sync", vec![]) }
@@ -117,5 +118,18 @@ mod tests {
             connector = decision.state;
             assert_eq!(Status::after(connector.last_sync.as_ref()), then, "{number}");
         }
+    }
+
+    #[test]
+    fn a_long_list_of_problems_is_kept_and_told_in_part() {
+        let at = Timestamp::from_millis(9_000);
+        let draft =
+            Draft { kind: ConnectorType::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
+        let long = Sync { at, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
+        let decision = connector.synced(long, at);
+        let kept = decision.state.last_sync.and_then(|it| it.message).unwrap();
+        assert!(kept.chars().count() < 300 && kept.ends_with('…'), "{kept}");
+        assert_eq!(decision.notices[0].body, kept);
     }
 }

@@ -1,6 +1,6 @@
 //! What the mail with an invitation says.
 
-use crate::text::one_line;
+use crate::text::{escaped_html as escaped, one_line};
 use crate::time::Timestamp;
 
 /// A mail in words: once as plain text and once as HTML, which say the same.
@@ -58,22 +58,6 @@ fn until(expires_at: Timestamp) -> String {
         (Some(day), Some(time)) => format!("{day} {time} UTC"),
         (None, _) | (_, None) => text,
     }
-}
-
-/// A text between tags or within a quoted attribute.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
