@@ -95,7 +95,7 @@ impl Connection {
         }
         let ready = self.0.command(Data).await;
         ready.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
-        let taken = self.0.message(&mail.bytes).await;
+        let taken = self.0.command(&mail.content).await;
         taken.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
         Ok(())
     }

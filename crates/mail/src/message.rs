@@ -1,5 +1,6 @@
 //! A mail as it goes over the wire.
 
+use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use candor_port_events::{Mail, MailFailure};
@@ -16,7 +17,25 @@ const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitte
 /// Whom it goes to, and what is sent.
 pub(crate) struct Prepared {
     pub(crate) envelope: Envelope,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) content: Content,
+}
+
+/// What follows `DATA`, with the line that ends it. It is written at once: in two pieces the second would wait until the
+/// server has acknowledged the first, which a server delays by some 40 ms (RFC 896, RFC 1122 §4.2.3.2).
+pub(crate) struct Content(String);
+
+impl Content {
+    /// A line that begins with a dot gets another one (RFC 5321 §4.5.2).
+    fn of(message: &str) -> Self {
+        let begin = if message.starts_with('.') { "." } else { "" };
+        Self(format!("{begin}{}\r\n.\r\n", message.replace("\r\n.", "\r\n..")))
+    }
+}
+
+impl Display for Content {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 impl Prepared {
@@ -44,7 +63,8 @@ pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<Prepared, Mai
         .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".to_owned()))
         .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
         .map_err(|_| MailFailure::Unsendable)?;
-    Ok(Prepared { envelope: message.envelope().clone(), bytes: message.formatted() })
+    let text = String::from_utf8(message.formatted()).map_err(|_| MailFailure::Unsendable)?;
+    Ok(Prepared { envelope: message.envelope().clone(), content: Content::of(&text) })
 }
 
 #[cfg(test)]
@@ -68,7 +88,7 @@ mod tests {
     fn a_mail_has_the_headers_that_it_needs_and_both_parts() {
         let from = SenderAddress::parse("Candor <no-reply@example.com>").unwrap();
         let it = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
-        let text = String::from_utf8(it.bytes).unwrap();
+        let text = it.content.to_string();
         assert!(text.is_ascii(), "{text}");
         for wanted in [
             "From: Candor <no-reply@example.com>\r\n",
@@ -87,10 +107,21 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_a_dot_does_not_end_a_mail() {
+        for (message, sent) in [
+            ("a\r\n.\r\nb", "a\r\n..\r\nb\r\n.\r\n"),
+            (".\r\n.\r\n..", "..\r\n..\r\n...\r\n.\r\n"),
+            ("a.\r\n b.", "a.\r\n b.\r\n.\r\n"),
+        ] {
+            assert_eq!(Content::of(message).to_string(), sent);
+        }
+    }
+
+    #[test]
     fn nothing_that_people_write_becomes_a_header_or_another_receiver() {
         let from = SenderAddress::parse("no-reply@example.com").unwrap();
         let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
-        let text = String::from_utf8(it.bytes).unwrap();
+        let text = it.content.to_string();
         assert!(!text.contains("\r\nBcc:"), "{text}");
         for bad in ["ada@example.org, eve@example.org", "ada", "ada@example.org\r\nRCPT TO:<eve@example.org>", ""] {
             assert!(matches!(prepare(&mail(bad, "x"), &from), Err(MailFailure::Unsendable)), "{bad}");
