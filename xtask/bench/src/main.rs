@@ -109,5 +109,10 @@ fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -
         let stage = Stage::set("small", options.size_of_the_small(), options, scratch, postgres)?;
         lines.extend(measures::on_the_small_stage(&stage, options)?);
     }
+    if wanted.search {
+        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
+        let stage = Stage::set("search", options.size_of_the_small(), options, scratch, postgres)?;
+        lines.extend(measures::on_the_search_stage(&stage, options)?);
+    }
     Ok(lines)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 29] = [
+pub(crate) const MEASURES: [&str; 30] = [
     "footprint",
     "get",
     "list",
@@ -38,6 +38,7 @@ pub(crate) const MEASURES: [&str; 29] = [
     "csv",
     "subscribed-csv",
     "mails",
+    "search",
 ];
 
 /// A store that the service runs on.
@@ -63,7 +64,7 @@ pub(crate) struct Options {
     pub(crate) binary: PathBuf,
     /// Where the results are written, when everything was measured in full.
     pub(crate) document: PathBuf,
-    quick: bool,
+    pub(crate) quick: bool,
     /// Whether a missed limit is a failure.
     pub(crate) check: bool,
     /// Whether the loaded services are only kept up, to be looked into.
@@ -135,6 +136,11 @@ impl Options {
     /// For files of people, which bring as many again.
     pub(crate) const fn size_of_the_small(&self) -> Size {
         Size { people: 10_000, observations: 10_000 }
+    }
+
+    /// Texts that are searched, in all tenants together.
+    pub(crate) const fn texts(&self) -> u32 {
+        if self.quick { 100_000 } else { 1_000_000 }
     }
 
     /// How often the contenders take turns.

@@ -2,6 +2,7 @@
 
 mod load;
 mod sql;
+pub(crate) mod words;
 
 pub(crate) use load::{into_postgres, into_sqlite, number_in_sqlite, run_in_sqlite};
 pub(crate) use sql::{Dialect, hex, numbers};

@@ -9,6 +9,7 @@ mod manager;
 mod objectives;
 mod reads;
 mod resources;
+mod search;
 mod slow_questions;
 mod webhooks;
 mod writes;
@@ -58,12 +59,16 @@ const ON_THE_TREE: [(&str, Measure); 2] = [("manager", manager::run), ("before-m
 const ON_THE_SMALL_STAGE: [(&str, Measure); 3] =
     [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions), ("mails", mails::run)];
 
+/// On another small data set, which gets texts of many tenants.
+const ON_THE_SEARCH_STAGE: [(&str, Measure); 1] = [("search", search::run)];
+
 /// The data sets on which anything is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) main: bool,
     pub(crate) tree: bool,
     pub(crate) small: bool,
+    pub(crate) search: bool,
 }
 
 /// Runs what is wanted on the main data set.
@@ -81,10 +86,20 @@ pub(crate) fn on_the_small_stage(stage: &Stage, options: &Options) -> Outcome<Ve
     all(&ON_THE_SMALL_STAGE, stage, options)
 }
 
+/// Runs what is wanted on the data set for texts.
+pub(crate) fn on_the_search_stage(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
+    all(&ON_THE_SEARCH_STAGE, stage, options)
+}
+
 /// Where anything is wanted.
 pub(crate) fn wanted(options: &Options) -> Wanted {
     let any = |measures: &[(&str, Measure)]| measures.iter().any(|(name, _)| options.wants(name));
-    Wanted { main: any(&ON_THE_MAIN_STAGE), tree: any(&ON_THE_TREE), small: any(&ON_THE_SMALL_STAGE) }
+    Wanted {
+        main: any(&ON_THE_MAIN_STAGE),
+        tree: any(&ON_THE_TREE),
+        small: any(&ON_THE_SMALL_STAGE),
+        search: any(&ON_THE_SEARCH_STAGE),
+    }
 }
 
 fn all(measures: &[(&str, Measure)], stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
@@ -104,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_measure_that_can_be_asked_for_is_there() {
-        let all = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).chain(&ON_THE_SMALL_STAGE);
+        let all = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).chain(&ON_THE_SMALL_STAGE).chain(&ON_THE_SEARCH_STAGE);
         let here: Vec<&str> = all.map(|(name, _)| *name).collect();
         assert_eq!(here, MEASURES);
     }
