@@ -193,10 +193,10 @@ impl Parts {
         let Self { ids, vault, limits } = self;
         let store = store::open(config).await?;
         let settings = ShellSettings {
-            public_url,
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
+            ..ShellSettings::at(public_url)
         };
         let mut shell = Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
         shell.limits = limits;

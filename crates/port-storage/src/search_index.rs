@@ -96,12 +96,25 @@ fn subject_token(start: &str, subject: EmployeeId) -> String {
 }
 
 /// Rows that are met first where no index of words has an order: as many as take about as long as a look into it.
-/// What is in many of them fills a page on the way.
-pub const SAMPLE: u32 = 500;
-/// So many of them at the least have the words where it is shorter to go on than to gather all that have them.
-pub const DENSE: usize = 5;
-/// Rows that are met where it is.
-pub const DENSE_STRIDE: u32 = 10_000;
+pub const SAMPLE: u32 = 100;
+/// Rows that are met where so few say nothing, and where there are many to be found.
+const LONGER_SAMPLE: u32 = 500;
+const LONG_WALK: u32 = 10_000;
+
+/// How far a walk goes on that has found so many rows among so many without filling the page; none where it is shorter to
+/// gather all that have the words.
+///
+/// What a fiftieth has fills a page on the way. What is in one row of a hundred is in a twentieth of all, or in a
+/// thousandth.
+#[must_use]
+pub const fn goes_on(met: u32, found: usize) -> Option<u32> {
+    match (met, found) {
+        (..=SAMPLE, 0) => None,
+        (..=SAMPLE, 1) => Some(LONGER_SAMPLE),
+        (..=SAMPLE, _) | (..=LONGER_SAMPLE, 5..) => Some(LONG_WALK),
+        _ => None,
+    }
+}
 
 /// The plan of a list of words for a store whose index of words has no order; none of any other list.
 ///
@@ -161,6 +174,20 @@ mod tests {
         ];
         assert!(starts.iter().all(|it| it.len() == 6), "{starts:?}");
         assert_eq!(starts.iter().collect::<BTreeSet<_>>().len(), 4, "{starts:?}");
+    }
+
+    #[test]
+    fn a_walk_goes_on_where_it_shows_many() {
+        for (met, found, next) in [
+            (SAMPLE, 0, None),
+            (SAMPLE, 1, Some(LONGER_SAMPLE)),
+            (SAMPLE, 2, Some(LONG_WALK)),
+            (LONGER_SAMPLE, 4, None),
+            (LONGER_SAMPLE, 5, Some(LONG_WALK)),
+            (LONG_WALK, 49, None),
+        ] {
+            assert_eq!(goes_on(met, found), next, "{found} of {met}");
+        }
     }
 
     #[test]

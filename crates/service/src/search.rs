@@ -3,8 +3,6 @@
 //! What has every word comes before what has the last one only as a beginning, and the newest first within each. A store
 //! answers both as lists that end with the page; the domain reads the texts again, scores them and shows the words.
 
-use std::time::Duration;
-
 use candor_domain::objective::Sight;
 use candor_domain::page::{Key, Page, PageRequest, Position};
 use candor_domain::params::Params;
@@ -20,9 +18,6 @@ use tokio::time::timeout;
 use crate::reply::Reply;
 use crate::{Call, Error, Shell, list};
 
-/// The longest that a search takes (decision A17).
-const DEADLINE: Duration = Duration::from_secs(2);
-
 /// `GET /search`
 ///
 /// # Errors
@@ -34,7 +29,9 @@ pub async fn search(shell: &Shell, call: &Call, params: Params) -> Result<Reply,
     let request = SearchRequest::parse(params)?;
     call.authorize()?;
     shell.search_index.require_complete(shell, call.caller.tenant, &request.types).await?;
-    let hits = timeout(DEADLINE, Search { shell, call, request: &request }.hits()).await.map_err(|_| too_slow())??;
+    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request }.hits())
+        .await
+        .map_err(|_| too_slow())??;
     list::page_by(&request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it)
 }
 
@@ -43,8 +40,8 @@ fn too_slow() -> Error {
     Error::TooSlow(message.to_owned())
 }
 
-/// An index answers words that are only begun much more slowly than whole ones: it gathers all that begin so. So the first
-/// rows with the whole words are looked at before, which is all of them where these are rare, and a page of hits where the
+/// An index answers a short beginning much more slowly than whole words: it gathers all that begin so. So the first rows
+/// with the whole words are looked at before, which is all of them where these are rare, and a page of hits where the
 /// beginning is that of many words.
 const CANDIDATES: u16 = 128;
 
@@ -123,7 +120,7 @@ impl Search<'_> {
     ) -> Result<Vec<SearchHit>, Error> {
         let limit = self.request.list.page.limit + 1;
         let is_quick = |it: &WantedWords| !it.all.is_empty() || (T::TYPE == Type::Observations && self.is_unfiltered());
-        if let Some(words) = tier.words.whole_only().filter(is_quick) {
+        if let Some(words) = tier.words.without_short_beginnings().filter(is_quick) {
             let page = PageRequest { limit: limit.max(CANDIDATES), after: tier.after.clone() };
             let found = self.found(tier, list(&words, &page)).await?;
             if found.is_end || found.hits.len() >= limit.into() {

@@ -48,8 +48,12 @@ pub struct ShellSettings {
     pub notification_retention: Duration,
     /// Whether there is a mail server that invitations go out by.
     pub sends_mail: bool,
+    /// The longest that a search takes (decision A17).
+    pub search_deadline: Duration,
 }
 
+/// The longest that a search takes unless a test says otherwise.
+const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
 /// How long a notification is kept unless the operator says otherwise.
 const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
 
@@ -62,6 +66,7 @@ impl ShellSettings {
             max_subscriptions: MAX_SUBSCRIPTIONS,
             notification_retention: NOTIFICATION_RETENTION,
             sends_mail: false,
+            search_deadline: SEARCH_DEADLINE,
         }
     }
 }

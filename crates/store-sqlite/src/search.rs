@@ -7,10 +7,9 @@ use candor_domain::access::Tenant;
 use candor_domain::search::{WantedWord, WantedWords};
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index;
-use candor_port_storage::{AnyRow, CommitError, StorageError};
+use candor_port_storage::{AnyRow, StorageError};
 
-use crate::commit::refusal::refused;
-use crate::sql::{Db, Sql};
+use crate::sql::{Db, Sql, failed};
 
 /// Bits of a place behind the milliseconds: 262,144 resources of one millisecond, of all tenants, have places.
 const NUMBER_BITS: u32 = 18;
@@ -40,48 +39,72 @@ pub(crate) const fn first_place(at: Timestamp) -> i64 {
     }) << NUMBER_BITS
 }
 
-/// Brings the index up to date with a row that was written, if its table is searched.
-pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
-    let Some(entry) = row.index_entry() else { return Ok(()) };
-    let (tokens, is_new) = (entry.tokens(tenant, row.table()), row.seen().is_none());
-    let place = if is_new { None } else { place(db, tenant, row)? };
-    match (place, tokens.is_empty()) {
-        (None, true) => Ok(()),
-        (Some(place), true) => remove(db, place),
-        (Some(place), false) => write_tokens(db, CHANGE_TOKENS, place, &tokens),
-        (None, false) => {
-            let (first, behind) = (first_place(entry.created_at), first_place(entry.created_at) + (1 << NUMBER_BITS));
-            let sql = Sql::new(ADD).bind(first).bind(behind).bind(tenant).bind(row.table().name).bind(row.id());
-            let place = db.number(sql)?;
-            write_tokens(db, ADD_TOKENS, place, &tokens)
+/// What the index is to have of a row.
+pub(crate) struct IndexWrite {
+    tenant: Tenant,
+    table: &'static str,
+    id: [u8; 16],
+    created_at: Timestamp,
+    is_new: bool,
+    /// Nothing if the row is not found by any word.
+    tokens: String,
+}
+
+/// Brings the index up to date with a row that was written, if its table is searched: at the end of the transaction, because
+/// FTS5 writes a piece of its index at every savepoint, and merges pieces later.
+pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) {
+    let Some(entry) = row.index_entry() else { return };
+    db.index_writes.push(IndexWrite {
+        tenant,
+        table: row.table().name,
+        id: row.id(),
+        created_at: entry.created_at,
+        is_new: row.seen().is_none(),
+        tokens: entry.tokens(tenant, row.table()).join(" "),
+    });
+}
+
+/// Carries out what is left to be written to the index.
+pub(crate) fn carry_out(db: &mut Db) -> Result<(), StorageError> {
+    std::mem::take(&mut db.index_writes).iter().try_for_each(|it| it.carry_out(db))
+}
+
+impl IndexWrite {
+    fn carry_out(&self, db: &mut Db) -> Result<(), StorageError> {
+        let place = if self.is_new { None } else { self.place(db)? };
+        match (place, self.tokens.is_empty()) {
+            (None, true) => Ok(()),
+            (Some(place), true) => {
+                run(db, Sql::new(REMOVE_TOKENS).bind(place))?;
+                run(db, Sql::new(REMOVE).bind(place))
+            }
+            (Some(place), false) => run(db, Sql::new(CHANGE_TOKENS).bind(place).bind(self.tokens.as_str())),
+            (None, false) => {
+                let first = first_place(self.created_at);
+                let sql = Sql::new(ADD).bind(first).bind(first + (1 << NUMBER_BITS));
+                let place = db.number(sql.bind(self.tenant).bind(self.table).bind(self.id))?;
+                run(db, Sql::new(ADD_TOKENS).bind(place).bind(self.tokens.as_str()))
+            }
         }
+    }
+
+    /// The place of the row in the index, if it is there.
+    fn place(&self, db: &mut Db) -> Result<Option<i64>, StorageError> {
+        let sql = Sql::new(PLACE).bind(self.tenant).bind(self.table).bind(self.id);
+        Ok(db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten())
     }
 }
 
-/// The place of a row in the index, if it is there.
-fn place(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<Option<i64>, StorageError> {
-    let sql = Sql::new(PLACE).bind(tenant).bind(row.table().name).bind(row.id());
-    Ok(db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten())
-}
-
-fn write_tokens(db: &mut Db, text: &'static str, place: i64, tokens: &[String]) -> Result<(), CommitError> {
-    run(db, Sql::new(text).bind(place).bind(tokens.join(" ").as_str()))
-}
-
-fn remove(db: &mut Db, place: i64) -> Result<(), CommitError> {
-    run(db, Sql::new(REMOVE_TOKENS).bind(place))?;
-    run(db, Sql::new(REMOVE).bind(place))
-}
-
-fn run(db: &mut Db, sql: Sql) -> Result<(), CommitError> {
-    db.execute(&sql).map(drop).map_err(|it| refused(&it))
+fn run(db: &mut Db, sql: Sql) -> Result<(), StorageError> {
+    db.execute(&sql).map(drop).map_err(|it| failed(&it))
 }
 
 /// Takes the rows of a table out of the index that are the first to be removed from it, if it is searched.
-pub(crate) fn forget(db: &mut Db, tenant: Tenant, table: &'static str, most: u32) -> Result<(), CommitError> {
+pub(crate) fn forget(db: &mut Db, tenant: Tenant, table: &'static str, most: u32) -> Result<(), StorageError> {
     if !search_index::TABLES.iter().any(|it| it.name == table) {
         return Ok(());
     }
+    carry_out(db)?;
     let places = format!(
         "(SELECT place FROM search_documents WHERE tenant_id = ?1 AND table_name = '{table}' \
          AND id IN (SELECT id FROM {table} WHERE tenant_id = ?1 LIMIT ?2))"

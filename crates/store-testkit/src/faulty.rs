@@ -52,13 +52,15 @@ pub enum FaultyCall {
     Itself,
 }
 
-/// How a call fails; the caller is told the same in both cases.
+/// How a call fails. Who is answered is told the same in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It was not carried out.
     Before,
     /// It was carried out and the answer was lost.
     After,
+    /// It was not carried out, and nobody answers.
+    Hang,
 }
 
 /// A store whose calls fail as arranged, and are counted.
@@ -130,6 +132,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
             None => answer.await,
             Some(Fault::Before) => Err(lost()),
             Some(Fault::After) => answer.await.and_then(|_| Err(lost())),
+            Some(Fault::Hang) => std::future::pending().await,
         }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) struct Options {
     pub(crate) check: bool,
     /// Whether the loaded services are only kept up, to be looked into.
     pub(crate) hold: bool,
-    only: Option<String>,
+    pub(crate) only: Option<String>,
     /// Another build of the service, which takes turns with this one on the same data.
     pub(crate) before: Option<PathBuf>,
     store: Option<Store>,

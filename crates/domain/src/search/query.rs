@@ -13,6 +13,8 @@ use crate::text::bounded;
 pub const QUERY_CHARS: usize = 200;
 /// The most words of a query.
 pub const MAX_WORDS: usize = 10;
+/// So many characters few words begin with.
+const SELECTIVE_CHARS: usize = 3;
 /// About the longest part of a text that is shown around its first match.
 const SNIPPET_CHARS: usize = 200;
 /// So much of it stands before the match.
@@ -89,12 +91,16 @@ impl WantedWord {
 }
 
 impl WantedWords {
-    /// The words that are wanted whole, if others are wanted besides: what has these words is more than what is wanted.
+    /// The words but for beginnings that many words have, if there are any: what has these words is more than what is
+    /// wanted.
     #[must_use]
-    pub fn whole_only(&self) -> Option<Self> {
-        let is_whole = |it: &&WantedWord| matches!(it, WantedWord::Whole(_));
-        let whole: Vec<_> = self.all.iter().filter(is_whole).cloned().collect();
-        (whole.len() < self.all.len()).then_some(Self { all: whole, without: None })
+    pub fn without_short_beginnings(&self) -> Option<Self> {
+        let is_short = |it: &&WantedWord| match it {
+            WantedWord::Whole(_) => false,
+            WantedWord::Beginning(it) => it.chars().count() < SELECTIVE_CHARS,
+        };
+        let rest: Vec<_> = self.all.iter().filter(|it| !is_short(it)).cloned().collect();
+        (rest.len() < self.all.len()).then_some(Self { all: rest, without: None })
     }
 }
 

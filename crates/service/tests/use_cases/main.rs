@@ -11,6 +11,7 @@ mod mails;
 mod master_key;
 mod people;
 mod retention;
+mod search;
 mod support;
 mod test_data;
 mod webhooks;

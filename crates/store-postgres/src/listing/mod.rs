@@ -10,7 +10,7 @@ use candor_port_storage::flat::Cell;
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{ListPlan, RowSource};
 use candor_port_storage::read::Found;
-use candor_port_storage::search_index::{DENSE, DENSE_STRIDE};
+use candor_port_storage::search_index;
 use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
@@ -36,16 +36,17 @@ impl PostgresStore {
         if listing.is_several_runs() {
             return self.merged(&asked, &parts).await;
         }
-        let rows = self.answer(&asked, &page::sql(tenant, &[Part::bounded(listing, &plan.first)]), false).await?;
-        if rows.len() > limit {
-            return Ok(rows);
-        }
-        if listing.index_query().is_some() && rows.len() >= DENSE {
-            let part = Part::met(listing, &plan.first, DENSE_STRIDE);
-            let rows = self.answer(&asked, &page::sql(tenant, &[part]), true).await?;
+        let mut stride = page::first_stride(listing, &plan.first);
+        let mut goes_far = false;
+        loop {
+            let part = Part::met(listing, &plan.first, stride);
+            let rows = self.answer(&asked, &page::sql(tenant, &[part]), goes_far).await?;
             if rows.len() > limit {
                 return Ok(rows);
             }
+            let next = listing.index_query().and_then(|_| search_index::goes_on(stride, rows.len()));
+            let Some(next) = next else { break };
+            (stride, goes_far) = (next, true);
         }
         self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }

@@ -9,7 +9,6 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use diesel::result::QueryResult;
 use tokio::sync::oneshot;
 use tracing::Span;
 
@@ -17,6 +16,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
 use crate::connection::tasks::{Taker, TaskQueue};
+use crate::search;
 use crate::sql::{Db, Sql, failed};
 
 /// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.
@@ -173,31 +173,47 @@ impl Writer {
 }
 
 fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
-    let ended = begin_to_commit(db, group).map_err(|it| failed(&it).to_string());
+    let ended = begin_to_commit(db, group).map_err(|it| it.to_string());
     if let Err(reason) = &ended {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
         // What SQLite rolled back by itself cannot be rolled back again.
-        drop(db.execute(&Sql::new("ROLLBACK")));
+        drop(run(db, "ROLLBACK"));
+        db.index_writes.clear();
     }
     ended
 }
 
-fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> QueryResult<()> {
-    db.execute(&Sql::new("BEGIN IMMEDIATE"))?;
+fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), StorageError> {
+    run(db, "BEGIN IMMEDIATE")?;
     if let [only] = group {
         // The transaction itself serves as the savepoint, which would keep a copy of every page that is changed.
-        let ended = if kept(only.as_mut(), db) { "COMMIT" } else { "ROLLBACK" };
-        return db.execute(&Sql::new(ended)).map(drop);
-    }
-    for task in group {
-        db.execute(&Sql::new("SAVEPOINT task"))?;
-        if !kept(task.as_mut(), db) {
-            // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
-            db.execute(&Sql::new("ROLLBACK TO task"))?;
+        if !kept(only.as_mut(), db) {
+            db.index_writes.clear();
+            return run(db, "ROLLBACK");
         }
-        db.execute(&Sql::new("RELEASE task"))?;
+    } else {
+        for task in group {
+            savepoint(task.as_mut(), db)?;
+        }
     }
-    db.execute(&Sql::new("COMMIT")).map(drop)
+    search::carry_out(db)?;
+    run(db, "COMMIT")
+}
+
+/// Runs a task of several.
+fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
+    let before = db.index_writes.len();
+    run(db, "SAVEPOINT task")?;
+    if !kept(task, db) {
+        // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
+        run(db, "ROLLBACK TO task")?;
+        db.index_writes.truncate(before);
+    }
+    run(db, "RELEASE task")
+}
+
+fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
+    db.execute(&Sql::new(text)).map(drop).map_err(|it| failed(&it))
 }
 
 /// Runs a task, and says whether what it wrote is to be kept.

@@ -47,7 +47,7 @@ fn index(db: &mut Db, backlog: &Backlog, rows: &[AnyRow], up_to: Option<[u8; 16]
         if let Some(seen) = row.seen()
             && has_version(db, tenant, row.table().name, row.id(), seen)?
         {
-            search::write(db, tenant, row)?;
+            search::write(db, tenant, row);
         }
     }
     let sql = match up_to {

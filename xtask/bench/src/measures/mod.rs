@@ -16,6 +16,7 @@ mod writes;
 
 pub(crate) use creates::RETRIED;
 pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
+pub(crate) use search::load_texts;
 
 use crate::Outcome;
 use crate::options::Options;

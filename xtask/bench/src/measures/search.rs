@@ -66,8 +66,7 @@ pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
     let vocabulary = Vocabulary::new();
     let mut lines = vec![];
     for side in stage.measured(options) {
-        let small = side.another_account()?;
-        load(side.store, &side.database, &vocabulary, &tenants(side, &small, options.texts())?)?;
+        let small = filled(side, options, &vocabulary)?;
         let searched = Searched { side, options, vocabulary: &vocabulary };
         for class in classes(&vocabulary) {
             lines.push(searched.against_a_page(class)?);
@@ -78,6 +77,18 @@ pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
         lines.push(searched.create(stage)?);
     }
     Ok(lines)
+}
+
+/// Loads the texts and leaves it at that.
+pub(crate) fn load_texts(stage: &Stage, options: &Options) -> Outcome {
+    stage.measured(options).try_for_each(|it| filled(it, options, &Vocabulary::new()).map(drop))
+}
+
+/// Loads the texts; the account of a small tenant among those that have them.
+fn filled(side: &Side, options: &Options, vocabulary: &Vocabulary) -> Outcome<Account> {
+    let small = side.another_account()?;
+    load(side.store, &side.database, vocabulary, &tenants(side, &small, options.texts())?)?;
+    Ok(small)
 }
 
 /// Half of the texts in one tenant, few in another that is looked at, the rest in others.

@@ -1,0 +1,35 @@
+//! Searches that take too long (decision A17).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_port_clock::SeededIds;
+use candor_service::vault::Vault;
+use candor_service::{Error, Shell, ShellSettings, search};
+use candor_store_testkit::{Fault, FaultyCall};
+
+use crate::support::{KEY, Receivers, World, json, params};
+
+/// The service on the same store, where searches have hardly any time.
+fn hasty(world: &World) -> Shell {
+    let settings = ShellSettings {
+        search_deadline: Duration::from_millis(1),
+        ..ShellSettings::at("http://localhost:8080".to_owned())
+    };
+    let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as _);
+    let vault = Vault::parse(KEY).unwrap();
+    Shell::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
+}
+
+#[tokio::test]
+async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
+    let world = World::new().await;
+    let ada = world.hire("ada", None).await;
+    let search_of = async |shell: &Shell| search::search(shell, &world.admin(), params(&[("q", "ada")])).await;
+    world.store.fail(FaultyCall::List, 1, Fault::Hang);
+    let Err(Error::TooSlow(message)) = search_of(&hasty(&world)).await else { panic!("it is too slow") };
+    assert!(message.contains("filter") && message.contains("words"), "{message}");
+
+    let found = json(&search_of(&world.shell).await.unwrap());
+    assert_eq!(found["data"][0]["resource"]["id"], ada.to_string(), "the next one finds");
+}
