@@ -61,6 +61,15 @@ pub struct IndexQuery {
 }
 
 impl IndexQuery {
+    /// What is wanted whole, and what only begun, each by itself; none unless there is both.
+    #[must_use]
+    pub fn parts(&self) -> Option<(Self, Self)> {
+        let (whole, begun) = self.words.by_kind();
+        let of = |all, subject| Self { words: WantedWords { all, without: None }, subject };
+        let has_both = !begun.is_empty() && (!whole.is_empty() || self.subject.is_some());
+        has_both.then(|| (of(whole, self.subject), of(begun, None)))
+    }
+
     /// The same in tokens. They are made of letters, digits and characters beyond ASCII, so that nothing in them has a
     /// meaning in the query language of a store.
     #[must_use]
@@ -101,6 +110,9 @@ pub const SAMPLE: u32 = 100;
 const LONGER_SAMPLE: u32 = 500;
 const LONG_WALK: u32 = 10_000;
 
+/// So many rows of a sample show that a great many have the words.
+pub const MANY: usize = 2;
+
 /// How far a walk goes on that has found so many rows among so many without filling the page; none where it is shorter to
 /// gather all that have the words.
 ///
@@ -109,9 +121,8 @@ const LONG_WALK: u32 = 10_000;
 #[must_use]
 pub const fn goes_on(met: u32, found: usize) -> Option<u32> {
     match (met, found) {
-        (..=SAMPLE, 0) => None,
         (..=SAMPLE, 1) => Some(LONGER_SAMPLE),
-        (..=SAMPLE, _) | (..=LONGER_SAMPLE, 5..) => Some(LONG_WALK),
+        (..=SAMPLE, MANY..) | (..=LONGER_SAMPLE, 5..) => Some(LONG_WALK),
         _ => None,
     }
 }
@@ -174,6 +185,17 @@ mod tests {
         ];
         assert!(starts.iter().all(|it| it.len() == 6), "{starts:?}");
         assert_eq!(starts.iter().collect::<BTreeSet<_>>().len(), 4, "{starts:?}");
+    }
+
+    #[test]
+    fn whole_words_and_beginnings_are_told_apart() {
+        let of = |text: &str, subject| {
+            let words = SearchQuery::parse(text).unwrap().wanted(Score::Begun).unwrap();
+            IndexQuery { words, subject }.parts().map(|(whole, begun)| (whole.words.all.len(), begun.words.all.len()))
+        };
+        assert_eq!(of("stays calm und", None), Some((2, 1)));
+        assert_eq!(of("und", None), None);
+        assert_eq!(of("und", Some(EmployeeId::from_bytes([1; 16]))), Some((0, 1)));
     }
 
     #[test]

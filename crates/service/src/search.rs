@@ -40,9 +40,8 @@ fn too_slow() -> Error {
     Error::TooSlow(message.to_owned())
 }
 
-/// An index answers a short beginning much more slowly than whole words: it gathers all that begin so. So the first rows
-/// with the whole words are looked at before, which is all of them where these are rare, and a page of hits where the
-/// beginning is that of many words.
+/// Where an index gathers all words that begin alike, the first rows with the whole words are looked at before, which is
+/// all of them where these are rare, and a page of hits where the beginning is that of many words.
 const CANDIDATES: u16 = 128;
 
 struct Search<'a> {
@@ -120,7 +119,8 @@ impl Search<'_> {
     ) -> Result<Vec<SearchHit>, Error> {
         let limit = self.request.list.page.limit + 1;
         let is_quick = |it: &WantedWords| !it.all.is_empty() || (T::TYPE == Type::Observations && self.is_unfiltered());
-        if let Some(words) = tier.words.without_short_beginnings().filter(is_quick) {
+        let is_slow = self.shell.store.gathers_beginnings();
+        if let Some(words) = tier.words.whole_only().filter(|it| is_slow && is_quick(it)) {
             let page = PageRequest { limit: limit.max(CANDIDATES), after: tier.after.clone() };
             let found = self.found(tier, list(&words, &page)).await?;
             if found.is_end || found.hits.len() >= limit.into() {

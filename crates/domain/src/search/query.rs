@@ -13,8 +13,6 @@ use crate::text::bounded;
 pub const QUERY_CHARS: usize = 200;
 /// The most words of a query.
 pub const MAX_WORDS: usize = 10;
-/// So many characters few words begin with.
-const SELECTIVE_CHARS: usize = 3;
 /// About the longest part of a text that is shown around its first match.
 const SNIPPET_CHARS: usize = 200;
 /// So much of it stands before the match.
@@ -91,16 +89,17 @@ impl WantedWord {
 }
 
 impl WantedWords {
-    /// The words but for beginnings that many words have, if there are any: what has these words is more than what is
-    /// wanted.
+    /// The words that are wanted whole, if others are wanted besides: what has these words is more than what is wanted.
     #[must_use]
-    pub fn without_short_beginnings(&self) -> Option<Self> {
-        let is_short = |it: &&WantedWord| match it {
-            WantedWord::Whole(_) => false,
-            WantedWord::Beginning(it) => it.chars().count() < SELECTIVE_CHARS,
-        };
-        let rest: Vec<_> = self.all.iter().filter(|it| !is_short(it)).cloned().collect();
-        (rest.len() < self.all.len()).then_some(Self { all: rest, without: None })
+    pub fn whole_only(&self) -> Option<Self> {
+        let (whole, begun) = self.by_kind();
+        (!begun.is_empty()).then_some(Self { all: whole, without: None })
+    }
+
+    /// The words that are wanted whole, and those of which only the beginning.
+    #[must_use]
+    pub fn by_kind(&self) -> (Vec<WantedWord>, Vec<WantedWord>) {
+        self.all.iter().cloned().partition(|it| matches!(it, WantedWord::Whole(_)))
     }
 }
 

@@ -10,7 +10,7 @@ use candor_port_storage::flat::Cell;
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{ListPlan, RowSource};
 use candor_port_storage::read::Found;
-use candor_port_storage::search_index;
+use candor_port_storage::search_index::{self, MANY, SAMPLE};
 use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
@@ -48,7 +48,36 @@ impl PostgresStore {
             let Some(next) = next else { break };
             (stride, goes_far) = (next, true);
         }
+        if let Some((by_whole, from)) = self.by_whole_words(&asked, listing, &plan.first).await? {
+            return self.answer(&asked, &page::sql(tenant, &[Part::whole(&by_whole, &from)]), true).await;
+        }
         self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, then)]), true).await
+    }
+
+    /// The list as its rare whole words lead to it: each row of these is looked at for the others, of which only the
+    /// beginning is known. The index would gather everything that begins so.
+    async fn by_whole_words(
+        &self,
+        asked: &Asked<'_>,
+        listing: &Listing,
+        walk: &RowSource,
+    ) -> Read<Option<(Listing, RowSource)>> {
+        let Some((at, (whole, begun))) = listing.index_query().and_then(|(at, it)| Some((at, it.parts()?))) else {
+            return Ok(None);
+        };
+        let mut sample = Listing { limit: 1, ..listing.clone() };
+        for (query, is_many) in [(begun, true), (whole.clone(), false)] {
+            sample.conditions[at] = Condition::Words(query);
+            let part = Part::met(&sample, walk, SAMPLE);
+            let found = self.answer(asked, &page::sql(asked.tenant, &[part]), false).await?;
+            if (found.len() >= MANY) != is_many {
+                return Ok(None);
+            }
+        }
+        let mut by_whole = listing.clone();
+        by_whole.conditions.push(Condition::Words(whole));
+        let from = RowSource::Gather(by_whole.conditions.len() - 1);
+        Ok(Some((by_whole, from)))
     }
 
     /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
