@@ -4,6 +4,7 @@ use crate::{Error, programs};
 use std::env;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ const LONGEST_FOLDER: usize = 88;
 /// Accounts that a server may run as when the owner is root, which PostgreSQL refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 /// Nothing of what tests write has to survive them.
-const FORGETFUL: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
+pub(crate) const FORGETFUL: [&str; 4] =
+    ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
 /// A running server with a folder of its own, reachable through a socket in it. It stops, and the folder goes, when
 /// this value is dropped or when the process ends in any way.
@@ -47,12 +49,50 @@ impl Cluster {
     /// As for [`Cluster::start`].
     pub fn start_with(settings: &[&str]) -> Result<Option<Self>, Error> {
         let Some(programs) = programs::find() else { return Ok(None) };
+        Self::start_from(programs, settings).map(Some)
+    }
+
+    /// The same from the programs in a folder.
+    pub(crate) fn start_from(programs: PathBuf, settings: &[&str]) -> Result<Self, Error> {
         let owner = Owner::of_new_servers()?;
         let folder = folder_for(owner);
         let guard = guard(&folder, &programs, owner, settings)?;
         let mut cluster = Self { folder, programs, guard };
         cluster.wait_until_ready()?;
-        Ok(Some(cluster))
+        Ok(cluster)
+    }
+
+    /// Kills the server, as a power cut does.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not end.
+    pub fn kill(&mut self) -> Result<(), Error> {
+        self.tell("kill")?;
+        let begun = Instant::now();
+        while !self.folder.join("stopped").exists() {
+            if begun.elapsed() > START_LIMIT {
+                return Err(Error::Start { log: self.end_of_log() });
+            }
+            pause();
+        }
+        Ok(())
+    }
+
+    /// Starts a server again that was killed.
+    ///
+    /// # Errors
+    /// As for [`Cluster::start`].
+    pub fn start_again(&mut self) -> Result<(), Error> {
+        for left in ["stopped", "data/postmaster.pid"] {
+            let _ = fs::remove_file(self.folder.join(left));
+        }
+        self.tell("start")?;
+        self.wait_until_ready()
+    }
+
+    fn tell(&mut self, word: &str) -> Result<(), Error> {
+        let Some(guard) = &mut self.guard.stdin else { return Ok(()) };
+        writeln!(guard, "{word}").map_err(Error::io("tell", "/bin/sh"))
     }
 
     /// The maintenance database's URL, for a role that may do everything.
@@ -165,7 +205,7 @@ fn folder_for(owner: Owner) -> PathBuf {
 
 /// Whether another account can reach what is inside and remove its own: others may pass every folder on the way, and
 /// write into the last.
-fn everyone_may_use(folder: &Path) -> bool {
+pub(crate) fn everyone_may_use(folder: &Path) -> bool {
     const PASS: u32 = 0o001;
     const WRITE: u32 = 0o002;
     let others_may = |folder: &Path, bit| fs::metadata(folder).is_ok_and(|it| it.permissions().mode() & bit != 0);

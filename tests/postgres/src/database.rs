@@ -1,13 +1,16 @@
 //! One database per test, cloned from a template that is migrated once.
 
 use crate::cluster::unique_name;
+use crate::server::with_database;
 use crate::{Error, Server, shared};
 use std::fmt::Display;
 use std::io::Write;
+use std::iter::repeat;
 use std::panic::resume_unwind;
 use std::thread;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, NoTls, error::SqlState};
+use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config, NoTls, error::SqlState};
 
 /// Whoever builds a template holds this advisory lock, so that tests in many processes build it once between them.
 const BUILDING: i64 = 0x0063_616e_646f_7200;
@@ -42,10 +45,10 @@ impl TestDatabase {
             return Err(Error::TemplateName(template.to_owned()));
         }
         Self::new(|server, name| {
-            let mut admin = Admin::connect(server)?;
-            if !admin.copy(template, name)? {
-                admin.build(template, migrate)?;
-                admin.copy(template, name)?;
+            let nodes = Nodes::connect(server)?;
+            if !nodes.copy(template, name)? {
+                nodes.build(template, migrate)?;
+                nodes.copy(template, name)?;
             }
             Ok(())
         })
@@ -56,7 +59,7 @@ impl TestDatabase {
     /// # Errors
     /// When there is a server and it fails.
     pub fn empty() -> Result<Option<Self>, Error> {
-        Self::new(|server, name| Admin::connect(server)?.copy("template0", name).map(drop))
+        Self::new(|server, name| Nodes::connect(server)?.make(name))
     }
 
     /// The database's URL.
@@ -76,7 +79,7 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        let dropped = on_a_plain_thread(|| Admin::connect(self.server)?.remove(&self.name));
+        let dropped = on_a_plain_thread(|| Nodes::connect(self.server)?.remove(&self.name));
         if let Err(error) = dropped {
             let _ = writeln!(std::io::stderr(), "the database {} stays behind: {error}", self.name);
         }
@@ -94,21 +97,107 @@ fn on_a_plain_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// A blocking connection to the maintenance database.
-struct Admin<'a> {
+/// Blocking connections to the maintenance database of each node; a server by itself is one.
+struct Nodes<'a> {
     server: &'a Server,
+    all: Vec<Admin>,
+}
+
+impl<'a> Nodes<'a> {
+    fn connect(server: &'a Server) -> Result<Self, Error> {
+        Ok(Self { server, all: server.nodes().map(Admin::connect).collect::<Result<_, _>>()? })
+    }
+
+    fn first(&self) -> Result<&Admin, Error> {
+        self.all.first().ok_or_else(|| Error::Url(self.server.url().to_owned()))
+    }
+
+    /// Makes a database from another on each node; false when that other one does not exist.
+    fn copy(&self, template: &str, name: &str) -> Result<bool, Error> {
+        for node in &self.all {
+            if !node.copy(template, name)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        self.all.iter().try_for_each(|it| it.remove(name))
+    }
+
+    /// An empty database, which the nodes of a cluster have together.
+    fn make(&self, name: &str) -> Result<(), Error> {
+        self.copy("template0", name)?;
+        if self.all.len() == 1 {
+            return Ok(());
+        }
+        let nodes: Vec<_> = self.server.nodes().map(|it| with_database(it, name)).collect();
+        for url in &nodes {
+            Admin::connect(url)?.execute("CREATE EXTENSION citus")?;
+        }
+        let coordinator = Admin::connect(&nodes[0])?;
+        for (url, function) in
+            nodes.iter().zip(std::iter::once("citus_set_coordinator_host").chain(repeat("citus_add_node")))
+        {
+            let (host, port) = place(url)?;
+            coordinator.execute(&format!("SELECT {function}('{host}', {port})"))?;
+        }
+        Ok(())
+    }
+
+    /// Builds the template unless another process has just done so. It gets its name when it is complete, so one that
+    /// a killed process left half-way is never used.
+    fn build<E: Display>(&self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
+        let first = self.first()?;
+        first.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
+        let built = if first.exists(template)? { Ok(()) } else { self.build_alone(template, migrate) };
+        first.execute(&format!("SELECT pg_advisory_unlock({BUILDING})"))?;
+        built
+    }
+
+    fn build_alone<E: Display>(
+        &self,
+        template: &str,
+        migrate: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<(), Error> {
+        let unfinished = format!("{template}{UNFINISHED}");
+        self.remove(&unfinished)?;
+        self.make(&unfinished)?;
+        migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
+        // Whoever finds it on the first node finds it on all of them.
+        self.all.iter().rev().try_for_each(|node| node.finish(&unfinished, template))
+    }
+}
+
+/// The host and the port of a URL, as the nodes of a cluster name each other.
+fn place(url: &str) -> Result<(String, u16), Error> {
+    let config: Config = url.parse().map_err(Error::sql("the URL of a node"))?;
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => return Err(Error::Url(url.to_owned())),
+    };
+    Ok((host, config.get_ports().first().copied().unwrap_or(USUAL_PORT)))
+}
+
+/// PostgreSQL's port, where a URL has none.
+const USUAL_PORT: u16 = 5432;
+
+/// A blocking connection to a database.
+struct Admin {
     runtime: Runtime,
     client: Client,
 }
 
-impl<'a> Admin<'a> {
-    fn connect(server: &'a Server) -> Result<Self, Error> {
+impl Admin {
+    fn connect(url: &str) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
-        let connect = tokio_postgres::connect(server.url(), NoTls);
+        let connect = tokio_postgres::connect(url, NoTls);
         let (client, connection) =
             runtime.block_on(connect).map_err(Error::sql("cannot connect to the test PostgreSQL"))?;
         runtime.spawn(connection);
-        Ok(Self { server, runtime, client })
+        Ok(Self { runtime, client })
     }
 
     /// Makes a database from another; false when that other one does not exist.
@@ -126,25 +215,8 @@ impl<'a> Admin<'a> {
         self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
     }
 
-    /// Builds the template unless another process has just done so. It gets its name when it is complete, so one that
-    /// a killed process left half-way is never used.
-    fn build<E: Display>(&mut self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
-        self.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
-        let built = if self.exists(template)? { Ok(()) } else { self.build_alone(template, migrate) };
-        self.execute(&format!("SELECT pg_advisory_unlock({BUILDING})"))?;
-        built
-    }
-
-    fn build_alone<E: Display>(
-        &self,
-        template: &str,
-        migrate: impl FnOnce(&str) -> Result<(), E>,
-    ) -> Result<(), Error> {
-        let unfinished = format!("{template}{UNFINISHED}");
-        self.remove(&unfinished)?;
-        self.copy("template0", &unfinished)?;
-        migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
-        // Nobody may be connected to a template while it is copied, and a pool of the migration's may still be closing.
+    /// Nobody may be connected to a template while it is copied, and a pool of the migration's may still be closing.
+    fn finish(&self, unfinished: &str, template: &str) -> Result<(), Error> {
         self.execute(&format!("ALTER DATABASE {unfinished} WITH ALLOW_CONNECTIONS false"))?;
         self.execute(&format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{unfinished}'"

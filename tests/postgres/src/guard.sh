@@ -15,14 +15,26 @@ done
 trap '' HUP INT QUIT TERM
 mkdir -m 700 "$dir" && cd "$dir" || exit 1
 
-(
-  "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" &&
-    "$bin/postgres" -D "$dir/data" -k "$dir" \
-      -c listen_addresses= -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 "$@"
+serve() {
+  "$bin/postgres" -D "$dir/data" -k "$dir" \
+    -c listen_addresses= -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 "$@"
   : >"$dir/stopped"
+}
+
+(
+  "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" || {
+    : >"$dir/stopped"
+    exit
+  }
+  serve "$@"
 ) >"$dir/log" 2>&1 </dev/null &
 
-while read -r _; do :; done
+while read -r word; do
+  case $word in
+    kill) kill -KILL "$(head -n 1 "$dir/data/postmaster.pid")" ;;
+    start) (serve "$@") >>"$dir/log" 2>&1 </dev/null & ;;
+  esac
+done
 
 # A program that is only just starting still ignores the signal, so it is sent until the end is there.
 tries=0

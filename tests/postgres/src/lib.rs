@@ -17,12 +17,14 @@
 
 mod cluster;
 mod database;
+mod nodes;
 mod programs;
 mod server;
 
 pub use cluster::Cluster;
 pub use database::TestDatabase;
-pub use server::{Server, URL_VARIABLE, shared};
+pub use nodes::{ARCHIVE_VARIABLE, Nodes};
+pub use server::{NODES_VARIABLE, Server, URL_VARIABLE, is_spread, shared};
 
 use std::fmt::Display;
 use std::io;

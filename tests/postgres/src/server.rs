@@ -8,10 +8,22 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The environment variable that names a server to use; its role must be allowed to create databases.
 pub const URL_VARIABLE: &str = "CANDOR_TEST_DATABASE_URL";
 
+/// The environment variable that names the nodes of a cluster (Citus) instead: a URL each, the coordinator's first, with
+/// spaces between them.
+pub const NODES_VARIABLE: &str = "CANDOR_TEST_NODES";
+
+/// Whether tests get databases that are to be spread over the nodes of a cluster.
+#[must_use]
+pub fn is_spread() -> bool {
+    env::var_os(NODES_VARIABLE).is_some_and(|it| !it.is_empty())
+}
+
 /// A server that tests may create databases on.
 #[derive(Debug)]
 pub struct Server {
     url: String,
+    /// The other nodes, if it is the coordinator of a cluster.
+    others: Vec<String>,
     /// Held for its guard: the server stops when this process ends.
     _cluster: Option<Cluster>,
 }
@@ -26,13 +38,21 @@ impl Server {
     /// The same server's URL with another database's name.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
-        let authority = self.url.find("://").map_or(0, |at| at + "://".len());
-        let end = |from: usize, stops: &[char]| self.url[from..].find(stops).map_or(self.url.len(), |at| from + at);
-        let (path, query) = (end(authority, &['/', '?']), end(authority, &['?']));
-        format!("{}/{database}{}", &self.url[..path], &self.url[query..])
+        with_database(&self.url, database)
+    }
+
+    /// The URLs of all nodes: of this server, which comes first, and of the others, if it has any.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.url).chain(&self.others).map(String::as_str)
     }
 
     fn find() -> Result<Option<Self>, Error> {
+        if let Some(urls) = env::var(NODES_VARIABLE).ok().filter(|it| !it.is_empty()) {
+            let mut nodes = urls.split_whitespace().map(|it| Self::at(it.to_owned()));
+            let coordinator = nodes.next().transpose()?.ok_or_else(|| Error::Url(urls.clone()))?;
+            let others = nodes.map(|it| it.map(|it| it.url)).collect::<Result<_, _>>()?;
+            return Ok(Some(Self { others, ..coordinator }));
+        }
         if let Some(url) = env::var(URL_VARIABLE).ok().filter(|it| !it.is_empty()) {
             return Self::at(url).map(Some);
         }
@@ -44,15 +64,23 @@ impl Server {
                 "skipped: the tests on PostgreSQL, for there is none; set {URL_VARIABLE} or PG_BIN_DIR, or run `cargo xtask test`"
             );
         }
-        Ok(cluster.map(|cluster| Self { url: cluster.url(), _cluster: Some(cluster) }))
+        Ok(cluster.map(|cluster| Self { url: cluster.url(), others: vec![], _cluster: Some(cluster) }))
     }
 
     fn at(url: String) -> Result<Self, Error> {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(Error::Url(url));
         }
-        Ok(Self { url, _cluster: None })
+        Ok(Self { url, others: vec![], _cluster: None })
     }
+}
+
+/// A URL with another database's name.
+pub(crate) fn with_database(url: &str, database: &str) -> String {
+    let authority = url.find("://").map_or(0, |at| at + "://".len());
+    let end = |from: usize, stops: &[char]| url[from..].find(stops).map_or(url.len(), |at| from + at);
+    let (path, query) = (end(authority, &['/', '?']), end(authority, &['?']));
+    format!("{}/{database}{}", &url[..path], &url[query..])
 }
 
 /// The server that all tests of this process use; `None`, after saying so once, when the machine has none.

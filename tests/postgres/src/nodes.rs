@@ -1,0 +1,128 @@
+//! A temporary cluster of three nodes (Citus), for tests of tables that are spread over them.
+//!
+//! Its engine comes from an archive with the extension as it is built for Debian's PostgreSQL 15, with paths relative to the
+//! root. Nothing is installed: the archive is unpacked over links to the machine's PostgreSQL, in a folder of its own.
+
+use crate::cluster::{FORGETFUL, everyone_may_use, unique_name};
+use crate::{Cluster, Error, programs};
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The environment variable that names the archive.
+pub const ARCHIVE_VARIABLE: &str = "CANDOR_TEST_CITUS";
+/// How the archive is called where it lies beside the checkout.
+const ARCHIVE: &str = "citus-pg15.tar.zst";
+/// Where Debian has the version that the archive is for.
+const FOLDERS: [(&str, bool); 3] =
+    [("usr/lib/postgresql/15/bin", true), ("usr/lib/postgresql/15/lib", false), ("usr/share/postgresql/15", false)];
+/// The first server of the series that has what the engine asks it for.
+const LEAST_MINOR: u32 = 20;
+const NODES: usize = 3;
+const SETTINGS: [&str; 8] = [
+    "shared_preload_libraries=citus",
+    "citus.node_conninfo=sslmode=disable",
+    "max_prepared_transactions=200",
+    // Each database has a process of its own for its upkeep.
+    "max_worker_processes=128",
+    "wal_level=logical",
+    "max_wal_senders=10",
+    "max_replication_slots=10",
+    "shared_buffers=64MB",
+];
+
+/// Three servers that can spread tables: the coordinator first. They and their programs go with this value.
+#[derive(Debug)]
+pub struct Nodes {
+    /// The servers.
+    pub all: Vec<Cluster>,
+    _programs: Unpacked,
+}
+
+impl Nodes {
+    /// Starts them; or says why that cannot be here.
+    ///
+    /// # Errors
+    /// When everything is there and a server does not come up.
+    pub fn start() -> Result<Result<Self, String>, Error> {
+        let (archive, root) = match found() {
+            Ok(it) => it,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let programs = Unpacked::over(&root, &archive)?;
+        let settings: Vec<&str> = FORGETFUL.into_iter().chain(SETTINGS).collect();
+        let start = |_| Cluster::start_from(programs.0.join(FOLDERS[0].0), &settings);
+        let all = (0..NODES).map(start).collect::<Result<_, _>>()?;
+        Ok(Ok(Self { all, _programs: programs }))
+    }
+
+    /// The nodes' URLs, as [`NODES_VARIABLE`](crate::NODES_VARIABLE) has them.
+    #[must_use]
+    pub fn urls(&self) -> String {
+        self.all.iter().map(Cluster::url).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The archive, and the root under which Debian's PostgreSQL 15 lies; or what is missing.
+fn found() -> Result<(PathBuf, PathBuf), String> {
+    let named = env::var_os(ARCHIVE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(ARCHIVE);
+    let archive = named.unwrap_or(beside);
+    if !archive.is_file() {
+        return Err(format!("there is no {ARCHIVE} beside the checkout, and {ARCHIVE_VARIABLE} names none"));
+    }
+    let missing = "there is no PostgreSQL 15 of Debian's, which the engine is built for".to_owned();
+    let usual = || Some(Path::new("/").join(FOLDERS[0].0)).filter(|it| it.join("postgres").is_file());
+    let programs = programs::find().filter(|it| it.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;
+    let version = Command::new(programs.join("postgres")).arg("--version").output().map_err(|it| it.to_string())?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let minor =
+        version.split_once(" 15.").and_then(|(_, it)| it.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    if minor.is_none_or(|it: u32| it < LEAST_MINOR) {
+        return Err(format!(
+            "the engine needs PostgreSQL 15.{LEAST_MINOR} or newer of that series, and this is {}",
+            version.trim()
+        ));
+    }
+    let root = programs.ancestors().nth(Path::new(FOLDERS[0].0).components().count());
+    Ok((archive, root.unwrap_or(Path::new("/")).to_path_buf()))
+}
+
+/// The machine's PostgreSQL with the engine.
+#[derive(Debug)]
+struct Unpacked(PathBuf);
+
+impl Unpacked {
+    fn over(root: &Path, archive: &Path) -> Result<Self, Error> {
+        let temporary = env::temp_dir();
+        let temporary = if everyone_may_use(&temporary) { temporary } else { PathBuf::from("/tmp") };
+        let own = Self(temporary.join(unique_name()));
+        for (folder, is_program) in FOLDERS {
+            let to = own.0.join(folder);
+            let parent = to.parent().unwrap_or(&own.0);
+            fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+            // A program looks for its other files from where it is itself, so programs are copied.
+            let how = if is_program { "-rL" } else { "-rs" };
+            run(Command::new("cp").arg(how).arg(root.join(folder)).arg(&to))?;
+        }
+        run(Command::new("tar").args(["--zstd", "-C"]).arg(&own.0).arg("-xf").arg(archive))?;
+        fs::set_permissions(&own.0, fs::Permissions::from_mode(0o755)).map_err(Error::io("open", &own.0))?;
+        Ok(own)
+    }
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), Error> {
+    let output = command.output().map_err(Error::io("run", command.get_program()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Error::Start { log: String::from_utf8_lossy(&output.stderr).into_owned() })
+}
