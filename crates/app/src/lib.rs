@@ -91,7 +91,10 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
     match command {
         Command::Dev => commands::dev::run(config, output).await,
         Command::Serve { role } => commands::serve::run(config, role, output).await,
-        Command::Migrate { check } => commands::migrate::run(config, check, output).await,
+        Command::Migrate { check: true, .. } => commands::migrate::check(config, output).await,
+        Command::Migrate { check: false, distribute, shards } => {
+            commands::migrate::run(config, distribute.then_some(shards), output).await
+        }
         Command::Org(OrgCommand::Create { name }) => commands::org::create(config, &name, output).await,
         Command::Org(OrgCommand::List) => commands::org::list(config, output).await,
         Command::Org(OrgCommand::Rename { org, name }) => commands::org::rename(config, org, &name, output).await,

@@ -35,10 +35,21 @@ pub(crate) enum Failure {
 /// How the server begins a message about what has no kind of its own; diesel does not tell its code. The language is set to
 /// English where that is allowed. Details are for the log alone: they may quote what is stored.
 const LOST: [&str; 2] = ["terminating connection", "the database system is"];
-const BUSY: [&str; 4] =
-    ["canceling statement due to", "sorry, too many clients", "too many connections for", "remaining connection slots"];
+const BUSY: [&str; 8] = [
+    "canceling statement due to",
+    "sorry, too many clients",
+    "too many connections for",
+    "remaining connection slots",
+    // Of another node of a cluster, that is not there or not yet again.
+    "connection to the remote node",
+    "could not establish any connections to the node",
+    "failure on connection marked as essential",
+    "server closed the connection unexpectedly",
+];
 const TIMED_OUT: &str = "canceling statement due to statement timeout";
-const COLLIDED: &str = "deadlock detected";
+/// The second one is told to a transaction of several nodes.
+const COLLIDED: [&str; 2] =
+    ["deadlock detected", "canceling the transaction since it was involved in a distributed deadlock"];
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -65,7 +76,10 @@ impl Failure {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
         match kind {
             DatabaseErrorKind::UniqueViolation => {
-                Self::Unique { constraint: info.constraint_name().unwrap_or_default().to_owned(), text }
+                // A cluster hands on only what one of its nodes says.
+                let quoted = || info.message().rsplit('"').nth(1);
+                let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
+                Self::Unique { constraint, text }
             }
             DatabaseErrorKind::ForeignKeyViolation => Self::Missing,
             DatabaseErrorKind::SerializationFailure => Self::Collided(text),
@@ -92,7 +106,7 @@ impl Failure {
             Self::TimedOut(text)
         } else if begins(&BUSY) {
             Self::Busy(text)
-        } else if begins(&[COLLIDED]) {
+        } else if begins(&COLLIDED) {
             Self::Collided(text)
         } else {
             Self::Other(text)
@@ -149,7 +163,12 @@ impl Failure {
     }
 }
 
+/// What is taken, by the name of its constraint. A node of a cluster has the number of its part of the table behind it.
 fn unique(constraint: &str) -> Option<Unique> {
+    let constraint = match constraint.rsplit_once('_') {
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => name,
+        _ => constraint,
+    };
     let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, it)| *it);
     named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
 }
@@ -209,6 +228,9 @@ mod tests {
             ("remaining connection slots are reserved for roles with privileges of superuser", "busy"),
             ("sorry, too many clients already", "busy"),
             ("deadlock detected", "collided"),
+            ("canceling the transaction since it was involved in a distributed deadlock", "collided"),
+            ("connection to the remote node postgres@10.0.0.7:5432 failed with the following error: …", "busy"),
+            ("could not establish any connections to the node 10.0.0.7:5432 after 5000 ms", "busy"),
             ("column \"x\" does not exist", "other"),
         ];
         for (text, kind) in table {
@@ -229,6 +251,13 @@ mod tests {
             let failure = Failure::from_message(message, String::new());
             assert!(matches!(failure, Failure::Other(_)), "{message}: {failure:?}");
         }
+    }
+
+    #[test]
+    fn what_is_taken_on_a_node_of_a_cluster_is_known_by_the_message() {
+        let message = "duplicate key value violates unique constraint \"employees_email_102027\"";
+        let failure = Failure::from_database(&DatabaseErrorKind::UniqueViolation, &Told { message, details: "Key …" });
+        assert!(matches!(failure.into_commit(), CommitError::Taken(Unique::EmployeeEmail)));
     }
 
     /// What a server tells.
@@ -266,5 +295,7 @@ mod tests {
         assert_eq!(unique("employees_email"), Some(Unique::EmployeeEmail));
         assert_eq!(unique("observations_pkey"), Some(Unique::Id));
         assert_eq!(unique("api_keys_by_hash"), None);
+        assert_eq!(unique("employees_email_102345"), Some(Unique::EmployeeEmail), "on a node of a cluster");
+        assert_eq!(unique("observations_pkey_102345"), Some(Unique::Id), "on a node of a cluster");
     }
 }

@@ -6,7 +6,9 @@
 
 mod commit;
 mod connection;
+mod distribute;
 mod failure;
+mod layout;
 mod listing;
 mod migrations;
 mod probe;
@@ -17,6 +19,7 @@ mod select;
 mod sql;
 mod store;
 
+pub use distribute::{distribute, lay_out_by_tenant};
 pub use migrations::{SchemaError, master_keys, migrate, pending, revert};
 pub use probe::probe;
 pub use store::PostgresStore;

@@ -9,7 +9,9 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::connection::session::{Session, run};
+use crate::distribute::lacking;
 use crate::failure::Failure;
+use crate::layout::LAYOUT;
 use crate::reads::upkeep;
 use crate::sql::Sql;
 use crate::{ConnectError, PostgresOptions};
@@ -50,7 +52,7 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
         Ok(names)
     })
     .await?;
-    if rebase_feed(&connection).await? {
+    if !one(&connection, LAYOUT, flag).await? && rebase_feed(&connection).await? {
         done.push(FEED_STEP.to_owned());
     }
     Ok(done)
@@ -71,7 +73,9 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
         Ok(pending.iter().map(|it| it.name().to_string()).collect::<Vec<_>>())
     })
     .await?;
-    if steps.is_empty() && one(&connection, FEED_IS_AHEAD, flag).await? {
+    if one(&connection, LAYOUT, flag).await? {
+        steps.extend(lacking(&connection).await?);
+    } else if steps.is_empty() && one(&connection, FEED_IS_AHEAD, flag).await? {
         steps.push(FEED_STEP.to_owned());
     }
     Ok(steps)
@@ -107,22 +111,22 @@ fn text(error: impl std::fmt::Display) -> SchemaError {
     SchemaError::Failed(error.to_string())
 }
 
-fn failed(failure: Failure) -> SchemaError {
+pub(crate) fn failed(failure: Failure) -> SchemaError {
     SchemaError::Failed(failure.text())
 }
 
-fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<bool, Failure> {
+pub(crate) fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<bool, Failure> {
     row.flag().map(|it| it == Some(true)).map_err(Failure::Other)
 }
 
-async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
+pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.connect().await.map_err(|it| ConnectError::Unreachable(it.text()).into())
 }
 
 /// Waits for its turn without a limit, and lets a step take its time, but never makes the service wait long for a lock
 /// that a step waits for.
-async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
+pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let mut connection = connect(options).await?;
     let lock = format!(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \
@@ -145,7 +149,7 @@ async fn blocking<T: Send + 'static>(
     done.await.map_err(text)?
 }
 
-async fn one<T>(
+pub(crate) async fn one<T>(
     connection: &AsyncPgConnection,
     sql: &str,
     read: impl Fn(&mut dyn candor_port_storage::flat::Fetch) -> Result<T, Failure>,

@@ -10,6 +10,7 @@ use candor_port_storage::store::{Read, StorageError};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
+use crate::layout::SECRETS;
 use crate::sql::Sql;
 
 impl From<StorageError> for Failure {
@@ -20,20 +21,26 @@ impl From<StorageError> for Failure {
 
 /// The columns that [`versioned`] reads, each with a prefix such as `t.`.
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
+    let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
+    columns_of(table, prefix, &format!("{row}tenant_id"))
+}
+
+/// The same of the rows of a tenant, who has this placeholder: what is tied to them is on the same node of a cluster.
+pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     let version = table.versioned.then_some("version");
     let plain = |name: &str| format!("{prefix}{name}");
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
-    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row)));
+    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row, tenant)));
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }
 
 /// What a side table ties to a row, by the row's prefix. Each is looked up by its key: OFFSET 0 keeps the planner from
 /// joining, whose cost it cannot know.
-fn related(it: &Related, row: &str) -> String {
+fn related(it: &Related, row: &str, tenant: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
     format!(
-        "ARRAY(SELECT l.{ids} FROM {name} AS l WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id \
-         AND EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} \
+        "ARRAY(SELECT l.{ids} FROM {name} AS l WHERE l.tenant_id = {tenant} AND l.{by} = {row}id \
+         AND EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = {tenant} AND o.id = l.{ids} \
          AND o.archived = {archived} OFFSET 0) ORDER BY l.{ids})"
     )
 }
@@ -79,7 +86,7 @@ impl Rows for PostgresStore {
         }
         let mut sql = Sql::default();
         let (tenant, value) = (sql.id(tenant.to_bytes()), sql.bind(value));
-        let (columns, table) = (columns(kind.table(), ""), kind.table().name);
+        let (columns, table) = (columns_of(kind.table(), "", &tenant), kind.table().name);
         sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND {} = {value}", by.name));
         self.find(&sql, |row| Ok(kind.read(row)?)).await
     }
@@ -90,11 +97,11 @@ impl Rows for PostgresStore {
         let (tenant, values) = (sql.id(tenant.to_bytes()), sql.many(by.kind, values));
         let (table, read) = (kind.table(), |row: &mut dyn Fetch| Ok(kind.read(row)?));
         if by == ID {
-            let (columns, name) = (columns(table, ""), table.name);
+            let (columns, name) = (columns_of(table, "", &tenant), table.name);
             sql.push(&format!("SELECT {columns} FROM {name} WHERE tenant_id = {tenant} AND id = ANY({values})"));
             return self.read(&sql, read).await;
         }
-        let (columns, name, by) = (columns(table, "t."), table.name, by.name);
+        let (columns, name, by) = (columns_of(table, "t.", &tenant), table.name, by.name);
         sql.push(&format!(
             "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
@@ -112,9 +119,15 @@ impl Rows for PostgresStore {
             return Ok(None);
         }
         let mut sql = Sql::default();
+        let mut of_its_tenant = String::new();
+        // Other columns are looked up on every node.
+        if self.layout.is_by_tenant() && SECRETS.contains(&by.name) {
+            let Some(tenant) = self.tenant_of_secret(value.clone()).await? else { return Ok(None) };
+            of_its_tenant = format!("tenant_id = {} AND ", sql.id(tenant.to_bytes()));
+        }
         let value = sql.bind(value);
         let (columns, table) = (columns(kind.table(), ""), kind.table().name);
-        sql.push(&format!("SELECT tenant_id, {columns} FROM {table} WHERE {} = {value}", by.name));
+        sql.push(&format!("SELECT tenant_id, {columns} FROM {table} WHERE {of_its_tenant}{} = {value}", by.name));
         self.find(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Sql {
     unsendable: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Bind {
     One(Value),
     Many(Type, Vec<Value>),
@@ -30,6 +30,30 @@ impl Sql {
     /// A statement without parameters.
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// A part of its text as a statement of its own, with the parameters that this part has.
+    pub(crate) fn part(&self, text: &str) -> Self {
+        let mut part = Self::default();
+        let mut places: Vec<usize> = vec![];
+        let mut pieces = text.split('$');
+        part.push(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = piece.split_at(digits);
+            let bound = number.parse().ok().and_then(|it: usize| Some((it, self.binds.get(it.checked_sub(1)?)?)));
+            let Some((place, bind)) = bound else {
+                part.push(&format!("${piece}"));
+                continue;
+            };
+            let own = places.iter().position(|it| *it == place).unwrap_or_else(|| {
+                places.push(place);
+                part.binds.push(bind.clone());
+                places.len() - 1
+            });
+            part.push(&format!("${}{rest}", own + 1));
+        }
+        part
     }
 
     /// For statements about thousands of rows: not kept, so that the server plans it for the tables as they are now. A
@@ -139,4 +163,20 @@ impl QueryId for Sql {
 /// Its rows are read by position.
 impl Query for Sql {
     type SqlType = Untyped;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_its_own_parameters_in_the_order_of_its_text() {
+        let mut whole = Sql::default();
+        for number in 1..=12 {
+            whole.bind(Cell::Int(number));
+        }
+        let part = whole.part("UPDATE t SET a = $12, b = '$' WHERE c = $2 AND d = $12");
+        assert_eq!(part.text(), "UPDATE t SET a = $1, b = '$' WHERE c = $2 AND d = $1");
+        assert_eq!(format!("{:?}", part.binds), "[One(Value(Int(12))), One(Value(Int(2)))]");
+    }
 }

@@ -16,6 +16,7 @@ use crate::connection::pool::{Held, Pool};
 use crate::connection::session::{Session, run};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
+use crate::layout::{LAYOUT, Layout, layout};
 use crate::listing::slow::Slow;
 use crate::queue::{Turns, Warned};
 use crate::sql::Sql;
@@ -30,9 +31,6 @@ const LEAST_POOLED: usize = 2;
 /// The longest that a statement on a shared connection runs, which others wait behind: far above what any of them needs.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The least that a server can be asked.
-const PING: &str = "SELECT 1";
-
 /// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
 /// runtime that [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
@@ -43,6 +41,7 @@ pub struct PostgresStore {
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
+    pub(crate) layout: Layout,
     committer: Committer,
 }
 
@@ -66,17 +65,14 @@ impl PostgresStore {
         let taken = shared_connections + options.slow_reads.places;
         let (pooled, home) = (options.pool.saturating_sub(taken).max(LEAST_POOLED), session.home().clone());
         let pool = Pool::new("main", &session, pooled)?;
-        let committer = Committer::new(pool.clone(), home.clone());
         let shared_connections =
             Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
+        let found = shared_connections.read(&Sql::plain(LAYOUT), layout).await;
+        let found = found.map_err(|it| ConnectError::Unreachable(it.text()))?;
+        let layout = found.first().copied().unwrap_or(Layout::OneServer);
+        let committer = Committer::new(pool.clone(), home.clone(), layout);
         let (turns, warned) = (Turns::of(pooled), Warned::default());
-        let store = Self { shared_connections, pool, home, turns, warned, slow, committer };
-        store
-            .shared_connections
-            .read(&Sql::plain(PING), |_| Ok(()))
-            .await
-            .map_err(|it| ConnectError::Unreachable(it.text()))?;
-        Ok(store)
+        Ok(Self { shared_connections, pool, home, turns, warned, slow, layout, committer })
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.

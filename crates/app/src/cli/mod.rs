@@ -81,9 +81,17 @@ Example:
     /// Apply pending migrations
     #[command(after_help = "Example:\n  candor migrate --check || candor migrate")]
     Migrate {
-        /// Only report which are pending; the exit status is 3 when there are any
+        /// Only report which are pending, and which tables are not distributed that should be; the exit status is 3 when
+        /// there are any
         #[arg(long)]
         check: bool,
+        /// Spread the tables over the nodes of a Citus cluster as well; the service must not run meanwhile, and there is no
+        /// way back
+        #[arg(long, conflicts_with = "check")]
+        distribute: bool,
+        /// Into so many parts, which are what can be moved from node to node later
+        #[arg(long, requires = "distribute", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+        shards: u16,
     },
     /// Organizations
     #[command(subcommand)]

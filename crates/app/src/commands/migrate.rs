@@ -7,24 +7,33 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::{store, wiring};
 
-/// Applies the pending migrations, or only names them.
+/// Names what is pending and changes nothing.
 ///
 /// # Errors
-/// [`Error::Database`] if the database does not answer, or a migration fails; [`Error::WrongMasterKey`];
-/// [`Error::Pending`] if something is and was only to be named.
-pub(crate) async fn run(config: &Config, check: bool, output: Output) -> Result<(), Error> {
+/// [`Error::Database`] if the database does not answer; [`Error::Pending`] if something is.
+pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
-    if check {
-        let pending = store::pending(config).await?;
-        let people = match pending.as_slice() {
-            [] => format!("{database} is up to date."),
-            names => format!("{database} lacks:\n{}", names.join("\n")),
-        };
-        output.say(&json!({"database": database, "pending": pending}), &people)?;
-        return if pending.is_empty() { Ok(()) } else { Err(Error::Pending { database, count: pending.len() }) };
-    }
+    let pending = store::pending(config).await?;
+    let people = match pending.as_slice() {
+        [] => format!("{database} is up to date."),
+        names => format!("{database} lacks:\n{}", names.join("\n")),
+    };
+    output.say(&json!({"database": database, "pending": pending}), &people)?;
+    if pending.is_empty() { Ok(()) } else { Err(Error::Pending { database, count: pending.len() }) }
+}
+
+/// Applies the pending migrations, and spreads the tables over the nodes of a cluster, into so many parts, where that is
+/// asked for.
+///
+/// # Errors
+/// [`Error::Database`] if the database does not answer, or a migration fails; [`Error::WrongMasterKey`].
+pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
+    let database = config.database.masked();
     wiring::compare_master_key(config).await?;
-    let applied = store::migrate(config).await?;
+    let mut applied = store::migrate(config).await?;
+    if let Some(shards) = shards {
+        applied.extend(store::distribute(config, shards).await?);
+    }
     wiring::record_master_key(config).await?;
     let people = match applied.as_slice() {
         [] => format!("{database} was up to date."),

@@ -9,9 +9,9 @@ use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings};
-use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, migrate};
+use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_store_sqlite::SqliteStore;
-use candor_test_postgres::TestDatabase;
+use candor_test_postgres::{TestDatabase, is_spread};
 
 use crate::support::{PUBLIC_URL, World};
 
@@ -52,7 +52,11 @@ pub(crate) async fn every_store() -> Vec<Shared> {
 
 fn migrated(url: &str) -> Result<(), SchemaError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&PostgresOptions::new(url, 1))).map(drop)
+    let options = PostgresOptions::new(url, 1);
+    runtime.block_on(async {
+        migrate(&options).await?;
+        if is_spread() { distribute(&options, 4).await.map(drop) } else { Ok(()) }
+    })
 }
 
 /// The template's name changes with the migrations.

@@ -16,10 +16,11 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::{alone, statement, took, webhooks};
+use super::{alone, changes, took, webhooks};
 use crate::connection::pool::Pool;
 use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
 use crate::failure::Failure;
+use crate::layout::Layout;
 
 /// Flights at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
 /// that they are shared where there is much to do.
@@ -35,6 +36,7 @@ const PATIENCE: Duration = Duration::from_micros(1500);
 pub(super) struct Batcher {
     pool: Pool,
     home: Handle,
+    layout: Layout,
     hall: Arc<Mutex<CommitQueue>>,
 }
 
@@ -80,8 +82,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
 }
 
 impl Batcher {
-    pub(super) fn new(pool: Pool, home: Handle) -> Self {
-        Self { pool, home, hall: Arc::default() }
+    pub(super) fn new(pool: Pool, home: Handle, layout: Layout) -> Self {
+        Self { pool, home, layout, hall: Arc::default() }
     }
 
     /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
@@ -131,7 +133,7 @@ impl Slot {
     /// Sends flights as long as anybody waits.
     async fn run(self) {
         loop {
-            let group = self.batcher.hall().next_batch();
+            let group = self.batcher.hall().next_batch(self.batcher.layout);
             if group.is_empty() {
                 return self.leave();
             }
@@ -154,13 +156,14 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Those who go next. Twins never go together.
-    fn next_batch(&mut self) -> Vec<PendingCommit> {
+    /// Those who go next. Twins never go together, nor do those whose rows are on different nodes.
+    fn next_batch(&mut self, layout: Layout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
         let mut at = 0;
         while group.len() < MOST {
             let Some(next) = self.waiting.get(at) else { break };
-            if group.iter().any(|it| it.is_twin_of(next)) {
+            let is_apart = |it: &PendingCommit| layout.is_by_tenant() && it.statement() != next.statement();
+            if group.iter().any(|it| it.is_twin_of(next) || is_apart(it)) {
                 at += 1;
             } else {
                 group.extend(self.waiting.remove(at));
@@ -221,7 +224,7 @@ impl Batcher {
     }
 
     async fn carry_out_alone(&self, it: PendingCommit) {
-        let done = alone(&self.pool, it.tenant, &it.change, it.since).await;
+        let done = alone((&self.pool, self.layout), it.tenant, &it.change, it.since).await;
         it.answer(done);
     }
 
@@ -230,9 +233,13 @@ impl Batcher {
         for it in group {
             statements.entry(it.statement()).or_default().push(&it.change);
         }
-        let statements = statements.into_iter().map(|((tenant, _), changes)| statement::together(tenant, &changes));
-        match statements.collect::<Result<_, _>>() {
-            Ok(statements) => send_once(&self.pool, &Transaction::of_all(statements), webhooks::leased).await,
+        let statements =
+            statements.into_iter().map(|((tenant, _), changes)| changes::together(self.layout, tenant, &changes));
+        match statements.collect::<Result<Vec<_>, _>>() {
+            Ok(statements) => {
+                let all = Transaction::of_some(statements.into_iter().flatten().collect());
+                send_once(&self.pool, &all, webhooks::leased).await
+            }
             // Only one of them cannot be written.
             Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),
         }
@@ -276,18 +283,37 @@ mod tests {
         let (one, other) = (make.tenant(), make.tenant());
         let mut hall = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
         hall.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
-        assert_eq!(keys(&hall.next_batch()), ["a", "b", "", "", "c", "a"], "without a key there are no twins");
+        assert_eq!(
+            keys(&hall.next_batch(Layout::OneServer)),
+            ["a", "b", "", "", "c", "a"],
+            "without a key there are no twins"
+        );
         assert_eq!(keys(&hall.waiting), ["a", "b", "a", "a"]);
-        assert_eq!(keys(&hall.next_batch()), ["a", "b", "a"], "the same key of another tenant is another key");
-        assert_eq!(keys(&hall.next_batch()), ["a"]);
-        assert!(hall.next_batch().is_empty());
+        assert_eq!(
+            keys(&hall.next_batch(Layout::OneServer)),
+            ["a", "b", "a"],
+            "the same key of another tenant is another key"
+        );
+        assert_eq!(keys(&hall.next_batch(Layout::OneServer)), ["a"]);
+        assert!(hall.next_batch(Layout::OneServer).is_empty());
+    }
+
+    #[test]
+    fn what_belongs_on_different_nodes_never_goes_together() {
+        let make = Fixtures::new(4);
+        let (one, other) = (make.tenant(), make.tenant());
+        let mut hall = waiting(&make, one, &["a"]);
+        hall.waiting.extend(waiting(&make, other, &["b"]).waiting);
+        hall.waiting.extend(waiting(&make, one, &["c"]).waiting);
+        assert_eq!(keys(&hall.next_batch(Layout::ByTenant)), ["a", "c"]);
+        assert_eq!(keys(&hall.next_batch(Layout::ByTenant)), ["b"]);
     }
 
     #[test]
     fn no_more_than_the_most_go_together() {
         let make = Fixtures::new(2);
         let mut hall = waiting(&make, make.tenant(), &[""; MOST + 3]);
-        assert_eq!((hall.next_batch().len(), hall.next_batch().len()), (MOST, 3));
+        assert_eq!((hall.next_batch(Layout::OneServer).len(), hall.next_batch(Layout::OneServer).len()), (MOST, 3));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use candor_port_storage::AnyRow;
 use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
 
 use super::statement::{STALE, Statement};
+use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, SECRETS};
 use crate::search;
 
 /// All rows to write.
@@ -77,14 +78,60 @@ impl<'c> Groups<'c> {
             }
             match group.new.as_slice() {
                 [] => {}
-                [one] => insert_one(statement, group.table, &tenant, one),
+                few if few.len() == 1 || statement.layout.is_by_tenant() && few.len() <= FEW => {
+                    few.iter().for_each(|it| insert_one(statement, group.table, &tenant, it));
+                }
                 many => insert_many(statement, group.table, &tenant, many),
             }
             if let Some(members) = &group.table.members {
                 remove_members(statement, members, &tenant, &group.changed);
                 add_members(statement, members, &tenant, group.changed.iter().chain(&group.new));
             }
+            if statement.layout.is_by_tenant() {
+                group.changed.iter().chain(&group.new).for_each(|it| name_tenant(statement, group.table, &tenant, it));
+            }
         }
+    }
+
+    /// Adds the parts that write new events with the position that the tenant's row has.
+    pub(super) fn write_positioned(&self, statement: &mut Statement) {
+        let tenant = statement.tenant.clone();
+        for Group { table, new, .. } in &self.groups {
+            let into = format!("INSERT INTO {} (tenant_id, {}, position)", table.name, names(table));
+            let from = format!("FROM {FEED_POSITIONS} AS f");
+            if new.len() > FEW {
+                let (source, values) = (arrays(statement, table, new), unnested(table).join(", "));
+                let text = format!(
+                    "{into} SELECT f.tenant_id, {values}, f.position {from}, {source} WHERE f.tenant_id = {tenant}"
+                );
+                statement.part("", &text);
+                continue;
+            }
+            for row in new {
+                let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+                let values = values.join(", ");
+                let text =
+                    format!("{into} SELECT f.tenant_id, {values}, f.position {from} WHERE f.tenant_id = {tenant}");
+                statement.part("", &text);
+            }
+        }
+    }
+}
+
+/// Where tenants are spread over nodes, so many rows are inserted one by one, as values that go to the tenant's node as they
+/// are. More of them travel through the node that is asked, which then costs less.
+const FEW: usize = 16;
+
+/// Says whose the secrets of a row are.
+fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
+    let secrets = all(table).zip(row.cells).filter(|(it, _)| SECRETS.contains(&it.name));
+    let hashes: Vec<_> = secrets.map(|(_, cell)| cell.clone()).filter(|it| matches!(it, Cell::Bytes(_))).collect();
+    for hash in hashes {
+        let hash = statement.sql.bind(hash);
+        statement.part(
+            "",
+            &format!("INSERT INTO {CREDENTIAL_TENANTS} (hash, tenant_id) VALUES ({hash}, {tenant}) ON CONFLICT (hash) DO NOTHING"),
+        );
     }
 }
 
@@ -111,8 +158,9 @@ fn tokens_of(statement: &mut Statement, row: &Entry) -> Option<String> {
 fn insert_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
     let tokens = tokens_of(statement, row).map(|it| format!(", {it}")).unwrap_or_default();
-    let ((into, first), from) = (into(table), statement.from(""));
-    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first}{tokens} {from}", values.join(", ")));
+    let (into, first) = into(table);
+    let row = statement.row(&format!("{tenant}, {}{first}{tokens}", values.join(", ")));
+    statement.part("", &format!("INSERT INTO {into} {row}"));
 }
 
 fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
@@ -216,11 +264,17 @@ fn add_members<'a>(
     if tags.is_empty() {
         return;
     }
-    let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
-    let from = statement.from(&format!("UNNEST({owners}, {tags}) AS u (owner, tag)"));
+    let rows = if statement.layout.is_by_tenant() && tags.len() <= FEW {
+        let pairs = owners.into_iter().zip(tags).map(|(owner, tag)| {
+            let (owner, tag) = (statement.sql.id(owner), statement.sql.id(tag));
+            format!("({tenant}, {owner}, {tag})")
+        });
+        format!("VALUES {}", pairs.collect::<Vec<_>>().join(", "))
+    } else {
+        let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
+        let from = statement.from(&format!("UNNEST({owners}, {tags}) AS u (owner, tag)"));
+        format!("SELECT {tenant}, u.owner, u.tag {from}")
+    };
     let MemberTable { name, owner, member } = members;
-    statement.part(
-        "",
-        &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) SELECT {tenant}, u.owner, u.tag {from} ON CONFLICT DO NOTHING"),
-    );
+    statement.part("", &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) {rows} ON CONFLICT DO NOTHING"));
 }

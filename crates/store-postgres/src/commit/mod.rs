@@ -2,6 +2,7 @@
 
 mod analyze;
 mod batcher;
+mod changes;
 mod closure;
 mod group;
 mod requires;
@@ -23,19 +24,21 @@ pub(crate) use statement::keep as keeping;
 use crate::connection::pool::Pool;
 use crate::connection::transaction::{carried_out, send};
 use crate::failure::Failure;
+use crate::layout::Layout;
 
 /// Saves change sets.
 #[derive(Clone)]
 pub(crate) struct Committer {
     pool: Pool,
     home: Handle,
+    layout: Layout,
     batcher: Batcher,
 }
 
 impl Committer {
     /// Saves through connections of a pool, in tasks on the runtime where those live.
-    pub(crate) fn new(pool: Pool, home: Handle) -> Self {
-        Self { batcher: Batcher::new(pool.clone(), home.clone()), pool, home }
+    pub(crate) fn new(pool: Pool, home: Handle, layout: Layout) -> Self {
+        Self { batcher: Batcher::new(pool.clone(), home.clone(), layout), pool, home, layout }
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
@@ -43,17 +46,22 @@ impl Committer {
         if batcher::may_share(&change) {
             return self.batcher.wait_for_one(tenant, change).await;
         }
-        let pool = self.pool.clone();
-        carried_out(&self.home, async move { alone(&pool, tenant, &change, Instant::now()).await }).await
+        let (pool, layout) = (self.pool.clone(), self.layout);
+        carried_out(&self.home, async move { alone((&pool, layout), tenant, &change, Instant::now()).await }).await
     }
 }
 
 /// Saves a change set in a transaction of its own.
-async fn alone(pool: &Pool, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
-    let (transaction, leases) = statement::transaction(tenant, change).map_err(StorageError::from)?;
+async fn alone(
+    (pool, layout): (&Pool, Layout),
+    tenant: Tenant,
+    change: &ChangeSet,
+    begun: Instant,
+) -> Result<Committed, CommitError> {
+    let (transaction, leases) = changes::transaction(layout, tenant, change).map_err(StorageError::from)?;
     let saved = send(pool, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
     took(begun);
-    if saved.is_ok() && statement::count_lines(change) >= analyze::MANY {
+    if saved.is_ok() && changes::count_lines(change) >= analyze::MANY {
         analyze::sizes(pool).await;
     }
     let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };

@@ -12,6 +12,7 @@ use candor_port_storage::{Sooner, Version};
 
 use super::statement::{STALE, Statement, raise};
 use crate::failure::Failure;
+use crate::layout::Layout;
 use crate::queue::STEER;
 use crate::sql::Sql;
 
@@ -31,7 +32,7 @@ pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
 
 /// Makes queued deliveries due at a time, in the order of their keys. They are looked for as the queue's own statements
 /// are, whose plans do well with a long queue.
-pub(super) fn bring_forward(tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> [Sql; 2] {
+pub(super) fn bring_forward(layout: Layout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
     sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
     let mut sql = Sql::default();
@@ -45,19 +46,38 @@ pub(super) fn bring_forward(tenant: Tenant, sooner: &[Sooner], at: Timestamp) ->
     ];
     let count = sql.bind(Cell::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
     let all = raise(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
+    let arrays = arrays.join(", ");
+    let (u, promise) = (
+        "u (webhook_id, event_id, attempt, delivery_id)",
+        "(u.delivery_id IS NULL OR (j.attempt = u.attempt AND (j.delivery_id IS NULL OR j.delivery_id = u.delivery_id)))",
+    );
+    let (found, is_found) = match layout {
+        Layout::OneServer => (
+            format!(
+                "SELECT j.tuple, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
+                 (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
+                 AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND {promise} \
+                 ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j"
+            ),
+            "j.ctid = f.tuple".to_owned(),
+        ),
+        // Rows are told by their places only to the node that has them.
+        Layout::ByTenant => (
+            format!(
+                "SELECT j.webhook_id, j.event_id, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
+                 (SELECT webhook_id, event_id FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} \
+                 AND j.webhook_id = u.webhook_id AND j.event_id = u.event_id AND {promise} FOR UPDATE) AS j"
+            ),
+            format!("j.tenant_id = {tenant} AND j.webhook_id = f.webhook_id AND j.event_id = f.event_id"),
+        ),
+    };
     sql.push(&format!(
-        "WITH found AS MATERIALIZED (SELECT j.tuple, u.delivery_id FROM UNNEST({arrays}) \
-         AS u (webhook_id, event_id, attempt, delivery_id) CROSS JOIN LATERAL \
-         (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
-         AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND (u.delivery_id IS NULL OR \
-         (j.attempt = u.attempt AND (j.delivery_id IS NULL OR j.delivery_id = u.delivery_id))) \
-         ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
+        "WITH found AS MATERIALIZED ({found}), \
          sooner AS (UPDATE delivery_jobs AS j SET delivery_id = COALESCE(f.delivery_id, j.delivery_id), \
          due_at = CASE WHEN j.due_at > {at} AND (j.leased_until IS NULL OR j.leased_until <= {at}) THEN {at} \
-         ELSE j.due_at END FROM found AS f WHERE j.ctid = f.tuple RETURNING f.delivery_id) SELECT {all}",
-        arrays = arrays.join(", "),
+         ELSE j.due_at END FROM found AS f WHERE {is_found} RETURNING f.delivery_id) SELECT {all}",
     ));
-    [Sql::plain(STEER), sql]
+    vec![Sql::plain(STEER), sql]
 }
 
 /// Removes a subscription. What is queued for it is given up by whoever claims it.
@@ -124,12 +144,13 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     };
     let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
     let from = statement.from(&format!("webhooks AS w{source}"));
-    // A delivery that was asked for in the same change set is queued as it was asked for.
-    let behind: String = statement.queued.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
+    // A delivery that was asked for in the same change set is queued as it was asked for. Statements of their own do so anyway.
+    let before = if statement.layout.is_by_tenant() { &[][..] } else { &statement.queued };
+    let behind: String = before.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
     queue(
         statement,
         &format!(
-            "SELECT {tenant}, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
+            "SELECT w.tenant_id, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
              WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{behind}",
             origin = DeliveryOrigin::Event.word(),
         ),

@@ -24,9 +24,11 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Sent data that nobody confirms for so long breaks the connection.
 const UNCONFIRMED: Duration = Duration::from_secs(20);
 
-/// Plans must not depend on the values of one request. Locks wait as long as a retry of the same request may wait for
-/// its twin (decision B2); the other times are far above what any statement needs.
-const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; \
+/// Plans must not depend on the values of one request; but a cluster plans for the node of a value, and has no plan that
+/// does without. Locks wait as long as a retry of the same request may wait for its twin (decision B2); the other times
+/// are far above what any statement needs.
+const SETTINGS: &str = "SELECT set_config('plan_cache_mode', \
+    CASE WHEN EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'auto' ELSE 'force_generic_plan' END, false); \
     SET default_transaction_isolation = 'read committed'; \
     SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = '60s'; \

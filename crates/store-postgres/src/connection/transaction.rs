@@ -1,7 +1,6 @@
 //! Statements that hold together or not at all, sent at once on a connection of their own.
 
 use std::future::Future;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -28,13 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(45);
 pub(crate) struct Transaction {
     statements: Vec<Sql>,
     /// The places of those whose rows are the answer.
-    answering: Range<usize>,
+    answering: Vec<usize>,
 }
 
 impl Transaction {
     /// One statement, which is a transaction by itself.
     pub(crate) fn alone(statement: Sql) -> Self {
-        Self { statements: vec![statement], answering: 0..1 }
+        Self { statements: vec![statement], answering: vec![0] }
     }
 
     /// A transaction of several statements; the rows of the one at this place are the answer.
@@ -42,18 +41,17 @@ impl Transaction {
         let mut all = vec![Sql::plain("BEGIN")];
         all.extend(statements);
         all.push(Sql::plain("COMMIT"));
-        Self { statements: all, answering: answering + 1..answering + 2 }
+        Self { statements: all, answering: vec![answering + 1] }
     }
 
-    /// Statements that all answer, and of which none has to see what another one did.
-    pub(crate) fn of_all(mut statements: Vec<Sql>) -> Self {
-        match (statements.pop(), statements.len()) {
-            (Some(only), 0) => Self::alone(only),
-            (last, before) => {
-                statements.extend(last);
-                Self { answering: 1..before + 2, ..Self::of(statements, 0) }
-            }
+    /// A transaction of statements, each with whether its rows belong to the answer. Those of one alone do.
+    pub(crate) fn of_some(mut statements: Vec<(Sql, bool)>) -> Self {
+        if statements.len() == 1 {
+            let only = statements.remove(0).0;
+            return Self::alone(only);
         }
+        let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
+        Self { answering, ..Self::of(statements.into_iter().map(|(it, _)| it).collect(), 0) }
     }
 }
 

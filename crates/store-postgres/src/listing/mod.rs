@@ -31,7 +31,7 @@ impl PostgresStore {
             return self.merged(&asked, &parts).await;
         };
         let Some(then) = &plan.then else {
-            return self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
+            return self.answer(&asked, &page::sql(self.layout, tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
         if listing.is_several_runs() {
             return self.merged(&asked, &parts).await;
@@ -40,7 +40,7 @@ impl PostgresStore {
         let mut goes_far = false;
         loop {
             let part = Part::met(listing, &plan.first, stride);
-            let rows = self.answer(&asked, &page::sql(tenant, &[part]), goes_far).await?;
+            let rows = self.answer(&asked, &page::sql(self.layout, tenant, &[part]), goes_far).await?;
             if rows.len() > limit {
                 return Ok(rows);
             }
@@ -49,9 +49,9 @@ impl PostgresStore {
             (stride, goes_far) = (next, true);
         }
         if let Some((by_whole, from)) = self.by_whole_words(&asked, listing, &plan.first).await? {
-            return self.answer(&asked, &page::sql(tenant, &[Part::whole(&by_whole, &from)]), true).await;
+            return self.answer(&asked, &page::sql(self.layout, tenant, &[Part::whole(&by_whole, &from)]), true).await;
         }
-        self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, then)]), true).await
+        self.answer(&asked, &page::sql(self.layout, tenant, &[Part::whole(listing, then)]), true).await
     }
 
     /// The list as its rare whole words lead to it: each row of these is looked at for the others, of which only the
@@ -69,7 +69,7 @@ impl PostgresStore {
         for (query, is_many) in [(begun, true), (whole.clone(), false)] {
             sample.conditions[at] = Condition::Words(query);
             let part = Part::met(&sample, walk, SAMPLE);
-            let found = self.answer(asked, &page::sql(asked.tenant, &[part]), false).await?;
+            let found = self.answer(asked, &page::sql(self.layout, asked.tenant, &[part]), false).await?;
             if (found.len() >= MANY) != is_many {
                 return Ok(None);
             }
@@ -85,7 +85,7 @@ impl PostgresStore {
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
         let goes_far = parts.iter().any(|(_, it)| it.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, in_one(listing, plan))).collect();
-        self.answer(asked, &page::sql(asked.tenant, &parts), goes_far).await
+        self.answer(asked, &page::sql(self.layout, asked.tenant, &parts), goes_far).await
     }
 
     /// Runs the statement of a page: where others wait if its cost has a bound, else apart from them.

@@ -6,8 +6,9 @@ use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
 use candor_port_storage::search_index::{IndexQuery, SAMPLE};
 
+use crate::layout::Layout;
 use crate::search;
-use crate::select::columns;
+use crate::select::columns_of;
 use crate::sql::Sql;
 
 /// Bounds that the planner knows beforehand: a plan is made once for all values of a parameter, and without a known
@@ -59,7 +60,7 @@ pub(super) fn first_stride(listing: &Listing, source: &RowSource) -> u32 {
 
 /// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
 /// common.
-pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
+pub(super) fn sql(layout: Layout, own: Tenant, parts: &[Part<'_>]) -> Sql {
     let Some(Part { listing, .. }) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
     let tenant = sql.id(own.to_bytes());
@@ -68,13 +69,14 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
-    let mut page = PageSql { sql, own, tenant, limit, after, bound, ids_first };
+    let mut page = PageSql { sql, layout, own, tenant, limit, after, bound, ids_first };
     page.write(listing, parts);
     page.sql
 }
 
 struct PageSql {
     sql: Sql,
+    layout: Layout,
     own: Tenant,
     /// The tenant's placeholder.
     tenant: String,
@@ -98,7 +100,7 @@ impl PageSql {
             }
         }
         let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
-        let columns = columns(first.table(), "r.");
+        let columns = columns_of(first.table(), "r.", tenant);
         let text = if self.ids_first {
             // One by one by their keys: OFFSET 0 keeps the planner from joining in any other way.
             let order = order(first, "p.place", "p.id");
@@ -183,7 +185,11 @@ impl PageSql {
             Some(Condition::Words(query)) => {
                 // The fence and the comparison keep the planner from any other index: it cannot know how few rows have
                 // the words, and would rather read all that a tenant has.
-                let has_words = self.has_words(listing, query);
+                let mut has_words = self.has_words(listing, query);
+                if self.layout.is_by_tenant() {
+                    // A cluster has to see whose rows are wanted.
+                    has_words = format!("r.tenant_id = {} AND {has_words}", self.tenant);
+                }
                 format!(
                     "(SELECT g.id, g.place FROM (SELECT r.id, {place} AS place FROM {name} AS r \
                      WHERE {has_words} AND ({all}) IS TRUE OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"

@@ -10,6 +10,7 @@ use diesel_async::SimpleAsyncConnection;
 use crate::connection::pool::{Held, Pool};
 use crate::connection::transaction::{Transaction, send};
 use crate::failure::Failure;
+use crate::layout::Layout;
 use crate::queue::steered;
 use crate::select::{flag, int};
 use crate::sql::Sql;
@@ -22,7 +23,9 @@ const PREFIX: &str = "deliveries_";
 
 /// Who writes to the log waits behind whoever waits for a lock on it, so nobody waits for long; what was not done now
 /// is done the next time. The default partition is read to see that it holds nothing of the new one's day.
-const LIMITS: &str = "SET LOCAL lock_timeout = '100ms'; SET LOCAL statement_timeout = '2s'";
+const LIMITS: [&str; 2] = ["SET LOCAL lock_timeout = '100ms'", "SET LOCAL statement_timeout = '2s'"];
+/// What has the limits hold on the other nodes of a cluster as well.
+const EVERYWHERE: &str = "SET LOCAL citus.propagate_set_commands = 'local'";
 
 /// Where the log is, and its partitions.
 const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text FROM pg_class AS t \
@@ -30,7 +33,7 @@ const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text F
     JOIN pg_class AS c ON c.oid = i.inhrelid WHERE t.oid = 'deliveries'::regclass";
 
 /// How the server says that only somebody else may do this.
-const FORBIDDEN: [&str; 2] = ["permission denied", "must be owner"];
+const FORBIDDEN: [&str; 3] = ["permission denied", "must be owner", "operation is not allowed on this node"];
 /// How it says that another instance has just done it, or that the default partition has got the first entries of a day.
 const OVERTAKEN: [&str; 4] = ["already exists", "already a partition", "does not exist", "would be violated"];
 
@@ -41,12 +44,12 @@ pub(crate) struct Warned(Arc<AtomicBool>);
 /// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
 /// old from the default partition; says how many those were.
 pub(super) async fn keep(
-    pool: &Pool,
+    (pool, layout): (&Pool, Layout),
     warned: &Warned,
     (now, before): (Timestamp, Timestamp),
     most: u32,
 ) -> Result<u64, Failure> {
-    match partition(pool, now, before).await {
+    match partition((pool, layout), now, before).await {
         Err(failure) if failure.says(&FORBIDDEN) => {
             if !warned.0.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
@@ -57,21 +60,21 @@ pub(super) async fn keep(
         }
         other => other?,
     }
-    let gone = send(pool, &steered(vec![old_rows(before, most)]), int).await?;
+    let gone = send(pool, &steered(vec![old_rows(layout, before, most)]), int).await?;
     Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
 }
 
-async fn partition(pool: &Pool, now: Timestamp, before: Timestamp) -> Result<(), Failure> {
+async fn partition((pool, layout): (&Pool, Layout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
     let found = send(pool, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |it| Some(it.next())).take(1 + DAYS_AHEAD) {
         if !days.contains(&day) && is_free(pool, day).await? {
-            go_on(change(pool, &creation(&schema, day)).await)?;
+            go_on(change((pool, layout), &creation(&schema, day)).await)?;
         }
     }
     for day in days.into_iter().filter(|it| start(it.next()) <= before) {
-        go_on(change(pool, &format!("DROP TABLE {schema}.{}", name(day))).await)?;
+        go_on(change((pool, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
     }
     Ok(())
 }
@@ -94,26 +97,31 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
 }
 
 /// Attaching a table locks the log less than making it a partition at once does: its writers go on.
-fn creation(schema: &str, day: Date) -> String {
-    let name = name(day);
-    format!(
-        "CREATE TABLE {schema}.{name} (LIKE {schema}.deliveries); \
-         ALTER TABLE {schema}.deliveries ATTACH PARTITION {schema}.{name} \
-         FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
-        day.next()
-    )
+fn creation(schema: &str, day: Date) -> [String; 2] {
+    let (name, next) = (name(day), day.next());
+    let attach = format!("ALTER TABLE {schema}.deliveries ATTACH PARTITION {schema}.{name}");
+    [
+        format!("CREATE TABLE {schema}.{name} (LIKE {schema}.deliveries)"),
+        format!("{attach} FOR VALUES FROM ('{day} 00:00:00+00') TO ('{next} 00:00:00+00')"),
+    ]
 }
 
-/// Runs statements in a transaction that waits for nobody.
-async fn change(pool: &Pool, statements: &str) -> Result<(), Failure> {
+/// Runs statements in a transaction that waits for nobody. Each is a message of its own: a limit holds from the next one
+/// on, and a cluster hands what changes a table on as it came.
+async fn change((pool, layout): (&Pool, Layout), statements: &[String]) -> Result<(), Failure> {
     let held = Held::new(pool.get().await?);
     let connection = held.get()?;
     let run =
         async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
     let changed = async {
-        // A limit holds from the next message on.
-        run(&format!("BEGIN; {LIMITS}")).await?;
-        run(&format!("{statements}; COMMIT")).await
+        run("BEGIN").await?;
+        for limit in layout.is_by_tenant().then_some(EVERYWHERE).into_iter().chain(LIMITS) {
+            run(limit).await?;
+        }
+        for statement in statements {
+            run(statement).await?;
+        }
+        run("COMMIT").await
     };
     let changed = changed.await;
     if changed.is_err() {
@@ -133,13 +141,24 @@ async fn is_free(pool: &Pool, day: Date) -> Result<bool, Failure> {
     Ok(send(pool, &steered(vec![sql]), flag).await?.contains(&true))
 }
 
-fn old_rows(before: Timestamp, most: u32) -> Sql {
+/// Where tenants are spread over nodes, they are found by their keys, for a place is known to its node alone.
+fn old_rows(layout: Layout, before: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(i64::from(most))));
+    let key = match layout {
+        Layout::OneServer => "ctid",
+        Layout::ByTenant => "tenant_id, webhook_id, status, created_at, id",
+    };
+    let old = format!(
+        "SELECT {key} FROM deliveries_default WHERE created_at < {before} ORDER BY created_at LIMIT {most}{}",
+        layout.passing_over()
+    );
+    let which = match layout {
+        Layout::OneServer => format!("ctid = ANY(ARRAY({old}))"),
+        Layout::ByTenant => format!("({key}) IN ({old})"),
+    };
     sql.push(&format!(
-        "WITH gone AS (DELETE FROM deliveries_default WHERE ctid = ANY(ARRAY(SELECT ctid FROM deliveries_default \
-         WHERE created_at < {before} ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED)) RETURNING 1) \
-         SELECT count(*) FROM gone"
+        "WITH gone AS (DELETE FROM deliveries_default WHERE {which} RETURNING 1) SELECT count(*) FROM gone"
     ));
     sql
 }

@@ -1,6 +1,9 @@
 //! The queue of mails with invitations, in the rows of the invitations.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
+use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::people::Invitation;
 use candor_domain::time::Timestamp;
@@ -13,20 +16,29 @@ use candor_port_storage::{AnyRow, Row};
 use super::planner_settings::{leasing, steered};
 use super::{state, state_of};
 use crate::PostgresStore;
+use crate::connection::transaction::Transaction;
 use crate::failure::Failure;
+use crate::layout::Layout;
 use crate::select::{int, owner};
 use crate::sql::Sql;
 
 #[async_trait]
 impl MailQueue for PostgresStore {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+        if self.layout.is_by_tenant() {
+            return self.claim_mails_by_tenant(lease, now, most).await;
+        }
         self.in_turn(leasing(claim(lease, now, most)), key).await
     }
 
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
-        let sql = record(worker, &results).map_err(StorageError::from)?;
-        let held = self.in_turn(steered(vec![sql]), int).await?;
-        let places = (0..).zip(&results).filter(|(place, _)| !held.contains(place));
+        let results: Vec<_> = (0..).zip(results).collect();
+        let mut held = vec![];
+        for tenant in each_tenant(self.layout, &results) {
+            let sql = record(worker, tenant, &results).map_err(StorageError::from)?;
+            held.extend(self.in_turn(steered(vec![sql]), int).await?);
+        }
+        let places = results.iter().filter(|(place, _)| !held.contains(place));
         Ok(places.map(|(_, (key, _))| *key).collect())
     }
 
@@ -58,25 +70,67 @@ fn claim(lease: Lease, now: Timestamp, most: u16) -> Sql {
     sql
 }
 
+impl PostgresStore {
+    /// Looks for what is due on every node, and leases of that what is still there on the node of each tenant.
+    async fn claim_mails_by_tenant(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+        let mut sql = Sql::default();
+        let (at, most) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::from(most))));
+        sql.push(&format!("SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {most}", due(&at)));
+        let oldest = self.in_turn(Transaction::alone(sql), key).await?;
+        let mut leased = vec![];
+        for tenant in oldest.iter().map(|(it, _)| it.to_bytes()).collect::<BTreeSet<_>>() {
+            let ids = oldest.iter().filter(|(it, _)| it.to_bytes() == tenant).map(|(_, id)| id.to_bytes());
+            leased.extend(self.in_turn(Transaction::alone(claim_of(lease, now, tenant, ids)), key).await?);
+        }
+        Ok(oldest.into_iter().filter(|it| leased.contains(it)).collect())
+    }
+}
+
+fn claim_of(lease: Lease, now: Timestamp, tenant: [u8; 16], ids: impl Iterator<Item = [u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
+    let (tenant, ids) = (sql.id(tenant), sql.ids(ids));
+    sql.push(&format!(
+        "WITH found AS MATERIALIZED (SELECT id FROM {} AND tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id \
+         FOR UPDATE SKIP LOCKED) UPDATE invitations AS i SET mail_worker = {worker}, mail_leased_until = {until} \
+         FROM found AS f WHERE i.tenant_id = {tenant} AND i.id = f.id RETURNING i.tenant_id, i.id",
+        due(&now)
+    ));
+    sql
+}
+
 fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
     Ok((owner(row)?, Id::from_bytes(crate::select::id(row)?)))
 }
 
+/// The tenants of results, each once, where these are spread over nodes; else all tenants at once.
+fn each_tenant(layout: Layout, results: &[(i64, (MailKey, MailResult))]) -> Vec<Option<Tenant>> {
+    if !layout.is_by_tenant() {
+        return vec![None];
+    }
+    let tenants: BTreeSet<_> = results.iter().map(|(_, ((tenant, _), _))| tenant.to_bytes()).collect();
+    tenants.into_iter().map(|it| Some(Tenant::from_bytes(it))).collect()
+}
+
 /// Changes the rows that the worker still has, and lets them and those that are released go. Its answer has the places
 /// of the results that hold.
-fn record(worker: WorkerId, results: &[(MailKey, MailResult)]) -> Result<Sql, Unwritable> {
+fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailResult))]) -> Result<Sql, Unwritable> {
     let (mut changed, mut released) = (vec![], vec![]);
-    for (place, ((tenant, id), result)) in (0..).zip(results) {
+    for (place, ((tenant, id), result)) in results.iter().filter(|(_, ((it, _), _))| of.is_none_or(|of| of == *it)) {
         match result {
             MailResult::Changed(it) => {
                 let row = AnyRow::of(&Row::seen(it.value.clone(), it.version));
-                changed.push((place, *tenant, it.version, row.cells()?.to_vec()));
+                changed.push((*place, *tenant, it.version, row.cells()?.to_vec()));
             }
-            MailResult::Released => released.push((place, *tenant, *id)),
+            MailResult::Released => released.push((*place, *tenant, *id)),
         }
     }
     let mut sql = Sql::default();
     let worker = sql.id(worker.0);
+    let mut its_own = format!("AND i.mail_worker = {worker}");
+    if let Some(tenant) = of {
+        its_own.push_str(&format!(" AND i.tenant_id = {}", sql.id(tenant.to_bytes())));
+    }
     let mut arrays = vec![
         sql.many(Type::Int, changed.iter().map(|(place, ..)| Cell::Int(*place))),
         sql.ids(changed.iter().map(|(_, tenant, ..)| tenant.to_bytes())),
@@ -97,10 +151,10 @@ fn record(worker: WorkerId, results: &[(MailKey, MailResult)]) -> Result<Sql, Un
     sql.push(&format!(
         "WITH changed AS (UPDATE invitations AS i SET {sets}, version = u.seen + 1, mail_worker = NULL, \
          mail_leased_until = NULL FROM UNNEST({}) AS u (place, tenant_id, seen, {names}) WHERE i.tenant_id = u.tenant_id \
-         AND i.id = u.id AND i.version = u.seen AND i.mail_worker = {worker} RETURNING u.place), \
+         AND i.id = u.id AND i.version = u.seen {its_own} RETURNING u.place), \
          released AS (UPDATE invitations AS i SET mail_worker = NULL, mail_leased_until = NULL \
          FROM UNNEST({}) AS u (place, tenant_id, id) WHERE i.tenant_id = u.tenant_id AND i.id = u.id \
-         AND i.mail_worker = {worker} RETURNING u.place) SELECT place FROM changed UNION ALL SELECT place FROM released",
+         {its_own} RETURNING u.place) SELECT place FROM changed UNION ALL SELECT place FROM released",
         arrays.join(", "),
         free.join(", "),
     ));

@@ -1,10 +1,12 @@
 //! The queue of deliveries: short transactions on connections of their own, of which it takes a share only.
 
+mod by_tenant;
 mod claim;
 mod log;
 mod mails;
 mod planner_settings;
 mod record;
+mod record_by_tenant;
 
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
@@ -34,6 +36,9 @@ impl Queue for PostgresStore {
     }
 
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+        if self.layout.is_by_tenant() {
+            return self.claim_by_tenant(lease, now, claim).await;
+        }
         let transaction = planner_settings::leasing(claim::sql(lease, now, claim));
         claim::claimed(self.in_turn(transaction, claim::row).await?, claim)
     }
@@ -44,6 +49,9 @@ impl Queue for PostgresStore {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded> {
+        if self.layout.is_by_tenant() {
+            return self.record_by_tenant(worker, results, health).await;
+        }
         let count = results.len();
         let transaction = steered(record::statements(worker, results, health).map_err(StorageError::from)?);
         Ok(record::recorded(self.in_turn(transaction, record::row).await?, count))
@@ -55,8 +63,10 @@ impl Queue for PostgresStore {
     }
 
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        let (pool, warned) = (self.pool.clone(), self.warned.clone());
-        let work = async move { log::keep(&pool, &warned, (now, before), most).await.map_err(Failure::into_storage) };
+        let (pool, layout, warned) = (self.pool.clone(), self.layout, self.warned.clone());
+        let work = async move {
+            log::keep((&pool, layout), &warned, (now, before), most).await.map_err(Failure::into_storage)
+        };
         carried_out(&self.home, work).await
     }
 }

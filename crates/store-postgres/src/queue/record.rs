@@ -16,13 +16,13 @@ use crate::select::int;
 use crate::sql::Sql;
 
 /// The delivery is done with.
-const GONE: i64 = 0;
+pub(super) const GONE: i64 = 0;
 /// It stays as it is, but for its due time.
 const STAYS: i64 = 1;
 /// It is to be attempted once more.
-const AGAIN: i64 = 2;
+pub(super) const AGAIN: i64 = 2;
 /// It stays as it is, its due time included.
-const RELEASED: i64 = 3;
+pub(super) const RELEASED: i64 = 3;
 
 /// The statements that record results and health deltas. The first one locks the subscriptions, in one order for everybody, so
 /// that the second one sees what others have added to them before it adds to that.
@@ -99,7 +99,7 @@ fn fenced(sql: &mut Sql, worker: WorkerId, results: &[(Job, AttemptResult)]) -> 
 }
 
 /// What becomes of the queued delivery, and when it is due then.
-const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
+pub(super) const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => (AGAIN, Some(at)),
@@ -151,19 +151,24 @@ fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
         sql.many(Type::Int, all().map(|it| Cell::Int(i64::from(it.streak.failures)))),
         sql.many(Type::Time, all().map(|it| it.streak.since.map_or(Cell::Null(Type::Time), Cell::Time))),
     ];
-    // LEAST and GREATEST pass over nulls.
     format!(
         "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM UNNEST({arrays}) \
          AS p (tenant_id, id, last_at, last_status, healed, failures, since) CROSS JOIN LATERAL \
          {found} AS w), \
-         added AS (UPDATE webhooks AS w SET \
-         failures = CASE WHEN p.healed THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
-         failing_since = CASE WHEN p.healed THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
-         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status ELSE p.last_status END, \
-         last_delivery_at = GREATEST(w.last_delivery_at, p.last_at) \
-         FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
+         added AS (UPDATE webhooks AS w SET {sets} FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
         arrays = arrays.join(", "),
         found = webhook("ctid AS tuple", "p.tenant_id", "p.id", ""),
+        sets = added_to(),
+    )
+}
+
+/// What deltas `p` make of subscriptions `w`. LEAST and GREATEST pass over nulls.
+pub(super) fn added_to() -> String {
+    format!(
+        "failures = CASE WHEN p.healed THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
+         failing_since = CASE WHEN p.healed THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
+         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status ELSE p.last_status END, \
+         last_delivery_at = GREATEST(w.last_delivery_at, p.last_at)",
         MOST = u32::MAX,
     )
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::fields::Word;
-use candor_domain::id::{Id, KeyId, OrganizationId};
+use candor_domain::id::{EmployeeId, Id, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
@@ -13,6 +13,7 @@ use candor_port_storage::store::{Everyone, Read, StorageError};
 
 use crate::PostgresStore;
 use crate::failure::Failure;
+use crate::layout::CREDENTIAL_TENANTS;
 use crate::select::{columns, owner, versioned};
 use crate::sql::Sql;
 
@@ -37,6 +38,9 @@ impl Everyone for PostgresStore {
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
+        if self.layout.is_by_tenant() {
+            return self.key_of_its_tenant(hash).await;
+        }
         let mut sql = Sql::default();
         let hash = sql.bind(Cell::Bytes(hash.0.to_vec()));
         let test = sql.bind(Cell::Text(Environment::Test.word().to_owned()));
@@ -62,14 +66,50 @@ impl Everyone for PostgresStore {
     }
 }
 
-fn record(row: &mut dyn Fetch) -> Result<KeyRecord, Failure> {
-    let organization = owner(row)?.organization;
-    let key = versioned::<ApiKey>(row)?.value;
+impl PostgresStore {
+    /// Whose the secret with this hash is, where tenants are spread over nodes. Any node answers.
+    pub(crate) async fn tenant_of_secret(&self, hash: Cell) -> Read<Option<Tenant>> {
+        let mut sql = Sql::default();
+        let hash = sql.bind(hash);
+        sql.push(&format!("SELECT tenant_id FROM {CREDENTIAL_TENANTS} WHERE hash = {hash}"));
+        self.find(&sql, owner).await
+    }
+
+    /// A key, and the person behind it, each on the node of its data set.
+    async fn key_of_its_tenant(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
+        let hash = Cell::Bytes(hash.0.to_vec());
+        let Some(tenant) = self.tenant_of_secret(hash.clone()).await? else { return Ok(None) };
+        let mut sql = Sql::default();
+        let (tenant, hash) = (sql.id(tenant.to_bytes()), sql.bind(hash));
+        sql.push(&format!(
+            "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text FROM api_keys AS k \
+             WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",
+            columns(ApiKey::TABLE, "k.")
+        ));
+        let Some(found) = self.find(&sql, record).await? else { return Ok(None) };
+        let Some(person) = found.key.employee_id else { return Ok(Some(found)) };
+        let opened = Tenant { organization: found.organization, environment: found.key.environment };
+        let mut sql = Sql::default();
+        let (tenant, id) = (sql.id(opened.to_bytes()), sql.id(person.to_bytes()));
+        sql.push(&format!("SELECT id, role, status FROM employees WHERE tenant_id = {tenant} AND id = {id}"));
+        let person = self.find(&sql, person_behind).await?.flatten();
+        Ok(Some(KeyRecord { person, ..found }))
+    }
+}
+
+type Person = (EmployeeId, Role, Status);
+
+fn person_behind(row: &mut dyn Fetch) -> Result<Option<Person>, Failure> {
     let person = row.id().map_err(Failure::Other)?.map(Id::from_bytes);
     let role = word::<Role>(row, "role")?;
     let status = word::<Status>(row, "status")?;
-    let person = person.zip(role).zip(status).map(|((id, role), status)| (id, role, status));
-    Ok(KeyRecord { organization, key, person })
+    Ok(person.zip(role).zip(status).map(|((id, role), status)| (id, role, status)))
+}
+
+fn record(row: &mut dyn Fetch) -> Result<KeyRecord, Failure> {
+    let organization = owner(row)?.organization;
+    let key = versioned::<ApiKey>(row)?.value;
+    Ok(KeyRecord { organization, key, person: person_behind(row)? })
 }
 
 fn word<T: Word>(row: &mut dyn Fetch, column: &'static str) -> Result<Option<T>, Failure> {

@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use crate::PostgresStore;
 use crate::failure::Failure;
+use crate::layout::Layout;
 use crate::select::{columns, flag, id, int, versioned};
 use crate::sql::Sql;
 
@@ -25,14 +26,21 @@ use crate::sql::Sql;
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40)];
 
-/// The oldest transaction that still runs: what stands before it is settled.
-const HORIZON: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()";
+/// The oldest transaction that still runs: what stands before it is settled. Where tenants are spread over nodes, whatever
+/// is committed is: see [`crate::layout::FEED_POSITIONS`].
+const fn horizon(layout: Layout) -> &'static str {
+    match layout {
+        Layout::OneServer => "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()",
+        Layout::ByTenant => "SELECT 9223372036854775807::bigint",
+    }
+}
 
 /// More than any page has, known to the planner. Without a filter no more are looked at.
 const LOOKED_AT: u32 = 128;
 
 /// What is asked of the feed.
 pub(super) struct Wanted<'w> {
+    pub(super) layout: Layout,
     pub(super) filter: &'w FeedFilter,
     pub(super) oldest: Timestamp,
     pub(super) start: &'w FeedStart,
@@ -60,7 +68,7 @@ impl PostgresStore {
             FeedStart::After(place) => Some(place.clone()),
             FeedStart::Since(at) => self.find(&last_before(tenant, *at), place).await?,
             FeedStart::Now => {
-                let next = self.find(&last_settled(tenant), place).await?;
+                let next = self.find(&last_settled(self.layout, tenant), place).await?;
                 return Ok(FeedPage { events: vec![], next, more: false });
             }
         };
@@ -122,12 +130,13 @@ fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
     sql
 }
 
-fn last_settled(tenant: Tenant) -> Sql {
+fn last_settled(layout: Layout, tenant: Tenant) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.id(tenant.to_bytes());
     sql.push(&format!(
-        "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({HORIZON}) \
-         ORDER BY position DESC, id DESC LIMIT 1"
+        "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({}) \
+         ORDER BY position DESC, id DESC LIMIT 1",
+        horizon(layout)
     ));
     sql
 }
@@ -153,7 +162,7 @@ fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32)
     }
     let is_wanted = if is_wanted.is_empty() { "true".to_owned() } else { is_wanted.join(" AND ") };
     sql.push(&format!(
-        "WITH horizon AS MATERIALIZED ({HORIZON} AS place), \
+        "WITH horizon AS MATERIALIZED ({horizon} AS place), \
          looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events WHERE tenant_id = {tenant} \
          AND created_at >= {oldest} AND position < (SELECT place FROM horizon){behind} ORDER BY position, id LIMIT {most}), \
          wanted AS (SELECT position, id FROM looked_at WHERE wanted ORDER BY position, id LIMIT {rows}), \
@@ -164,7 +173,8 @@ fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32)
          SELECT f.is_event, f.position, f.id, f.looked_at, f.held_back, {} FROM found AS f LEFT JOIN LATERAL \
          (SELECT * FROM events WHERE f.is_event AND tenant_id = {tenant} AND id = f.id OFFSET 0) AS e ON true \
          ORDER BY f.is_event, f.position, f.id",
-        columns(Event::TABLE, "e.")
+        columns(Event::TABLE, "e."),
+        horizon = horizon(wanted.layout),
     ));
     sql
 }

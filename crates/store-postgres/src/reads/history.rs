@@ -12,6 +12,7 @@ use super::feed::Wanted;
 use crate::PostgresStore;
 use crate::commit::keeping;
 use crate::failure::Failure;
+use crate::layout::Layout;
 use crate::select::int;
 use crate::sql::Sql;
 
@@ -39,18 +40,19 @@ impl History for PostgresStore {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        self.piece(tenant, &Wanted { filter, oldest, start, limit }).await
+        self.piece(tenant, &Wanted { layout: self.layout, filter, oldest, start, limit }).await
     }
 
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
         let kinds = [
-            doomed("replays", "key", "expires_at <=", expiry.answers, most),
-            doomed("events", "id", "created_at <", expiry.events, most),
-            doomed("notifications", "id", "read_at <", expiry.read_notifications, most),
-            doomed("notifications", "id", "created_at <", expiry.notifications, most),
+            ("replays", "key", "expires_at <=", expiry.answers),
+            ("events", "id", "created_at <", expiry.events),
+            ("notifications", "id", "read_at <", expiry.read_notifications),
+            ("notifications", "id", "created_at <", expiry.notifications),
         ];
         let mut swept = 0;
-        for sql in kinds {
+        for (table, key, condition, at) in kinds {
+            let sql = doomed(self.layout, (table, key), condition, at, most);
             let gone = self.apart(&sql, int).await?;
             swept += gone.into_iter().map(|it| u64::try_from(it).unwrap_or_default()).sum::<u64>();
         }
@@ -59,13 +61,14 @@ impl History for PostgresStore {
 }
 
 /// Removes rows before an instant, oldest first. Several instances sweep at once; none waits for another.
-fn doomed(table: &str, key: &str, condition: &str, at: Timestamp, most: u32) -> Sql {
+fn doomed(layout: Layout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (at, most) = (sql.bind(Cell::Time(at)), sql.bind(Cell::Int(i64::from(most))));
     let column = condition.split(' ').next().unwrap_or_default();
+    let passing_over = layout.passing_over();
     sql.push(&format!(
         "WITH doomed AS MATERIALIZED (SELECT tenant_id, {key} FROM {table} WHERE {condition} {at} ORDER BY {column} \
-         LIMIT {most} FOR UPDATE SKIP LOCKED), \
+         LIMIT {most}{passing_over}), \
          gone AS (DELETE FROM {table} AS t USING doomed AS d WHERE t.tenant_id = d.tenant_id AND t.{key} = d.{key} RETURNING 1) \
          SELECT count(*) FROM gone"
     ));

@@ -1,6 +1,6 @@
 //! Webhook subscriptions, and the log of what was sent to them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -14,6 +14,7 @@ use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
 use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
 use candor_port_storage::rows::{JOB_TABLE, read_job};
 use candor_port_storage::store::Read;
+use futures_util::future::try_join_all;
 
 use super::redelivery;
 use crate::PostgresStore;
@@ -60,6 +61,9 @@ impl Webhooks for PostgresStore {
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
+        if self.layout.is_by_tenant() {
+            return self.events_of_tenants(wanted).await;
+        }
         let wanted: BTreeSet<_> = wanted.iter().map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
         let mut sql = Sql::default();
         let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
@@ -95,6 +99,26 @@ impl Webhooks for PostgresStore {
     ) -> Read<Vec<Resend>> {
         let transaction = steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
         self.send(transaction, redelivery::event).await
+    }
+}
+
+impl PostgresStore {
+    /// Events by id, tenant by tenant.
+    async fn events_of_tenants(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
+        let mut by_tenant: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for (tenant, event) in wanted {
+            by_tenant.entry(tenant.to_bytes()).or_default().insert(event.to_bytes());
+        }
+        let columns = columns(Event::TABLE, "");
+        let reads = by_tenant.into_iter().map(|(tenant, ids)| {
+            let mut sql = Sql::default();
+            let (tenant, ids) = (sql.id(tenant), sql.ids(ids));
+            sql.push(&format!(
+                "SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"
+            ));
+            async move { self.read(&sql, |row| Ok((owner(row)?, versioned(row)?.value))).await }
+        });
+        Ok(try_join_all(reads).await?.into_iter().flatten().collect())
     }
 }
 

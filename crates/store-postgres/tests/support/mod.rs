@@ -4,21 +4,34 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use candor_port_storage::SlowReads;
-use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, migrate};
-use candor_test_postgres::TestDatabase;
+use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
+use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::{Client, NoTls};
 
 /// Connections of a store under test.
 pub(crate) const POOL: usize = 12;
 
+/// Parts of each table on a cluster: enough that two tenants are apart as a rule.
+const SHARDS: u16 = 4;
+
 /// A migrated database; `None` on a machine without PostgreSQL, after saying so.
 pub(crate) fn database() -> Option<TestDatabase> {
-    TestDatabase::create(&template(), migrated).expect("a database")
+    database_of("", migrated)
 }
 
-fn migrated(url: &str) -> Result<(), SchemaError> {
+/// The same of another kind, which is migrated like this.
+pub(crate) fn database_of(kind: &str, migrate: fn(&str) -> Result<(), SchemaError>) -> Option<TestDatabase> {
+    TestDatabase::create(&format!("{}{kind}", template()), migrate).expect("a database")
+}
+
+pub(crate) fn migrated(url: &str) -> Result<(), SchemaError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(migrate(&PostgresOptions::new(url, 1))).map(drop)
+    let options = PostgresOptions::new(url, 1);
+    runtime.block_on(async {
+        migrate(&options).await?;
+        // On a cluster the same tests run with the tables spread over its nodes.
+        if is_spread() { distribute(&options, SHARDS).await.map(drop) } else { Ok(()) }
+    })
 }
 
 /// The template's name changes with the migrations.

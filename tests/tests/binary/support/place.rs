@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use candor_test_postgres::TestDatabase;
+use candor_test_postgres::{TestDatabase, is_spread};
 
 use super::process::candor;
 
@@ -50,7 +50,8 @@ impl Place {
     /// A new, migrated database; `None`, after saying so, where there is no PostgreSQL.
     pub(crate) fn postgres() -> Option<Self> {
         let place = Self::empty_postgres()?;
-        candor(&place, &["migrate"]).succeeded();
+        let spread: &[&str] = if is_spread() { &["--distribute", "--shards", "4"] } else { &[] };
+        candor(&place, &[&["migrate"], spread].concat()).succeeded();
         Some(place)
     }
 

@@ -1,0 +1,260 @@
+//! Puts the statements of a change set together.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::id::{ConversationId, EmployeeId};
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
+use candor_port_storage::flat::{Cell, Stored, Unwritable};
+use candor_port_storage::{AnyRow, Version};
+
+use super::closure::{beginnings, closure};
+use super::group::Groups;
+use super::requires;
+use super::statement::{STALE, Statement};
+use super::webhooks;
+use crate::connection::transaction::Transaction;
+use crate::layout::{FEED_POSITIONS, Layout};
+use crate::sql::Sql;
+
+/// The statements of a change set, and whether they answer the deliveries that were leased.
+pub(super) fn transaction(
+    layout: Layout,
+    tenant: Tenant,
+    change: &ChangeSet,
+) -> Result<(Transaction, bool), Unwritable> {
+    let lines = lines(change);
+    let counts = change.requires.iter().any(requires::is_locked_before);
+    let on_tree = requires::of_tree(&change.requires);
+    let before = (!lines.is_empty() || !on_tree.is_empty() || counts)
+        .then(|| locks(Statement::new(layout, tenant), change, &lines, &on_tree));
+    let mut all = Statement::new(layout, tenant);
+    if let (None, Some(replay)) = (&before, &change.replay) {
+        all.take_key(replay);
+    }
+    write(&mut all, tenant, &[change])?;
+    let leases = change.lease.is_some() && !all.queued.is_empty();
+    let mut statements = before.unwrap_or_default();
+    statements.extend(all.finish(leases));
+    statements.extend(behind(layout, tenant, change).into_iter().map(|it| (it, false)));
+    statements.extend(positioned(layout, tenant, &[change])?);
+    Ok((Transaction::of_some(statements), leases))
+}
+
+/// Several change sets of a tenant, all of which only add rows and have a lease of the same worker, or none: they hold
+/// all or none. There is an event among them, and the answer is the deliveries that were queued.
+///
+/// Rows of several change sets are locked here at once, in an order that nobody else keeps to. So it soon gives up what
+/// it waits for: whoever waits for it in turn is not kept for long.
+pub(super) fn together(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    let mut all = Statement::new(layout, tenant);
+    all.take_keys(changes);
+    write(&mut all, tenant, changes)?;
+    let mut statements = all.finish(true);
+    statements.extend(positioned(layout, tenant, changes)?);
+    Ok(statements)
+}
+
+/// Events where tenants are spread over nodes, with the next position of the tenant. Its row is locked by that, so this
+/// comes last: whoever has it waits for nothing else.
+fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    let added: Vec<_> = changes.iter().flat_map(|it| it.added()).filter(has_position).collect();
+    if !layout.is_by_tenant() || added.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut statement = Statement::new(layout, tenant);
+    let own = &statement.tenant;
+    let next = format!(
+        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({own}, 1) \
+         ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1"
+    );
+    statement.part("", &next);
+    let mut groups = Groups::of(tenant);
+    for row in &added {
+        groups.add(row)?;
+    }
+    groups.write_positioned(&mut statement);
+    Ok(statement.finish(false))
+}
+
+/// Whether a row is an event, whose place in the feed only the database knows.
+fn has_position(row: &AnyRow) -> bool {
+    row.table().name == Event::TABLE.name
+}
+
+/// What must see the writes: parts of one statement see what was there before it, and one row is changed by one of them.
+fn behind(layout: Layout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
+    let mut behind = vec![];
+    let (new, moved): (Vec<_>, Vec<_>) = with_lines(change).partition(|it| it.seen().is_none());
+    if !new.is_empty() {
+        behind.push(beginnings(tenant, new.iter().map(|it| it.id())));
+    }
+    if !moved.is_empty() {
+        behind.extend(closure(layout, tenant, moved.iter().map(|it| it.id())));
+    }
+    let forgiven =
+        change.writes.iter().filter_map(|it| if let Write::WebhookForgiven(id) = it { Some(*id) } else { None });
+    behind.extend(forgiven.map(|it| webhooks::forgive(tenant, it)));
+    for it in &change.writes {
+        if let Write::BringForward(sooner, at) = it {
+            behind.extend(webhooks::bring_forward(layout, tenant, sooner, *at));
+        }
+    }
+    behind
+}
+
+/// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
+/// come in one of their own, before the others.
+fn locks(mut first: Statement, change: &ChangeSet, lines: &[Lines], on_tree: &[(usize, Version)]) -> Vec<(Sql, bool)> {
+    if let Some(replay) = &change.replay {
+        first.take_key(replay);
+    }
+    if !lines.is_empty() || !on_tree.is_empty() {
+        lock_tree(&mut first, lines, on_tree);
+    }
+    for require in &change.requires {
+        requires::lock(&mut first, require);
+    }
+    first.finish(false)
+}
+
+/// Holds the row of the tenant's reporting tree until the end, and counts the change, if there is one. A move counts its
+/// version up as well, and must have seen it; who saw none has seen a tree that is not there.
+fn lock_tree(first: &mut Statement, lines: &[Lines], required: &[(usize, Version)]) {
+    let tenant = first.tenant.clone();
+    let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
+    let Some(seen) = lines.iter().find_map(|it| it.seen) else {
+        let changes = u8::from(!lines.is_empty());
+        let count =
+            format!("ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + {changes} RETURNING t.version");
+        let text = format!("{insert} {} {count}", first.row(&format!("{tenant}, 0, {changes}")));
+        let tree = first.part("", &text);
+        require_tree(first, &tree, required, 0);
+        return;
+    };
+    let all_saw_it = lines.iter().filter_map(|it| it.seen).all(|it| it == seen);
+    let (seen, all_saw_it) = (first.sql.bind(Cell::Int(seen.0)), first.sql.bind(Cell::Flag(all_saw_it)));
+    let count = format!(
+        "ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, changes = t.changes + 1 WHERE t.version = {seen}"
+    );
+    let text = format!("{insert} {} {count} RETURNING t.version", first.row(&format!("{tenant}, 1, 1")));
+    let tree = first.part("", &text);
+    first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
+    require_tree(first, &tree, required, 1);
+}
+
+/// Checks the version that the locked tree had before it was `counted` up.
+fn require_tree(first: &mut Statement, tree: &str, required: &[(usize, Version)], counted: i64) {
+    for (at, seen) in required {
+        let seen = first.sql.bind(Cell::Int(seen.0 + counted));
+        first.check(&format!("(SELECT version FROM {tree}) = {seen}"), &format!("{}{at}", requires::WORD));
+    }
+}
+
+fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> Result<(), Unwritable> {
+    match changes {
+        [one] => requires::check_all(statement, &one.requires),
+        several => requires::check_all(statement, &requires_of(several)),
+    }
+    let lease = changes.iter().filter_map(|it| it.lease).max_by_key(|it| it.until);
+    let mut added: Vec<_> = changes.iter().flat_map(|it| it.added()).collect();
+    added.retain(|it| !(statement.layout.is_by_tenant() && has_position(it)));
+    let mut groups = Groups::of(tenant);
+    for it in changes.iter().flat_map(|it| &it.writes) {
+        match it {
+            Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
+            Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
+            Write::MessageAdded(id, at) => message_added(statement, *id, *at),
+            // Written behind the others, see `behind`.
+            Write::WebhookForgiven(_) | Write::BringForward(..) => {}
+            Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
+            Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
+        }
+    }
+    for row in &added {
+        groups.add(row)?;
+    }
+    groups.write(statement);
+    let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
+    webhooks::fan_out(statement, &events, lease);
+    Ok(())
+}
+
+/// What several change sets require, each once.
+fn requires_of(changes: &[&ChangeSet]) -> Vec<Require> {
+    let mut all: Vec<Require> = vec![];
+    for it in changes.iter().flat_map(|it| &it.requires) {
+        if !all.contains(it) {
+            all.push(*it);
+        }
+    }
+    all
+}
+
+/// Waits for whoever is changing the conversation, and looks then whether it is archived.
+fn message_added(statement: &mut Statement, id: ConversationId, at: Timestamp) {
+    let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, {at}) {from} \
+             WHERE t.tenant_id = {tenant} AND t.id = {id} AND NOT t.archived RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
+    let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    statement.part(
+        "",
+        &format!(
+            "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
+             WHERE t.tenant_id = {tenant} AND t.recipient_id = {person} AND t.unread"
+        ),
+    );
+}
+
+/// How many reporting lines change or begin.
+pub(super) fn count_lines(change: &ChangeSet) -> usize {
+    with_lines(change).count()
+}
+
+fn lines(change: &ChangeSet) -> Vec<Lines> {
+    let lines = change.writes.iter();
+    lines.filter_map(|it| if let Write::PutReporting { lines, .. } = it { Some(*lines) } else { None }).collect()
+}
+
+/// The people whose reporting line changes or begins.
+fn with_lines(change: &ChangeSet) -> impl Iterator<Item = &AnyRow> {
+    change.writes.iter().filter_map(|it| if let Write::PutReporting { row, .. } = it { Some(row) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::event::EventType;
+    use candor_port_storage::Row;
+    use candor_store_testkit::Fixtures;
+
+    #[test]
+    fn groups_take_idempotency_keys_in_one_order() {
+        let make = Fixtures::new(1);
+        let change = |key: &str| ChangeSet {
+            events: vec![make.event(EventType::ObservationCreated)],
+            replay: Some(make.replay(key)),
+            ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
+        };
+        let changes = ["key-b", "key-d", "key-a", "key-c"].map(change);
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+            for layout in [Layout::OneServer, Layout::ByTenant] {
+                let sql = together(layout, make.tenant(), &order.map(|it| &changes[it])).unwrap();
+                let binds = format!("{sql:?}");
+                let places = ["key-a", "key-b", "key-c", "key-d"].map(|it| binds.find(it).unwrap());
+                assert!(places.is_sorted(), "{places:?}");
+            }
+        }
+    }
+}

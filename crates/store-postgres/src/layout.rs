@@ -1,0 +1,91 @@
+//! Where the tables are: all on one server, or spread by tenant over the nodes of a cluster (Citus).
+//!
+//! Spread tables are written and read through any of the nodes, by statements that the cluster's documents support: what a
+//! request does concerns one tenant and so one node, and whatever looks at all tenants is one question to every node.
+
+use candor_port_storage::flat::Fetch;
+
+use crate::failure::Failure;
+use crate::select::flag;
+
+/// How a database is laid out, as its catalogue says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Every table on one server.
+    OneServer,
+    /// The tables of tenants spread over nodes, as `candor migrate --distribute` leaves them.
+    ByTenant,
+}
+
+impl Layout {
+    /// Whether tenants are spread over nodes.
+    pub(crate) const fn is_by_tenant(self) -> bool {
+        matches!(self, Self::ByTenant)
+    }
+
+    /// What keeps several instances that look for the same rows from waiting for each other. No statement locks rows of
+    /// several nodes in an order, so where tenants are spread it is left out.
+    pub(crate) const fn passing_over(self) -> &'static str {
+        match self {
+            Self::OneServer => " FOR UPDATE SKIP LOCKED",
+            Self::ByTenant => "",
+        }
+    }
+}
+
+/// Asks for the layout.
+pub(crate) const LAYOUT: &str = "SELECT to_regclass('feed_positions') IS NOT NULL";
+
+/// Reads the layout.
+pub(crate) fn layout(row: &mut dyn Fetch) -> Result<Layout, Failure> {
+    Ok(if flag(row)? { Layout::ByTenant } else { Layout::OneServer })
+}
+
+/// Tables whose rows belong to a tenant, and are where the tenant is.
+pub(crate) const BY_TENANT: [&str; 29] = [
+    "organizations",
+    "departments",
+    "attributes",
+    "connectors",
+    "employees",
+    "employee_custom_values",
+    "reporting_trees",
+    "reporting_lines",
+    "invitations",
+    "api_keys",
+    "observations",
+    "observation_attributes",
+    "objectives",
+    "summaries",
+    "summary_includes",
+    "conversations",
+    "conversation_participants",
+    "messages",
+    "assignments",
+    "assignment_people",
+    "notifications",
+    "webhooks",
+    "delivery_jobs",
+    "deliveries",
+    "events",
+    "audit_entries",
+    "replays",
+    "search_backlog",
+    FEED_POSITIONS,
+];
+
+/// Small tables that every node has a copy of.
+pub(crate) const REFERENCE: [&str; 2] = [CREDENTIAL_TENANTS, "master_keys"];
+
+/// Tables that only the coordinator has, and the others ask it for.
+pub(crate) const LOCAL: [&str; 2] = ["write_probes", "__diesel_schema_migrations"];
+
+/// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in
+/// the order of their positions, on whatever node.
+pub(crate) const FEED_POSITIONS: &str = "feed_positions";
+
+/// The tenant of each key and invitation, by the hash of its secret: they are looked up before anybody knows whose they are.
+pub(crate) const CREDENTIAL_TENANTS: &str = "credential_tenants";
+
+/// Columns with the hash of a secret by which a row is looked up before its tenant is known.
+pub(crate) const SECRETS: [&str; 3] = ["hash", "previous_hash", "token_hash"];

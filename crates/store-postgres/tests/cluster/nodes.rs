@@ -1,0 +1,128 @@
+//! A node that is killed takes its own tenants with it until it is back, and nobody else.
+
+use std::time::Instant;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::change::CommitError;
+use candor_port_storage::store::{Storage, StorageError};
+use candor_store_postgres::{PostgresOptions, PostgresStore};
+use candor_store_testkit::Fixtures;
+use candor_test_postgres::{Cluster, Nodes, is_spread};
+
+use super::{DEADLINE, Poller, announcing, place, support};
+
+/// Tenants that are tried until there is one on each node.
+const TENANTS: u32 = 64;
+const DATABASE: &str = "kills";
+
+/// A cluster of its own, which others do not miss.
+struct Scene {
+    nodes: Nodes,
+    make: Fixtures,
+    /// One on each worker, in the order of the nodes.
+    tenants: [Tenant; 2],
+}
+
+/// The nodes' folders and the name of the database as one URL.
+fn url(nodes: &[Cluster]) -> String {
+    let hosts: Vec<_> = nodes.iter().map(|it| it.folder().to_string_lossy().replace('/', "%2F")).collect();
+    format!("postgres://candor@{}/{DATABASE}", hosts.join(","))
+}
+
+impl Scene {
+    async fn set() -> Option<Self> {
+        // Where the others run on a cluster, its engine is there.
+        let nodes = is_spread().then(Nodes::start)?.unwrap().ok()?;
+        for node in &nodes.all {
+            support::client(&node.url()).await.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
+            support::client(&own(node)).await.batch_execute("CREATE EXTENSION citus").await.unwrap();
+        }
+        let [coordinator, workers @ ..] = nodes.all.as_slice() else { return None };
+        let admin = support::client(&own(coordinator)).await;
+        let folder = |it: &Cluster| it.folder().display().to_string();
+        let join = format!("SELECT citus_set_coordinator_host('{}', 5432)", folder(coordinator));
+        admin.batch_execute(&join).await.unwrap();
+        for it in workers {
+            admin.batch_execute(&format!("SELECT citus_add_node('{}', 5432)", folder(it))).await.unwrap();
+        }
+        let url = own(coordinator);
+        tokio::task::spawn_blocking(move || support::migrated(&url).unwrap()).await.unwrap();
+        let make = Fixtures::new(1);
+        let mut found = [None; 2];
+        for _ in 0..TENANTS {
+            let tenant = make.tenant();
+            let (_, host, _) = place(&admin, tenant).await;
+            let at = workers.iter().position(|it| folder(it) == host).unwrap();
+            found[at] = Some(tenant);
+        }
+        let tenants = found.map(|it| it.unwrap());
+        Some(Self { nodes, make, tenants })
+    }
+
+    async fn store(&self, url: &str) -> PostgresStore {
+        PostgresStore::connect(&PostgresOptions::new(url, 8))
+            .await
+            .unwrap_or_else(|it| panic!("{it} ({:?})", self.tenants))
+    }
+}
+
+fn own(node: &Cluster) -> String {
+    url(std::slice::from_ref(node))
+}
+
+async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Tenant) -> Result<(), CommitError> {
+    store.commit(tenant, announcing(make).1).await.map(drop)
+}
+
+/// Until it works again.
+async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
+    let begun = Instant::now();
+    while let Err(error) = announce(store, make, tenant).await {
+        assert!(begun.elapsed() < DEADLINE, "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back() {
+    let Some(mut scene) = Scene::set().await else { return };
+    let store = scene.store(&own(&scene.nodes.all[0])).await;
+    let [first, second] = scene.tenants;
+    for tenant in [first, second] {
+        announce(&store, &scene.make, tenant).await.unwrap();
+    }
+    scene.nodes.all[1].kill().unwrap();
+    // The first answer may tell of the connection that broke; then each says that the node is not there.
+    for _ in 0..3 {
+        let refused = announce(&store, &scene.make, first).await;
+        assert!(matches!(refused, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refused:?}");
+        announced(&store, &scene.make, second).await;
+    }
+    let mut poller = Poller::new(&store, second);
+    poller.until(4).await;
+    scene.nodes.all[1].start_again().unwrap();
+    announced(&store, &scene.make, first).await;
+    let mut poller = Poller::new(&store, first);
+    poller.until(2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_is_killed_is_not_missed_by_who_names_other_nodes_too() {
+    let Some(mut scene) = Scene::set().await else { return };
+    let store = scene.store(&url(&scene.nodes.all)).await;
+    for tenant in scene.tenants {
+        announce(&store, &scene.make, tenant).await.unwrap();
+    }
+    scene.nodes.all[0].kill().unwrap();
+    for tenant in scene.tenants {
+        announced(&store, &scene.make, tenant).await;
+        let mut poller = Poller::new(&store, tenant);
+        poller.until(2).await;
+    }
+    scene.nodes.all[0].start_again().unwrap();
+    let again = scene.store(&own(&scene.nodes.all[0])).await;
+    for tenant in scene.tenants {
+        announced(&again, &scene.make, tenant).await;
+        let mut poller = Poller::new(&again, tenant);
+        poller.until(3).await;
+    }
+}
