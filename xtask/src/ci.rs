@@ -1,12 +1,14 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program};
-use crate::{clients, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy};
+use crate::{
+    clients, cluster, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy,
+};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -14,6 +16,7 @@ const STEPS: [Step; 14] = [
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
     ("tests", tests),
+    ("tests on a cluster", || cluster::run(&[])),
     ("simulated months", || simulate::run(&[])),
     ("licences and bans", deny::run),
     ("files to deploy with", deploy::run),

@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod clients;
+mod cluster;
 mod deny;
 mod deploy;
 mod openapi;
@@ -33,12 +34,18 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 13] = [
+const COMMANDS: [Command; 14] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
         does: "run every test on SQLite and on a temporary PostgreSQL; arguments go to nextest, or to cargo test",
         run: test::run,
+    },
+    Command {
+        name: "cluster",
+        arguments: "[ARGUMENTS]",
+        does: "run the tests of a database that is spread over three nodes (Citus), where its engine can be had",
+        run: cluster::run,
     },
     Command {
         name: "tidy",
