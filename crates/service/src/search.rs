@@ -3,6 +3,8 @@
 //! What has every word comes before what has the last one only as a beginning, and the newest first within each. A store
 //! answers both as lists that end with the page; the domain reads the texts again, scores them and shows the words.
 
+use std::time::Duration;
+
 use candor_domain::objective::Sight;
 use candor_domain::page::{Key, Page, PageRequest, Position};
 use candor_domain::params::Params;
@@ -43,6 +45,8 @@ fn too_slow() -> Error {
 /// Where an index gathers all words that begin alike, the first rows with the whole words are looked at before, which is
 /// all of them where these are rare, and a page of hits where the beginning is that of many words.
 const CANDIDATES: u16 = 128;
+/// The longest that a search takes unless a test says otherwise.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 
 struct Search<'a> {
     shell: &'a Shell,

@@ -19,7 +19,6 @@ use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, StoredAnswer, Version, Write};
-
 use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
@@ -52,8 +51,6 @@ pub struct ShellSettings {
     pub search_deadline: Duration,
 }
 
-/// The longest that a search takes unless a test says otherwise.
-const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
 /// How long a notification is kept unless the operator says otherwise.
 const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
 
@@ -66,7 +63,7 @@ impl ShellSettings {
             max_subscriptions: MAX_SUBSCRIPTIONS,
             notification_retention: NOTIFICATION_RETENTION,
             sends_mail: false,
-            search_deadline: SEARCH_DEADLINE,
+            search_deadline: crate::search::DEADLINE,
         }
     }
 }

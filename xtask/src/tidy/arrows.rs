@@ -113,7 +113,14 @@ fn tools() -> Vec<Row> {
             "candor-bench",
             &[
                 DOMAIN,
-                &["candor-port-events", "candor-webhooks", "candor-mail", "candor-test-postgres", "candor-test-smtp"],
+                &[
+                    "candor-port-storage",
+                    "candor-port-events",
+                    "candor-webhooks",
+                    "candor-mail",
+                    "candor-test-postgres",
+                    "candor-test-smtp",
+                ],
             ],
             &["actix-web"],
         ),

@@ -31,7 +31,9 @@ impl PostgresStore {
             return self.merged(&asked, &parts).await;
         };
         let Some(then) = &plan.then else {
-            return self.answer(&asked, &page::sql(self.layout, tenant, &[Part::whole(listing, &plan.first)]), false).await;
+            return self
+                .answer(&asked, &page::sql(self.layout, tenant, &[Part::whole(listing, &plan.first)]), false)
+                .await;
         };
         if listing.is_several_runs() {
             return self.merged(&asked, &parts).await;
