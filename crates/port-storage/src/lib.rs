@@ -6,6 +6,7 @@
 pub mod access_path;
 pub mod backlog;
 pub mod change;
+pub mod copy;
 pub mod flat;
 pub mod listing;
 pub mod mail_queue;

@@ -1,0 +1,150 @@
+//! Everything of one store put into another: which tables there are, and what each store does for it.
+//!
+//! Rows are taken as they stand in their tables, as cells, whatever they mean: what is copied is what was stored. Only
+//! what leads to rows, such as the index of words, is made anew, because each store has one of its own kind.
+
+mod checksum;
+mod positions;
+mod row;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc;
+
+use crate::flat::Cell;
+use crate::store::Read;
+
+pub use checksum::Checksum;
+pub use positions::DistinctPositions;
+pub use row::{IndexedRow, fetched};
+pub use tables::{CopyTable, NOT_COPIED, REBUILT, tables};
+
+/// A row: the cells of [`CopyTable::columns`], in their order.
+pub type CopyRow = Vec<Cell>;
+
+/// The table that is in a database for as long as a copy into it is not complete. No migration makes it.
+pub const PROGRESS_TABLE: &str = "copy_progress";
+
+/// What is written down in the target about a copy that is not complete: names and what belongs to them.
+pub type CopyProgress = BTreeMap<String, String>;
+
+/// Rows of one piece at the most, …
+const PIECE_ROWS: usize = 10_000;
+/// … and the bytes from which on it is sent, which bounds the memory whatever the rows hold.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The rows of a table in its order, piece by piece. A piece is read while the one before it is dealt with.
+#[derive(Debug)]
+pub struct RowStream(mpsc::Receiver<Read<Vec<CopyRow>>>);
+
+impl RowStream {
+    /// A stream, and what fills it.
+    #[must_use]
+    pub fn new() -> (RowSender, Self) {
+        let (sender, receiver) = mpsc::channel(1);
+        (RowSender { sender, rows: vec![], bytes: 0 }, Self(receiver))
+    }
+
+    /// The next piece, which has at least one row; `None` behind the last one.
+    pub async fn next(&mut self) -> Option<Read<Vec<CopyRow>>> {
+        self.0.recv().await
+    }
+}
+
+/// Fills a [`RowStream`].
+#[derive(Debug)]
+pub struct RowSender {
+    sender: mpsc::Sender<Read<Vec<CopyRow>>>,
+    rows: Vec<CopyRow>,
+    bytes: usize,
+}
+
+/// Nobody takes the rows any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NobodyReads;
+
+impl RowSender {
+    /// Adds a row, from a thread that may wait.
+    ///
+    /// # Errors
+    /// [`NobodyReads`].
+    pub fn send_blocking(&mut self, row: CopyRow) -> Result<(), NobodyReads> {
+        match self.piece(row) {
+            Some(piece) => self.sender.blocking_send(Ok(piece)).map_err(|_| NobodyReads),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`NobodyReads`].
+    pub async fn send(&mut self, row: CopyRow) -> Result<(), NobodyReads> {
+        match self.piece(row) {
+            Some(piece) => self.sender.send(Ok(piece)).await.map_err(|_| NobodyReads),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends what is left, and how it ended, from a thread that may wait.
+    pub fn end_blocking(mut self, ended: Read<()>) {
+        let rest = std::mem::take(&mut self.rows);
+        // Nobody may take it any more, who then needs no rest either.
+        let _ = match ended {
+            Err(error) => self.sender.blocking_send(Err(error)),
+            Ok(()) if rest.is_empty() => Ok(()),
+            Ok(()) => self.sender.blocking_send(Ok(rest)),
+        };
+    }
+
+    /// Sends what is left, and how it ended.
+    pub async fn end(mut self, ended: Read<()>) {
+        let rest = std::mem::take(&mut self.rows);
+        let _ = match ended {
+            Err(error) => self.sender.send(Err(error)).await,
+            Ok(()) if rest.is_empty() => Ok(()),
+            Ok(()) => self.sender.send(Ok(rest)).await,
+        };
+    }
+
+    /// The piece that is full with this row.
+    fn piece(&mut self, row: CopyRow) -> Option<Vec<CopyRow>> {
+        self.bytes += row.iter().map(row::bytes).sum::<usize>();
+        self.rows.push(row);
+        if self.rows.len() < PIECE_ROWS && self.bytes < PIECE_BYTES {
+            return None;
+        }
+        self.bytes = 0;
+        Some(std::mem::take(&mut self.rows))
+    }
+}
+
+/// A store that is read.
+#[async_trait]
+pub trait CopySource: Send + Sync {
+    /// How many rows a table has.
+    async fn count(&self, table: &CopyTable) -> Read<u64>;
+    /// The rows of a table in the order of its key: all of them, or those behind a key.
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream>;
+    /// The last position in the feed that anybody can have been told.
+    async fn feed_end(&self) -> Read<i64>;
+}
+
+/// A store that is filled. Until [`CopyTarget::accept`] nobody but a copy may open it.
+#[async_trait]
+pub trait CopyTarget: CopySource {
+    /// What is written down about a copy that was begun; `None` if there was none, or it is complete.
+    async fn progress(&self) -> Read<Option<CopyProgress>>;
+    /// Begins: from now on it is no database to be served. Nothing is checked row by row while it is filled. What was
+    /// recorded of master keys goes, since nothing else is there that they could have sealed.
+    async fn begin(&self, first: (String, String)) -> Read<()>;
+    /// Adds rows, and writes down how far this is, both or neither.
+    async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()>;
+    /// Makes it whole once all rows are there: what refers to something is checked, and new events come behind
+    /// `feed_end`.
+    async fn finish(&self, feed_end: i64) -> Read<()>;
+    /// Makes it a database to be served.
+    async fn accept(&self) -> Read<()>;
+}

@@ -1,0 +1,49 @@
+//! Positions of events that are alike in every store.
+
+/// Makes positions distinct, in their order: on PostgreSQL the events of one transaction share theirs, on SQLite none do.
+/// Each event keeps its own where it is free, and takes the next one where it is not, so positions that are distinct
+/// already stay as they are. A cursor is found by its event, and behind its position where that is gone.
+#[derive(Debug, Default)]
+pub struct DistinctPositions(Option<i64>);
+
+impl DistinctPositions {
+    /// Goes on behind a position.
+    #[must_use]
+    pub const fn behind(last: Option<i64>) -> Self {
+        Self(last)
+    }
+
+    /// The position of the next event. Events come in the order of theirs, then of tenants and ids.
+    pub fn next(&mut self, position: i64) -> i64 {
+        let free = self.0.map_or(i64::MIN, |it| it.saturating_add(1));
+        *self.0.insert(position.max(free))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distinct(positions: &[i64]) -> Vec<i64> {
+        let mut all = DistinctPositions::default();
+        positions.iter().map(|it| all.next(*it)).collect()
+    }
+
+    #[test]
+    fn positions_stay_where_they_are_distinct() {
+        assert_eq!(distinct(&[1, 2, 5, 9]), [1, 2, 5, 9]);
+    }
+
+    #[test]
+    fn what_shares_a_position_moves_on_and_pushes_only_what_stands_there() {
+        let made = distinct(&[7, 7, 7, 8, 20, 20]);
+        assert_eq!(made, [7, 8, 9, 10, 20, 21]);
+        assert_eq!(distinct(&made), made, "a second time changes nothing");
+    }
+
+    #[test]
+    fn it_goes_on_behind_what_was_written_before() {
+        assert_eq!(DistinctPositions::behind(Some(12)).next(11), 13);
+        assert_eq!(DistinctPositions::behind(None).next(11), 11);
+    }
+}
