@@ -6,6 +6,7 @@
 
 mod commit;
 mod connection;
+mod copy;
 mod listing;
 mod migrate;
 mod queue;
@@ -25,6 +26,7 @@ use std::thread::{Builder, JoinHandle};
 use candor_port_storage::StorageError;
 
 pub use connection::open::{DatabaseLocation, SqliteOptions};
+pub use copy::{SqliteCopy, is_copy_unfinished};
 pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
 
 use connection::checkpoint::Gate;

@@ -51,7 +51,7 @@ pub fn is_empty(place: &DatabaseLocation) -> Result<bool, StorageError> {
 }
 
 /// Reads from a table of a database; nothing where there is no file or no such table.
-fn existing<T>(
+pub(crate) fn existing<T>(
     place: &DatabaseLocation,
     table: &str,
     read: impl FnOnce(&mut Db) -> Result<Vec<T>, StorageError>,
@@ -71,7 +71,8 @@ pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
     Ok(names)
 }
 
-fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
+/// Names what is pending.
+pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
     Ok(pending.iter().map(|it| it.name().to_string()).collect())
 }

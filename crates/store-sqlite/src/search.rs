@@ -79,12 +79,7 @@ impl IndexWrite {
                 run(db, Sql::new(REMOVE).bind(place))
             }
             (Some(place), false) => run(db, Sql::new(CHANGE_TOKENS).bind(place).bind(self.tokens.as_str())),
-            (None, false) => {
-                let first = first_place(self.created_at);
-                let sql = Sql::new(ADD).bind(first).bind(first + (1 << NUMBER_BITS));
-                let place = db.number(sql.bind(self.tenant).bind(self.table).bind(self.id))?;
-                run(db, Sql::new(ADD_TOKENS).bind(place).bind(self.tokens.as_str()))
-            }
+            (None, false) => add(db, self.table, (self.tenant, self.id, self.created_at), &self.tokens),
         }
     }
 
@@ -93,6 +88,19 @@ impl IndexWrite {
         let sql = Sql::new(PLACE).bind(self.tenant).bind(self.table).bind(self.id);
         Ok(db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten())
     }
+}
+
+/// Adds a row of a table to the index, in which it is not yet.
+pub(crate) fn add(
+    db: &mut Db,
+    table: &str,
+    (tenant, id, created_at): (Tenant, [u8; 16], Timestamp),
+    tokens: &str,
+) -> Result<(), StorageError> {
+    let first = first_place(created_at);
+    let sql = Sql::new(ADD).bind(first).bind(first + (1 << NUMBER_BITS));
+    let place = db.number(sql.bind(tenant).bind(table).bind(id))?;
+    run(db, Sql::new(ADD_TOKENS).bind(place).bind(tokens))
 }
 
 fn run(db: &mut Db, sql: Sql) -> Result<(), StorageError> {

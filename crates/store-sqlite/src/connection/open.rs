@@ -142,6 +142,18 @@ impl Source {
     }
 }
 
+/// A connection to a file that changes nothing in it, not even its permissions.
+pub(crate) fn read_only(path: &str) -> Result<Db, StorageError> {
+    planner_settings::keep();
+    let special = [('%', "%25"), ('?', "%3f"), ('#', "%23")];
+    let path = special.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
+    let opened = SqliteConnection::establish(&format!("file:{path}?mode=ro"));
+    let mut db = Db::new(opened.map_err(|it| StorageError::Unavailable(format!("cannot open {path}: {it}")))?);
+    let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
+    db.batch(&pragmas).map_err(|it| failed(&it))?;
+    Ok(db)
+}
+
 fn file_address(path: &Path) -> Result<String, StorageError> {
     let text = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
     files::make_private(path)?;

@@ -16,6 +16,8 @@ const LAST: &str = "SELECT position, id FROM events WHERE tenant_id = ? ORDER BY
 
 const LAST_BEFORE: &str = "SELECT position, id FROM events WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT 1";
 
+const POSITION: &str = "SELECT position FROM events WHERE tenant_id = ? AND id = ?";
+
 const THE_NTH: &str =
     "SELECT position, id FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT 1 OFFSET ?";
 
@@ -38,7 +40,7 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
     let (db, Wanted { tenant, limit, .. }) = (&mut *moment.0, wanted);
     let after = match &wanted.start {
         FeedStart::Oldest => None,
-        FeedStart::After(place) => Some(place.clone()),
+        FeedStart::After(place) => Some(found_again(db, *tenant, place)?),
         FeedStart::Since(at) => last_before(db, *tenant, *at)?,
         FeedStart::Now => {
             let next = db.first(Sql::new(LAST).bind(*tenant), place)?;
@@ -63,6 +65,14 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
         _ => shown,
     };
     Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(after), more })
+}
+
+/// The place of the event that a cursor names. On the store that a database was copied from it may have shared its position
+/// with others, and then it has another one here; see [`candor_port_storage::copy::DistinctPositions`].
+fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
+    let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
+    let found = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
+    Ok(found.map_or_else(|| place.clone(), |it| Position { key: Key::Rank(it), id: place.id }))
 }
 
 /// The place behind which everything stands that happened at a time or later: that of an event which happened so long

@@ -2,6 +2,7 @@
 
 use diesel_migrations::MigrationHarness;
 
+use candor_port_storage::copy;
 use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
 use candor_port_storage::test_data::TEST_TABLES;
@@ -61,6 +62,33 @@ fn stored_as(kind: Type) -> &'static str {
         Type::Id | Type::Ids | Type::Bytes => "BLOB",
         Type::Text => "TEXT",
         Type::Int | Type::Flag | Type::Time | Type::Date => "INTEGER",
+    }
+}
+
+#[test]
+fn every_table_and_column_is_copied_or_said_not_to_be() {
+    let mut db = database();
+    let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
+        AND name NOT LIKE '__diesel%' AND name NOT LIKE 'search_tokens_%' ORDER BY name";
+    let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
+    let copied = copy::tables();
+    let mut known: Vec<_> = copied.iter().map(|it| it.name).chain(copy::REBUILT).chain(copy::NOT_COPIED).collect();
+    known.sort_unstable();
+    assert_eq!(there, known);
+    for table in copied {
+        // What a database makes from other columns is hidden in a way of its own.
+        let text = "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
+        let read = |row: &mut dyn Fetch| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()));
+        let there = db.rows(Sql::new(text).bind(table.name), read).unwrap();
+        let mut known: Vec<_> = table.columns.iter().map(|it| (it.name, stored_as(it.kind))).collect();
+        known.sort_unstable();
+        let there: Vec<_> = there.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        assert_eq!(there, known, "{}", table.name);
+        let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
+        let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
+        // Events are told apart by their position alone here, and shared positions by the rest.
+        let known: Vec<_> = table.key_columns().map(|it| it.name).take(key.len()).collect();
+        assert_eq!(key, known, "{}", table.name);
     }
 }
 

@@ -1,0 +1,134 @@
+//! A database as the source or the target of a copy of everything: rows as they stand, by one thread that reads and one
+//! that writes.
+
+mod read;
+mod write;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, PROGRESS_TABLE, RowStream};
+use candor_port_storage::flat::Cell;
+use candor_port_storage::store::Read;
+
+use crate::connection::open::{DatabaseLocation, Source, read_only};
+use crate::migrate;
+use crate::sql::{Db, Sql, failed};
+
+/// While a database is filled, what a power failure takes back is taken back as a whole, and nothing refers to anything
+/// that is not there yet. The write-ahead log is moved by whoever writes it.
+const FILLING: &str = "PRAGMA synchronous = normal; PRAGMA foreign_keys = off; PRAGMA wal_autocheckpoint = 4000; \
+    PRAGMA cache_size = -65536;";
+
+/// A database in a file that is read as a whole, or filled.
+pub struct SqliteCopy {
+    address: String,
+    db: Arc<Mutex<Db>>,
+}
+
+impl std::fmt::Debug for SqliteCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteCopy").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl SqliteCopy {
+    /// A database that is only read.
+    ///
+    /// # Errors
+    /// It is not there or cannot be read.
+    pub fn source(path: &Path) -> Read<Self> {
+        let path = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
+        Ok(Self { address: path.to_owned(), db: Arc::new(Mutex::new(read_only(path)?)) })
+    }
+
+    /// A database that is filled, which is made if it is not there, and migrated as long as nothing is in it.
+    ///
+    /// # Errors
+    /// It cannot be opened or migrated, or has something in it under an old schema.
+    pub fn target(path: &Path) -> Read<Self> {
+        let place = DatabaseLocation::File(path.to_owned());
+        let is_used = !migrate::is_empty(&place)? || is_copy_unfinished(&place)?;
+        let source = Source::of(&place)?;
+        let mut db = source.writer()?;
+        let pending = migrate::pending(&mut db)?;
+        if is_used && !pending.is_empty() {
+            let lacks = pending.join(", ");
+            return Err(StorageError::Failed(format!("it is not empty, and its schema lacks {lacks}")));
+        }
+        migrate::apply(&mut db)?;
+        db.batch(FILLING).map_err(|it| failed(&it))?;
+        Ok(Self { address: source.address().to_owned(), db: Arc::new(Mutex::new(db)) })
+    }
+
+    /// The migrations that the database lacks.
+    ///
+    /// # Errors
+    /// It is no database of Candor's, or cannot be read.
+    pub async fn pending(&self) -> Read<Vec<String>> {
+        self.run(|db| {
+            let ours = "SELECT 1 FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
+            let is_ours = db.exists(Sql::new(ours))?;
+            if is_ours { migrate::pending(db) } else { Err(StorageError::Failed("it has no schema".to_owned())) }
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&mut Db) -> Read<T> + Send + 'static) -> Read<T> {
+        let db = Arc::clone(&self.db);
+        let done = tokio::task::spawn_blocking(move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner)));
+        done.await.map_err(|it| StorageError::Failed(it.to_string()))?
+    }
+}
+
+/// Whether a copy into a database was begun and is not complete: then it is not to be served.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn is_copy_unfinished(place: &DatabaseLocation) -> Result<bool, StorageError> {
+    Ok(!migrate::existing(place, PROGRESS_TABLE, |_| Ok(vec![()]))?.is_empty())
+}
+
+#[async_trait]
+impl CopySource for SqliteCopy {
+    async fn count(&self, table: &CopyTable) -> Read<u64> {
+        let sql = Sql::new(format!("SELECT count(*) FROM {}", table.name));
+        Ok(self.run(move |db| db.number(sql)).await?.unsigned_abs())
+    }
+
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+        read::rows(&self.address, table.clone(), after)
+    }
+
+    async fn feed_end(&self) -> Read<i64> {
+        // Positions are never used again, so this also counts events that are gone.
+        let sql = Sql::new("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'");
+        self.run(move |db| db.number(sql)).await
+    }
+}
+
+#[async_trait]
+impl CopyTarget for SqliteCopy {
+    async fn progress(&self) -> Read<Option<CopyProgress>> {
+        self.run(write::progress).await
+    }
+
+    async fn begin(&self, first: (String, String)) -> Read<()> {
+        self.run(move |db| write::begin(db, first)).await
+    }
+
+    async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
+        let table = table.clone();
+        self.run(move |db| write::write(db, &table, rows, step)).await
+    }
+
+    async fn finish(&self, feed_end: i64) -> Read<()> {
+        self.run(move |db| write::finish(db, feed_end)).await
+    }
+
+    async fn accept(&self) -> Read<()> {
+        self.run(write::accept).await
+    }
+}

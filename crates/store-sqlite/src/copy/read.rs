@@ -1,0 +1,47 @@
+//! The rows of a table, one after another.
+
+use std::thread::Builder;
+
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::{CopyTable, RowSender, RowStream, fetched};
+use candor_port_storage::flat::{Cell, Fetch};
+use candor_port_storage::store::Read;
+
+use crate::connection::open::read_only;
+use crate::sql::{Db, Sql};
+
+/// Reads the rows behind a key, on a thread and a connection of their own.
+pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+    let mut db = read_only(address)?;
+    let (mut sender, stream) = RowStream::new();
+    let work = move || {
+        let read = send_all(&mut db, &table, after, &mut sender);
+        sender.end_blocking(read);
+    };
+    let started = Builder::new().name("candor-copy".to_owned()).spawn(work);
+    started.map_err(|it| StorageError::Unavailable(format!("no thread: {it}")))?;
+    Ok(stream)
+}
+
+fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<Cell>>, sender: &mut RowSender) -> Read<()> {
+    let stopped = |_| StorageError::Unavailable("nobody reads any more".to_owned());
+    let sent = db.rows(statement(table, after), |row| sender.send_blocking(read(row, table)?).map_err(stopped));
+    sent.map(drop)
+}
+
+fn statement(table: &CopyTable, after: Option<Vec<Cell>>) -> Sql {
+    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    let key: Vec<_> = table.key_columns().map(|it| it.name).collect();
+    let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
+    let behind =
+        after.as_ref().map_or(String::new(), |it| format!(" WHERE ({key}) > ({})", vec!["?"; it.len()].join(", ")));
+    Sql::new(format!("SELECT {columns} FROM {name}{behind} ORDER BY {key}")).bind_all(after.unwrap_or_default())
+}
+
+fn read(row: &mut dyn Fetch, table: &CopyTable) -> Read<Vec<Cell>> {
+    let cell = |column: &candor_port_storage::flat::Column| {
+        let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
+        fetched(row, column.kind).map_err(corrupt)
+    };
+    table.columns.iter().map(cell).collect()
+}

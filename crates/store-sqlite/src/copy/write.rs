@@ -1,0 +1,108 @@
+//! What is written into a database that is filled: rows, and how far this is, in one transaction.
+
+use std::sync::Arc;
+
+use candor_port_storage::copy::{CopyProgress, CopyRow, CopyTable, DistinctPositions};
+use candor_port_storage::flat::Cell;
+use candor_port_storage::store::{Read, StorageError};
+
+use crate::search;
+use crate::sql::{Db, Sql, failed};
+
+const IS_BEGUN: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'copy_progress'";
+const BEGIN: &str = "CREATE TABLE copy_progress (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
+    DELETE FROM master_keys;";
+const STEP: &str = "REPLACE INTO copy_progress (name, value) VALUES (?, ?)";
+
+/// What is written down about a copy that was begun.
+pub(super) fn progress(db: &mut Db) -> Read<Option<CopyProgress>> {
+    if !db.exists(Sql::new(IS_BEGUN))? {
+        return Ok(None);
+    }
+    let rows = db.rows(Sql::new("SELECT name, value FROM copy_progress"), |row| {
+        let mut text = || row.text().map(Option::unwrap_or_default).map_err(StorageError::Failed);
+        Ok((text()?, text()?))
+    })?;
+    Ok(Some(rows.into_iter().collect()))
+}
+
+/// Begins a copy.
+pub(super) fn begin(db: &mut Db, first: (String, String)) -> Read<()> {
+    in_transaction(db, |db| {
+        db.batch(BEGIN).map_err(|it| failed(&it))?;
+        write_down(db, &first)
+    })
+}
+
+/// Adds rows and writes down how far this is.
+pub(super) fn write(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
+    in_transaction(db, |db| {
+        insert(db, table, rows)?;
+        write_down(db, &step)
+    })
+}
+
+/// Checks what refers to something, and lets new events come behind a position.
+pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
+    let astray =
+        Sql::new("SELECT \"table\" || ' that refer to none of ' || parent FROM pragma_foreign_key_check LIMIT 1");
+    if let Some(what) = db.first(astray, |row| row.text().map_err(StorageError::Failed))?.flatten() {
+        return Err(StorageError::Failed(format!("there are {what}")));
+    }
+    in_transaction(db, |db| {
+        let known = "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 \
+            WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')";
+        run(db, &Sql::new(known))?;
+        run(db, &Sql::new("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'").bind(feed_end))
+    })
+}
+
+/// Leaves nothing of the copy but its rows, all of them on the disk.
+pub(super) fn accept(db: &mut Db) -> Read<()> {
+    let text = "PRAGMA synchronous = full; DROP TABLE copy_progress; PRAGMA wal_checkpoint(TRUNCATE);";
+    db.batch(text).map_err(|it| failed(&it))
+}
+
+fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
+    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    let places = vec!["?"; columns.len()].join(", ");
+    let text: Arc<str> = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", ")).into();
+    let mut positions = match table.position() {
+        Some(_) if !rows.is_empty() => last_position(db)?,
+        Some(_) | None => DistinctPositions::default(),
+    };
+    for mut row in rows {
+        if let Some(Cell::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
+            *position = positions.next(*position);
+        }
+        let indexed = table.indexed(&row)?;
+        run(db, &Sql::new(Arc::clone(&text)).bind_all(row))?;
+        if let Some(it) = indexed.filter(|it| !it.tokens.is_empty()) {
+            search::add(db, table.name, (it.tenant, it.id, it.created_at), &it.tokens.join(" "))?;
+        }
+    }
+    Ok(())
+}
+
+fn last_position(db: &mut Db) -> Read<DistinctPositions> {
+    let last = db.first(Sql::new("SELECT max(position) FROM events"), |row| row.int().map_err(StorageError::Failed))?;
+    Ok(DistinctPositions::behind(last.flatten()))
+}
+
+fn write_down(db: &mut Db, (name, value): &(String, String)) -> Read<()> {
+    run(db, &Sql::new(STEP).bind(name.as_str()).bind(value.as_str()))
+}
+
+fn run(db: &mut Db, sql: &Sql) -> Read<()> {
+    db.execute(sql).map(drop).map_err(|it| failed(&it))
+}
+
+fn in_transaction(db: &mut Db, work: impl FnOnce(&mut Db) -> Read<()>) -> Read<()> {
+    run(db, &Sql::new("BEGIN IMMEDIATE"))?;
+    let done = work(db).and_then(|()| run(db, &Sql::new("COMMIT")));
+    if done.is_err() {
+        // What SQLite rolled back by itself cannot be rolled back again.
+        drop(db.execute(&Sql::new("ROLLBACK")));
+    }
+    done
+}
