@@ -6,6 +6,7 @@
 
 mod commit;
 mod connection;
+mod copy;
 mod distribute;
 mod failure;
 mod layout;
@@ -19,6 +20,7 @@ mod select;
 mod sql;
 mod store;
 
+pub use copy::{CopyRefusal, PostgresCopy, is_copy_unfinished};
 pub use distribute::{distribute, lay_out_by_tenant};
 pub use migrations::{SchemaError, master_keys, migrate, pending, revert};
 pub use probe::probe;

@@ -22,7 +22,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postg
 const LOCK: i64 = 0x0063_616e_646f_7201;
 
 /// What [`pending`] calls the step that a restored database needs, see [`rebase_feed`].
-const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
+pub(crate) const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
 
 /// Why the schema could not be changed or judged.
 #[derive(Debug, thiserror::Error)]
@@ -179,10 +179,14 @@ async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError
     if gap < 0 {
         return Ok(false);
     }
-    let raise = format!(
-        "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT {}::bigint'",
-        offset + gap + 1
-    );
+    let raise = raise_feed(offset + gap + 1);
     SimpleAsyncConnection::batch_execute(&mut &*connection, &raise).await.map_err(|it| failed(it.into()))?;
     Ok(true)
+}
+
+/// The statement that sets what is added to the ids of transactions.
+pub(crate) fn raise_feed(offset: i64) -> String {
+    format!(
+        "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT {offset}::bigint'"
+    )
 }

@@ -4,10 +4,12 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use candor_port_storage::copy;
+use candor_port_storage::flat::Type;
 use candor_port_storage::upkeep::Upkeep;
 use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
 use candor_test_postgres::TestDatabase;
@@ -60,6 +62,42 @@ async fn the_migrated_database_is_what_the_comparison_read() {
         .collect();
     assert_eq!(found, read);
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
+}
+
+/// What a column of a type is declared as.
+fn declared(kind: Type) -> &'static str {
+    match kind {
+        Type::Id => "uuid",
+        Type::Text => "text",
+        Type::Int => "bigint",
+        Type::Flag => "boolean",
+        Type::Time => "timestamp with time zone",
+        Type::Date => "date",
+        Type::Ids => "ARRAY",
+        Type::Bytes => "bytea",
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_column_is_copied_but_for_what_is_made_anew() {
+    let Some(database) = support::database() else { return };
+    let client = support::client(database.url()).await;
+    let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
+                  AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
+    let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|it| it.get(0)).collect();
+    // The index of words is beside the rows here, and in tables of its own on the other store.
+    let rebuilt = copy::REBUILT.into_iter().filter(|it| *it == "search_backlog");
+    let known = copy::tables().into_iter().map(|it| it.name).chain(rebuilt).chain(copy::NOT_COPIED);
+    assert_eq!(there, known.map(str::to_owned).collect());
+    let columns = "SELECT column_name::text, data_type::text FROM information_schema.columns WHERE table_schema = 'public' \
+                   AND table_name = $1 AND is_generated = 'NEVER'";
+    for table in copy::tables() {
+        let there = client.query(columns, &[&table.name]).await.unwrap();
+        let there: BTreeSet<(String, String)> = there.iter().map(|it| (it.get(0), it.get(1))).collect();
+        let known = table.columns.iter().map(|it| (it.name, declared(it.kind)));
+        let known = known.chain(table.is_searched().then_some(("tokens", "tsvector")));
+        assert_eq!(there, known.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect(), "{}", table.name);
+    }
 }
 
 #[test]

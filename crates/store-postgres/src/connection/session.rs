@@ -7,7 +7,7 @@ use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection
 use futures_util::TryStreamExt;
 use tokio::runtime::Handle;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::ConnectError;
@@ -33,6 +33,10 @@ const SETTINGS: &str = "SELECT set_config('plan_cache_mode', \
     SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = '60s'; \
     SET jit = off";
+/// For work that one process does alone and that takes what it takes. What is lost in a crash of the server is lost as a
+/// whole, and whoever needs a commit to be on the disk says so.
+const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'; \
+    SET idle_in_transaction_session_timeout = 0; SET jit = off; SET synchronous_commit = off";
 /// The longest that a statement runs, unless its connection is for others.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -103,6 +107,25 @@ impl Session {
             Some(tls) => self.config.connect(tls.clone()).await.map(drop),
             None => self.config.connect(NoTls).await.map(drop),
         }
+    }
+
+    /// A connection of the driver's own, on which statements may take as long as they need.
+    pub(crate) async fn client(&self) -> Result<Client, Failure> {
+        let refused = |it: tokio_postgres::Error| Failure::Busy(with_causes(&it));
+        let client = match &self.tls {
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
+                tokio::spawn(connection);
+                client
+            }
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
+                tokio::spawn(connection);
+                client
+            }
+        };
+        client.batch_execute(LONG_SETTINGS).await.map_err(refused)?;
+        Ok(client)
     }
 
     pub(crate) async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {

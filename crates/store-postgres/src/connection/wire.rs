@@ -4,7 +4,7 @@ use std::io::Write;
 
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Fetch, Type};
-use diesel::deserialize::Result as Decoded;
+use diesel::deserialize::Result as Read;
 use diesel::pg::{Pg, PgValue};
 use diesel::row::{Field, Row, RowIndex};
 use diesel::serialize::{self, IsNull, Output, ToSql};
@@ -37,19 +37,28 @@ impl Bound for Binary {}
 
 impl<T: Bound> ToSql<T, Pg> for Value {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        match &self.0 {
-            Cell::Null(_) => return Ok(IsNull::Yes),
-            Cell::Id(it) => out.write_all(it)?,
-            Cell::Text(it) => out.write_all(it.as_bytes())?,
-            Cell::Int(it) => out.write_all(&it.to_be_bytes())?,
-            Cell::Flag(it) => out.write_all(&[u8::from(*it)])?,
-            Cell::Time(it) => out.write_all(&micros(*it).to_be_bytes())?,
-            Cell::Date(it) => out.write_all(&days(*it).to_be_bytes())?,
-            Cell::Ids(it) => write_ids(it, out)?,
-            Cell::Bytes(it) => out.write_all(it)?,
+        if matches!(self.0, Cell::Null(_)) {
+            return Ok(IsNull::Yes);
         }
+        write(&self.0, out)?;
         Ok(IsNull::No)
     }
+}
+
+/// Writes a value; of null, nothing.
+pub(crate) fn write(cell: &Cell, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    match cell {
+        Cell::Null(_) => {}
+        Cell::Id(it) => out.write_all(it)?,
+        Cell::Text(it) => out.write_all(it.as_bytes())?,
+        Cell::Int(it) => out.write_all(&it.to_be_bytes())?,
+        Cell::Flag(it) => out.write_all(&[u8::from(*it)])?,
+        Cell::Time(it) => out.write_all(&micros(*it).to_be_bytes())?,
+        Cell::Date(it) => out.write_all(&days(*it).to_be_bytes())?,
+        Cell::Ids(it) => write_ids(it, out)?,
+        Cell::Bytes(it) => out.write_all(it)?,
+    }
+    Ok(())
 }
 
 /// The nearest instant that the server can hold: a forged cursor may carry any number.
@@ -116,51 +125,74 @@ where
     }
 }
 
-fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
+/// A value that was read: nothing where it is null, or what is wrong with it.
+pub(crate) type Decoded<T> = Result<Option<T>, String>;
+
+pub(crate) fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
     <[u8; N]>::try_from(bytes).map_err(|_| format!("{} bytes instead of {N}", bytes.len()))
+}
+
+pub(crate) fn text(bytes: &[u8]) -> Result<String, String> {
+    String::from_utf8(bytes.to_vec()).map_err(|it| it.to_string())
+}
+
+pub(crate) fn int(bytes: &[u8]) -> Result<i64, String> {
+    fixed(bytes).map(i64::from_be_bytes)
+}
+
+pub(crate) fn flag(bytes: &[u8]) -> Result<bool, String> {
+    fixed(bytes).map(|it: [u8; 1]| it != [0])
+}
+
+pub(crate) fn time(bytes: &[u8]) -> Result<Timestamp, String> {
+    let micros = int(bytes)?;
+    if !MICROS.contains(&micros) {
+        return Err("not a finite instant".to_owned());
+    }
+    Ok(Timestamp::from_millis(micros.div_euclid(1000) + EPOCH_MILLIS))
+}
+
+pub(crate) fn date(bytes: &[u8]) -> Result<Date, String> {
+    let days = i32::from_be_bytes(fixed(bytes)?);
+    let days = days.checked_add(EPOCH_DAYS).filter(|_| days >= FIRST_DAY);
+    days.map(Date::from_epoch_days).ok_or_else(|| "not a finite day".to_owned())
+}
+
+pub(crate) fn ids(bytes: &[u8]) -> Result<Vec<[u8; 16]>, String> {
+    read_ids(bytes).map_err(|it| it.to_string())
 }
 
 impl<'a, R> Fetch for Columns<'a, R>
 where
     R: Row<'a, Pg> + RowIndex<usize>,
 {
-    fn id(&mut self) -> Result<Option<[u8; 16]>, String> {
+    fn id(&mut self) -> Decoded<[u8; 16]> {
         self.next(fixed)
     }
-    fn text(&mut self) -> Result<Option<String>, String> {
-        self.next(|bytes| String::from_utf8(bytes.to_vec()).map_err(|it| it.to_string()))
+    fn text(&mut self) -> Decoded<String> {
+        self.next(text)
     }
-    fn int(&mut self) -> Result<Option<i64>, String> {
-        self.next(|bytes| fixed(bytes).map(i64::from_be_bytes))
+    fn int(&mut self) -> Decoded<i64> {
+        self.next(int)
     }
-    fn flag(&mut self) -> Result<Option<bool>, String> {
-        self.next(|bytes| fixed(bytes).map(|it: [u8; 1]| it != [0]))
+    fn flag(&mut self) -> Decoded<bool> {
+        self.next(flag)
     }
-    fn time(&mut self) -> Result<Option<Timestamp>, String> {
-        self.next(|bytes| {
-            let micros = i64::from_be_bytes(fixed(bytes)?);
-            if !MICROS.contains(&micros) {
-                return Err("not a finite instant".to_owned());
-            }
-            Ok(Timestamp::from_millis(micros.div_euclid(1000) + EPOCH_MILLIS))
-        })
+    fn time(&mut self) -> Decoded<Timestamp> {
+        self.next(time)
     }
-    fn date(&mut self) -> Result<Option<Date>, String> {
-        self.next(|bytes| {
-            let days = i32::from_be_bytes(fixed(bytes)?);
-            let days = days.checked_add(EPOCH_DAYS).filter(|_| days >= FIRST_DAY);
-            days.map(Date::from_epoch_days).ok_or_else(|| "not a finite day".to_owned())
-        })
+    fn date(&mut self) -> Decoded<Date> {
+        self.next(date)
     }
-    fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String> {
-        self.next(|bytes| read_ids(bytes).map_err(|it| it.to_string()))
+    fn ids(&mut self) -> Decoded<Vec<[u8; 16]>> {
+        self.next(ids)
     }
-    fn bytes(&mut self) -> Result<Option<Vec<u8>>, String> {
+    fn bytes(&mut self) -> Decoded<Vec<u8>> {
         self.next(|bytes| Ok(bytes.to_vec()))
     }
 }
 
-fn read_ids(bytes: &[u8]) -> Decoded<Vec<[u8; 16]>> {
+fn read_ids(bytes: &[u8]) -> Read<Vec<[u8; 16]>> {
     let (dimensions, rest) = bytes.split_first_chunk().ok_or("no dimensions")?;
     // Behind the dimensions: whether there are nulls, the type; behind those, per dimension: its size, its lower bound.
     let rest = rest.get(8..).ok_or("no element type")?;

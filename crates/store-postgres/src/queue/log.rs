@@ -168,7 +168,8 @@ fn names(row: &mut dyn Fetch) -> Result<(String, String), Failure> {
     Ok((text()?, text()?))
 }
 
-fn name(day: Date) -> String {
+/// What the partition of a day is called.
+pub(crate) fn name(day: Date) -> String {
     format!("{PREFIX}{}", day.to_string().replace('-', ""))
 }
 

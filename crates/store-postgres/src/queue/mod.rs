@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::select::int;
 use crate::sql::Sql;
 
-pub(crate) use log::Warned;
+pub(crate) use log::{Warned, name as day_partition};
 pub(crate) use planner_settings::{STEER, Turns, steered};
 
 /// So many results are recorded by one round trip.

@@ -1,0 +1,206 @@
+//! A database as the source or the target of a copy of everything: rows travel by `COPY` in its binary form.
+
+mod binary;
+mod read;
+mod schema;
+mod write;
+
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, RowStream};
+use candor_port_storage::flat::Cell;
+use candor_port_storage::store::{Read, StorageError};
+use tokio::sync::Mutex;
+use tokio_postgres::Client;
+
+use crate::PostgresOptions;
+use crate::connection::session::Session;
+use crate::failure::{Failure, with_causes};
+use crate::migrations::{FEED_STEP, SchemaError, migrate, pending};
+
+/// What the server's views call the connections of a copy, unless the URL says otherwise.
+const NAME: &str = "candor copy";
+
+/// Whoever fills a database holds this advisory lock, so that two copies do not get into one another.
+const LOCK: i64 = 0x0063_616e_646f_7202;
+
+/// Services that have connections to the database of this one: other sessions under the name that they have by themselves,
+/// or under the one that this session was given.
+const SERVICES: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
+    AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
+
+/// How long sessions of a service that has just been stopped may take to end, …
+const PATIENCE: Duration = Duration::from_secs(2);
+/// … and how often that is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// A database on a server that is read as a whole, or filled.
+pub struct PostgresCopy {
+    session: Session,
+    options: PostgresOptions,
+    client: Mutex<Client>,
+}
+
+impl std::fmt::Debug for PostgresCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresCopy").finish_non_exhaustive()
+    }
+}
+
+/// Why a database can be neither copied nor filled now.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyRefusal {
+    /// There is no connection, or the schema cannot be judged or brought up to date.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// Services have connections to it.
+    #[error("{0} connections of a running service lead to it")]
+    InUse(i64),
+    /// Another copy fills it.
+    #[error("another copy into it is under way")]
+    Locked,
+    /// It has something in it under an old schema.
+    #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
+    Old(Vec<String>),
+    /// The server failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<StorageError> for CopyRefusal {
+    fn from(it: StorageError) -> Self {
+        Self::Failed(it.to_string())
+    }
+}
+
+impl PostgresCopy {
+    /// A database that is only read, and that no service is using.
+    ///
+    /// # Errors
+    /// [`CopyRefusal`].
+    pub async fn source(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+        let it = Self::connect(options).await?;
+        it.expect_no_service().await?;
+        Ok(it)
+    }
+
+    /// A database that is filled, and that nobody else is using. It is migrated as long as nothing is in it.
+    ///
+    /// # Errors
+    /// [`CopyRefusal`].
+    pub async fn target(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+        let it = Self::connect(options).await?;
+        it.expect_no_service().await?;
+        {
+            let client = it.client.lock().await;
+            let locked = client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
+            if !locked.get::<_, bool>(0) {
+                return Err(CopyRefusal::Locked);
+            }
+            let mut lacks = pending(options).await?;
+            // A copy that was interrupted may have brought events of later positions, and sees to that at its end.
+            lacks.retain(|it| it != FEED_STEP);
+            if !lacks.is_empty() && schema::is_used(&client).await? {
+                return Err(CopyRefusal::Old(lacks));
+            }
+        }
+        migrate(options).await?;
+        Ok(it)
+    }
+
+    /// The migrations that the database lacks.
+    ///
+    /// # Errors
+    /// [`CopyRefusal`].
+    pub async fn pending(&self) -> Result<Vec<String>, CopyRefusal> {
+        Ok(pending(&self.options).await?)
+    }
+
+    async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+        let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
+        let client = connected(&session).await?;
+        Ok(Self { session, options: options.clone(), client: Mutex::new(client) })
+    }
+
+    async fn expect_no_service(&self) -> Result<(), CopyRefusal> {
+        let client = self.client.lock().await;
+        let own = client.query_one("SELECT current_setting('application_name')", &[]).await.map_err(failed)?;
+        let (own, begun) = (own.get::<_, String>(0), Instant::now());
+        loop {
+            let found = client.query_one(SERVICES, &[&own]).await.map_err(failed)?;
+            match found.get(0) {
+                0 => return Ok(()),
+                // A session outlives the process that had it for a moment.
+                _ if begun.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,
+                count => return Err(CopyRefusal::InUse(count)),
+            }
+        }
+    }
+}
+
+/// Whether a copy into a database was begun and is not complete: then it is not to be served.
+///
+/// # Errors
+/// [`SchemaError`].
+pub async fn is_copy_unfinished(options: &PostgresOptions) -> Result<bool, SchemaError> {
+    let session = Session::new(&options.url, &options.application_name)?;
+    let client = connected(&session).await.map_err(|it| SchemaError::Failed(it.to_string()))?;
+    schema::is_begun(&client).await.map_err(|it| SchemaError::Failed(it.to_string()))
+}
+
+async fn connected(session: &Session) -> Read<Client> {
+    session.client().await.map_err(Failure::into_storage)
+}
+
+/// What the server says of a statement that failed, or the connection.
+fn failed(error: tokio_postgres::Error) -> StorageError {
+    let text = with_causes(&error);
+    if error.is_closed() { StorageError::Unavailable(text) } else { StorageError::Failed(text) }
+}
+
+#[async_trait]
+impl CopySource for PostgresCopy {
+    async fn count(&self, table: &CopyTable) -> Read<u64> {
+        let client = self.client.lock().await;
+        let counted = client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(failed)?;
+        Ok(counted.get::<_, i64>(0).unsigned_abs())
+    }
+
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+        read::rows(connected(&self.session).await?, table.clone(), after).await
+    }
+
+    async fn feed_end(&self) -> Read<i64> {
+        schema::feed_end(&*self.client.lock().await).await
+    }
+}
+
+#[async_trait]
+impl CopyTarget for PostgresCopy {
+    async fn progress(&self) -> Read<Option<CopyProgress>> {
+        let client = self.client.lock().await;
+        if schema::is_begun(&client).await? { schema::progress(&client).await.map(Some) } else { Ok(None) }
+    }
+
+    async fn begin(&self, first: (String, String)) -> Read<()> {
+        schema::begin(&mut *self.client.lock().await, first).await
+    }
+
+    async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
+        write::write(&mut *self.client.lock().await, table, rows, step).await
+    }
+
+    async fn finish(&self, feed_end: i64) -> Read<()> {
+        let mut client = self.client.lock().await;
+        schema::check_references(&mut client).await?;
+        schema::carry_feed_on(&client, feed_end).await?;
+        client.batch_execute("ANALYZE").await.map_err(failed)
+    }
+
+    async fn accept(&self) -> Read<()> {
+        // What was written before was not waited for; this commit is, and comes behind all of it.
+        let text = "SET synchronous_commit = on; DROP TABLE copy_progress";
+        self.client.lock().await.batch_execute(text).await.map_err(failed)
+    }
+}

@@ -1,0 +1,78 @@
+//! The rows of a table, as the server sends them.
+
+use std::pin::pin;
+
+use candor_port_storage::copy::{CopyTable, RowSender, RowStream};
+use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::store::{Read, StorageError};
+use futures_util::TryStreamExt;
+use tokio_postgres::binary_copy::BinaryCopyOutStream;
+use tokio_postgres::{Client, CopyOutStream};
+
+use super::{binary, failed};
+
+/// Reads the rows behind a key, on a connection of their own.
+pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+    let (mut sender, stream) = RowStream::new();
+    let sent = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
+    tokio::spawn(async move {
+        let read = send_all(sent, &table, &mut sender).await;
+        sender.end(read).await;
+        drop(client);
+    });
+    Ok(stream)
+}
+
+async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender) -> Read<()> {
+    // Only how many there are counts: the bytes are read by the types of the columns.
+    let types = vec![tokio_postgres::types::Type::BYTEA; table.columns.len()];
+    let mut rows = pin!(BinaryCopyOutStream::new(sent, &types));
+    while let Some(row) = rows.try_next().await.map_err(failed)? {
+        let cells = table.columns.iter().enumerate().map(|(at, column)| {
+            let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
+            binary::cell(&row, at, column.kind).map_err(corrupt)
+        });
+        let sent = sender.send(cells.collect::<Read<_>>()?).await;
+        sent.map_err(|_| StorageError::Unavailable("nobody reads any more".to_owned()))?;
+    }
+    Ok(())
+}
+
+/// `COPY` takes no parameters, so the key stands in its text.
+fn statement(table: &CopyTable, after: Option<&[Cell]>) -> String {
+    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    // In the order of its bytes, as on every other store.
+    let in_order =
+        |name: &str, kind| if kind == Type::Text { format!("{name} COLLATE \"C\"") } else { name.to_owned() };
+    let key: Vec<_> = table.key_columns().map(|it| in_order(it.name, it.kind)).collect();
+    let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
+    let behind = after.map_or(String::new(), |it| {
+        let values: Vec<_> = it.iter().map(binary::literal).collect();
+        format!(" WHERE ({key}) > ({})", values.join(", "))
+    });
+    format!("COPY (SELECT {columns} FROM {name}{behind} ORDER BY {key}) TO STDOUT (FORMAT binary)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::time::Timestamp;
+    use candor_port_storage::copy::tables;
+
+    #[test]
+    fn a_key_in_the_text_is_nothing_but_a_value() {
+        let all = tables();
+        let find = |name: &str| all.iter().find(|it| it.name == name).unwrap();
+        let after = [Cell::Id([1; 16]), Cell::Text("it's '; DROP".to_owned())];
+        let text = statement(find("replays"), Some(&after));
+        let behind = text.split(" WHERE ").nth(1).unwrap();
+        assert_eq!(
+            behind,
+            "(tenant_id, key COLLATE \"C\") > ('01010101010101010101010101010101'::uuid, \
+             convert_from('\\x6974277320273b2044524f50'::bytea, 'UTF8')) \
+             ORDER BY tenant_id, key COLLATE \"C\") TO STDOUT (FORMAT binary)"
+        );
+        let instant = binary::literal(&Cell::Time(Timestamp::from_millis(1_700_000_000_123)));
+        assert_eq!(instant, "'2023-11-14T22:13:20.123Z'::timestamptz");
+    }
+}

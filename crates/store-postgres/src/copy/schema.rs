@@ -1,0 +1,111 @@
+//! What a copy does to the schema of the database that it fills, and takes back: how far it is stands in a table of its
+//! own, and references are checked once at the end instead of row by row, in whatever order rows come.
+
+use candor_domain::time::Date;
+use candor_port_storage::copy::CopyProgress;
+use candor_port_storage::store::Read;
+use tokio_postgres::{Client, Transaction};
+
+use super::failed;
+use crate::migrations::raise_feed;
+
+/// In front of the name of a foreign key, under which the statement is written down that makes it again.
+const REFERENCE: &str = "reference ";
+
+const IS_BEGUN: &str = "SELECT to_regclass('copy_progress') IS NOT NULL";
+const BEGIN: &str = "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
+const STEP: &str =
+    "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/// The foreign keys of all tables beside this one.
+const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, c.conrelid::regclass::text, pg_get_constraintdef(c.oid) \
+    FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conparentid = 0 \
+    AND c.connamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'organizations'::regclass) ORDER BY c.conname";
+
+/// The offset with which the next event comes behind a position, and behind every event that is there.
+const OFFSET: &str = "SELECT greatest(feed_offset(), \
+    greatest($1::bigint, (SELECT max(position) FROM events)) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
+
+/// Whether a copy was begun.
+pub(super) async fn is_begun(client: &Client) -> Read<bool> {
+    Ok(client.query_one(IS_BEGUN, &[]).await.map_err(failed)?.get(0))
+}
+
+/// Whether anybody has put anything into a database, whatever its schema.
+pub(super) async fn is_used(client: &Client) -> Read<bool> {
+    let is_there = "SELECT to_regclass('organizations') IS NOT NULL";
+    if !client.query_one(is_there, &[]).await.map_err(failed)?.get::<_, bool>(0) {
+        return Ok(false);
+    }
+    let is_used = client.query_one("SELECT EXISTS (SELECT 1 FROM organizations)", &[]).await.map_err(failed)?;
+    Ok(is_used.get::<_, bool>(0) || is_begun(client).await?)
+}
+
+/// What is written down about a copy that was begun.
+pub(super) async fn progress(client: &Client) -> Read<CopyProgress> {
+    let rows = client.query("SELECT name, value FROM copy_progress", &[]).await.map_err(failed)?;
+    Ok(rows.iter().map(|it| (it.get(0), it.get(1))).collect())
+}
+
+/// Writes down how far a copy is.
+pub(super) async fn write_down(transaction: &Transaction<'_>, (name, value): &(String, String)) -> Read<()> {
+    transaction.execute(STEP, &[name, value]).await.map(drop).map_err(failed)
+}
+
+/// Begins a copy: references are no longer checked, and how to check them again is written down.
+pub(super) async fn begin(client: &mut Client, first: (String, String)) -> Read<()> {
+    let transaction = client.transaction().await.map_err(failed)?;
+    transaction.batch_execute(BEGIN).await.map_err(failed)?;
+    write_down(&transaction, &first).await?;
+    for row in transaction.query(REFERENCES, &[]).await.map_err(failed)? {
+        let [name, table, definition]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
+        let again = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
+        write_down(&transaction, &(format!("{REFERENCE}{name}"), again)).await?;
+        let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
+        transaction.batch_execute(&drop).await.map_err(failed)?;
+    }
+    transaction.commit().await.map_err(failed)
+}
+
+/// Checks every reference, and has the server check them from now on.
+pub(super) async fn check_references(client: &mut Client) -> Read<()> {
+    for (name, statement) in progress(client).await?.iter().filter(|(name, _)| name.starts_with(REFERENCE)) {
+        let transaction = client.transaction().await.map_err(failed)?;
+        transaction.batch_execute(statement).await.map_err(failed)?;
+        transaction.execute("DELETE FROM copy_progress WHERE name = $1", &[name]).await.map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Lets new events come behind a position that somebody may have been told elsewhere.
+pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
+    let row = client.query_one(OFFSET, &[&feed_end]).await.map_err(failed)?;
+    let (wanted, now): (i64, i64) = (row.get(0), row.get(1));
+    if wanted > now { client.batch_execute(&raise_feed(wanted)).await.map_err(failed) } else { Ok(()) }
+}
+
+/// The last position that an event here can have had.
+pub(super) async fn feed_end(client: &Client) -> Read<i64> {
+    let text = "SELECT greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() - 1, \
+        (SELECT max(position) FROM events))";
+    Ok(client.query_one(text, &[]).await.map_err(failed)?.get(0))
+}
+
+/// Makes the partition of a day, unless it is there or this role may not.
+pub(super) async fn make_partition(transaction: &Transaction<'_>, name: &str, day: Date) -> Read<()> {
+    transaction.batch_execute("SAVEPOINT day").await.map_err(failed)?;
+    let text = format!(
+        "CREATE TABLE IF NOT EXISTS {name} PARTITION OF deliveries \
+         FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
+        day.next()
+    );
+    let ended = match transaction.batch_execute(&text).await {
+        Ok(()) => "RELEASE SAVEPOINT day",
+        Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE) => {
+            "ROLLBACK TO SAVEPOINT day"
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    transaction.batch_execute(ended).await.map_err(failed)
+}

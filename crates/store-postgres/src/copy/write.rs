@@ -1,0 +1,68 @@
+//! What is written into a database that is filled: rows, and how far this is, in one transaction.
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+
+use bytes::Bytes;
+use candor_domain::time::Date;
+use candor_domain::webhook::Delivery;
+use candor_port_storage::copy::{CopyRow, CopyTable};
+use candor_port_storage::flat::{Cell, Stored};
+use candor_port_storage::store::{Read, StorageError};
+use futures_util::SinkExt;
+use tokio_postgres::{Client, Transaction};
+
+use super::{binary, failed, schema};
+use crate::queue::day_partition;
+
+/// Rows that are handed to the driver at once: the server puts them in while the next ones are prepared.
+const MESSAGE_ROWS: usize = 500;
+
+/// Adds rows and writes down how far this is.
+pub(super) async fn write(
+    client: &mut Client,
+    table: &CopyTable,
+    rows: Vec<CopyRow>,
+    step: (String, String),
+) -> Read<()> {
+    let transaction = client.transaction().await.map_err(failed)?;
+    if table.name == Delivery::TABLE.name {
+        make_days(&transaction, table, &rows).await?;
+    }
+    if !rows.is_empty() {
+        send(&transaction, table, &rows).await?;
+    }
+    schema::write_down(&transaction, &step).await?;
+    transaction.commit().await.map_err(failed)
+}
+
+async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
+    let mut columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    columns.extend(table.is_searched().then_some("tokens"));
+    let text = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
+    let mut sink = pin!(transaction.copy_in::<_, Bytes>(&text).await.map_err(failed)?);
+    let mut all = binary::Rows::new();
+    for rows in rows.chunks(MESSAGE_ROWS) {
+        for row in rows {
+            let indexed = table.indexed(row)?;
+            let tokens = indexed.as_ref().map_or(&[][..], |it| &it.tokens);
+            all.add(row, table.is_searched().then_some(tokens))?;
+        }
+        sink.send(all.take()).await.map_err(failed)?;
+    }
+    sink.send(binary::end()).await.map_err(failed)?;
+    sink.finish().await.map(drop).map_err(failed)
+}
+
+/// The log of deliveries has a partition for each day. Where this role may make none, everything goes into the default
+/// one, as it does while a service runs.
+async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
+    let Some(at) = table.columns.iter().position(|it| it.name == "created_at") else {
+        return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));
+    };
+    let day = |row: &CopyRow| if let Some(Cell::Time(it)) = row.get(at) { Some(it.date()) } else { None };
+    for day in rows.iter().filter_map(day).collect::<BTreeSet<Date>>() {
+        schema::make_partition(transaction, &day_partition(day), day).await?;
+    }
+    Ok(())
+}
