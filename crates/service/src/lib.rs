@@ -10,6 +10,7 @@ pub mod call;
 mod change;
 pub mod connectors;
 pub mod conversations;
+pub mod copy;
 pub mod delivery;
 pub mod employees;
 pub mod error;

@@ -1,0 +1,100 @@
+//! Databases that are copied from and to.
+
+use std::path::{Path, PathBuf};
+
+use candor_port_storage::copy::{CopyProgress, CopyTarget};
+use candor_service::copy::{Copied, CopyError, CopyWatch, copy};
+use candor_store_postgres::{PostgresCopy, PostgresOptions, PostgresStore};
+use candor_store_sqlite::{SqliteCopy, SqliteOptions, SqliteStore};
+use candor_test_postgres::TestDatabase;
+use tempfile::TempDir;
+
+use crate::rows::everything;
+
+/// Under what copies of these tests go on.
+pub(crate) const FROM: &str = "the source";
+
+/// A file that goes with this value.
+pub(crate) struct File {
+    folder: TempDir,
+}
+
+impl File {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("with ? and # and %.db")
+    }
+
+    pub(crate) fn target(&self) -> SqliteCopy {
+        SqliteCopy::target(&self.path()).unwrap()
+    }
+
+    pub(crate) fn source(&self) -> SqliteCopy {
+        SqliteCopy::source(&self.path()).unwrap()
+    }
+
+    pub(crate) fn store(&self) -> SqliteStore {
+        SqliteStore::open(&SqliteOptions::file(self.path())).unwrap()
+    }
+
+    /// A database with rows in every table.
+    pub(crate) async fn full() -> Self {
+        let file = Self::new();
+        fill(&file.target()).await;
+        file
+    }
+}
+
+/// Puts rows into every table of an empty database.
+pub(crate) async fn fill(target: &dyn CopyTarget) {
+    target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
+    for (table, rows) in everything() {
+        target.write(&table, rows, (table.name.to_owned(), String::new())).await.unwrap();
+    }
+    target.finish(0).await.unwrap();
+    target.accept().await.unwrap();
+}
+
+/// An empty database on the server; `None`, after saying so, where there is no PostgreSQL.
+pub(crate) fn server() -> Option<TestDatabase> {
+    TestDatabase::empty().unwrap()
+}
+
+pub(crate) fn options(database: &TestDatabase) -> PostgresOptions {
+    PostgresOptions { application_name: "candor copy".to_owned(), ..PostgresOptions::new(database.url(), 4) }
+}
+
+pub(crate) async fn filled(database: &TestDatabase) -> PostgresCopy {
+    PostgresCopy::target(&options(database)).await.unwrap()
+}
+
+pub(crate) async fn read(database: &TestDatabase) -> PostgresCopy {
+    PostgresCopy::source(&options(database)).await.unwrap()
+}
+
+pub(crate) async fn store(database: &TestDatabase) -> PostgresStore {
+    PostgresStore::connect(&PostgresOptions::new(database.url(), 6)).await.unwrap()
+}
+
+/// Nobody is told how far it is.
+pub(crate) struct Silent;
+
+impl CopyWatch for Silent {
+    fn begins(&self, _: u64, _: u64) {}
+    fn copies(&self, _: &str) {}
+    fn compares(&self, _: &str) {}
+    fn goes_on(&self, _: u64) {}
+    fn finishes(&self) {}
+}
+
+pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> Result<Copied, CopyError> {
+    copy(source, target, FROM, &Silent).await
+}
+
+/// What is written down of a copy into a file.
+pub(crate) async fn progress(path: &Path) -> Option<CopyProgress> {
+    SqliteCopy::source(path).unwrap().progress().await.unwrap()
+}

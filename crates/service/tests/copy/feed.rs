@@ -1,0 +1,122 @@
+//! Whoever reads the feed of events goes on where they were, on the other store.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
+use candor_domain::page::{Key, Position};
+use candor_domain::time::Timestamp;
+use candor_port_storage::copy::{CopyTarget, tables};
+use candor_port_storage::flat::{Cell, Stored};
+use candor_port_storage::store::History;
+use candor_port_storage::{ChangeSet, Storage};
+use candor_store_testkit::Fixtures;
+
+use crate::ends::{File, copied, filled, read, server, store};
+
+/// Saves a change with events; they share a transaction.
+async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
+    let events = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
+    let change = ChangeSet { events, ..make.change(vec![]) };
+    store.commit(tenant, change).await.unwrap();
+}
+
+/// A page of the feed: the ids of its events, and where it ends.
+async fn page(store: &dyn History, tenant: Tenant, after: Option<Position>, limit: u16) -> (Vec<[u8; 16]>, Position) {
+    let start = after.clone().map_or(FeedStart::Oldest, FeedStart::After);
+    let page = store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &start, limit).await.unwrap();
+    let ids = page.events.iter().map(|it| it.id.to_bytes()).collect();
+    (ids, page.next.or(after).unwrap_or(Position { key: Key::Rank(0), id: [0; 16] }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_of_sqlite_goes_on_on_postgres() {
+    let Some(database) = server() else { return };
+    let (file, make) = (File::new(), Fixtures::new(1));
+    let (tenant, other) = (make.tenant(), make.tenant());
+    let (first, cursor, left) = {
+        drop(file.target());
+        let store = file.store();
+        for count in [2, 1, 3] {
+            happen(&store, &make, tenant, count).await;
+            happen(&store, &make, other, 1).await;
+        }
+        let (first, cursor) = page(&store, tenant, None, 3).await;
+        let (left, _) = page(&store, tenant, Some(cursor.clone()), 50).await;
+        (first, cursor, left)
+    };
+    assert_eq!((first.len(), left.len()), (3, 3));
+    copied(&file.source(), &filled(&database).await).await.unwrap();
+    let store = store(&database).await;
+    assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0, left);
+    let (_, last) = page(&store, tenant, Some(cursor.clone()), 50).await;
+    happen(&store, &make, tenant, 2).await;
+    let (new, _) = page(&store, tenant, Some(last), 50).await;
+    assert_eq!(new.len(), 2, "what happens now comes behind");
+    assert_eq!(page(&store, tenant, None, 50).await.0, [first, left, new].concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_of_postgres_goes_on_on_sqlite_also_between_events_of_one_transaction() {
+    let Some(database) = server() else { return };
+    let (file, make) = (File::new(), Fixtures::new(2));
+    let (tenant, other) = (make.tenant(), make.tenant());
+    drop(filled(&database).await);
+    let (pages, all) = {
+        let store = store(&database).await;
+        for count in [5, 1, 4] {
+            happen(&store, &make, tenant, count).await;
+            happen(&store, &make, other, 3).await;
+        }
+        let mut pages = vec![];
+        for limit in 1..10 {
+            pages.push(page(&store, tenant, None, limit).await);
+        }
+        (pages, page(&store, tenant, None, 50).await.0)
+    };
+    assert_eq!(all.len(), 10);
+    copied(&read(&database).await, &file.target()).await.unwrap();
+    let store = file.store();
+    assert_eq!(page(&store, tenant, None, 50).await.0, all, "the order stays");
+    for (seen, cursor) in &pages {
+        let (left, _) = page(&store, tenant, Some(cursor.clone()), 50).await;
+        assert_eq!([seen.clone(), left].concat(), all, "behind {} events", seen.len());
+    }
+    let (_, last) = page(&store, tenant, None, 50).await;
+    happen(&store, &make, tenant, 1).await;
+    assert_eq!(page(&store, tenant, Some(last), 50).await.0.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
+    let Some(database) = server() else { return };
+    let (file, make) = (File::new(), Fixtures::new(4));
+    let tenant = make.tenant();
+    let far = 5_000_000_000_000;
+    {
+        // As where retention has removed what there was.
+        let target = file.target();
+        target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
+        target.finish(far).await.unwrap();
+        target.accept().await.unwrap();
+    }
+    let cursor = Position { key: Key::Rank(far), id: make.event(EventType::ObservationCreated).id.to_bytes() };
+    copied(&file.source(), &filled(&database).await).await.unwrap();
+    let back = File::new();
+    {
+        let store = store(&database).await;
+        happen(&store, &make, tenant, 1).await;
+        assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 1);
+    }
+    copied(&read(&database).await, &back.target()).await.unwrap();
+    let store = back.store();
+    let (seen, last) = page(&store, tenant, Some(cursor), 50).await;
+    happen(&store, &make, tenant, 1).await;
+    assert_eq!((seen.len(), page(&store, tenant, Some(last), 50).await.0.len()), (1, 1));
+}
+
+#[test]
+fn events_are_copied_in_the_order_of_the_feed() {
+    let all = tables();
+    let events = all.iter().find(|it| it.name == Event::TABLE.name).unwrap();
+    let row: Vec<_> = events.columns.iter().map(|it| Cell::Null(it.kind)).collect();
+    assert_eq!(events.key_of(&row).len(), 3);
+}

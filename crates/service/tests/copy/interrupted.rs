@@ -1,0 +1,124 @@
+//! A copy that is interrupted at any step goes on behind what is there.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, RowStream};
+use candor_port_storage::flat::Cell;
+use candor_port_storage::store::Read;
+use candor_service::copy::CopyError;
+
+use crate::ends::{File, copied, filled, progress, read, server};
+
+/// A target that takes some steps and fails at the next one: before it is done, or behind it, as when the answer is lost.
+struct Failing<'t> {
+    target: &'t dyn CopyTarget,
+    steps: AtomicUsize,
+    takes: usize,
+    is_done_first: bool,
+}
+
+impl<'t> Failing<'t> {
+    fn new(target: &'t dyn CopyTarget, takes: usize, is_done_first: bool) -> Self {
+        Self { target, steps: AtomicUsize::new(0), takes, is_done_first }
+    }
+
+    async fn step(&self, work: impl Future<Output = Read<()>>) -> Read<()> {
+        if self.steps.fetch_add(1, Ordering::Relaxed) < self.takes {
+            return work.await;
+        }
+        if self.is_done_first {
+            work.await?;
+        }
+        Err(StorageError::Unavailable("a test".to_owned()))
+    }
+}
+
+#[async_trait]
+impl CopySource for Failing<'_> {
+    async fn count(&self, table: &CopyTable) -> Read<u64> {
+        self.target.count(table).await
+    }
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+        self.target.rows(table, after).await
+    }
+    async fn feed_end(&self) -> Read<i64> {
+        self.target.feed_end().await
+    }
+}
+
+#[async_trait]
+impl CopyTarget for Failing<'_> {
+    async fn progress(&self) -> Read<Option<CopyProgress>> {
+        self.target.progress().await
+    }
+    async fn begin(&self, first: (String, String)) -> Read<()> {
+        self.step(self.target.begin(first)).await
+    }
+    async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
+        self.step(self.target.write(table, rows, step)).await
+    }
+    async fn finish(&self, feed_end: i64) -> Read<()> {
+        self.step(self.target.finish(feed_end)).await
+    }
+    async fn accept(&self) -> Read<()> {
+        self.step(self.target.accept()).await
+    }
+}
+
+/// Copies step by step: each time it is interrupted at the second one, or at the next where that leads to nothing new.
+async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_first: bool) -> usize {
+    let (mut times, mut takes) = (0, 1);
+    loop {
+        times += 1;
+        let before = target.progress().await.unwrap();
+        match copied(source, &Failing::new(target, takes, is_done_first)).await {
+            Err(CopyError::Target(StorageError::Unavailable(_))) => {}
+            Ok(done) => {
+                assert!(done.from_before > 10_000);
+                return times;
+            }
+            Err(other) => panic!("{other}"),
+        }
+        let after = target.progress().await.unwrap();
+        if after.is_none() && before.is_some() {
+            return times;
+        }
+        takes = if after == before { takes + 1 } else { 1 };
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_into_sqlite_goes_on_from_every_step() {
+    let source = File::full().await;
+    let whole = copied(&source.source(), &File::new().target()).await.unwrap();
+    for is_done_first in [false, true] {
+        let file = File::new();
+        let times = step_by_step(&source.source(), &file.target(), is_done_first).await;
+        assert!(times > whole.tables.len(), "{times}");
+        assert_eq!(progress(&file.path()).await, None);
+        assert_eq!(copied(&file.source(), &File::new().target()).await.unwrap().tables, whole.tables);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_into_postgres_goes_on_from_every_step() {
+    let source = File::full().await;
+    let whole = copied(&source.source(), &File::new().target()).await.unwrap();
+    for is_done_first in [false, true] {
+        let Some(database) = server() else { return };
+        let times = step_by_step(&source.source(), &filled(&database).await, is_done_first).await;
+        assert!(times > whole.tables.len(), "{times}");
+        assert_eq!(copied(&read(&database).await, &File::new().target()).await.unwrap().tables, whole.tables);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_from_postgres_goes_on_from_every_step() {
+    let Some(database) = server() else { return };
+    let first = copied(&File::full().await.source(), &filled(&database).await).await.unwrap();
+    let file = File::new();
+    step_by_step(&read(&database).await, &file.target(), true).await;
+    assert_eq!(copied(&file.source(), &File::new().target()).await.unwrap().tables, first.tables);
+}

@@ -1,0 +1,93 @@
+//! What is no empty target, or no whole source, is refused before anything is lost.
+
+use candor_port_storage::copy::{CopySource, CopyTarget, tables};
+use candor_port_storage::flat::Cell;
+use candor_service::copy::{CopyError, copy};
+use candor_store_postgres::is_copy_unfinished;
+
+use crate::ends::{FROM, File, Silent, copied, fill, filled, options, progress, server};
+use crate::rows::everything;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_with_rows_in_it_is_left_as_it_is() {
+    let (source, file) = (File::full().await, File::full().await);
+    let refused = copied(&source.source(), &file.target()).await.unwrap_err();
+    assert!(matches!(refused, CopyError::NotEmpty("organizations")), "{refused}");
+    assert_eq!(progress(&file.path()).await, None);
+    let Some(database) = server() else { return };
+    let target = filled(&database).await;
+    fill(&target).await;
+    let refused = copied(&source.source(), &target).await.unwrap_err();
+    assert!(matches!(refused, CopyError::NotEmpty("organizations")), "{refused}");
+    assert_eq!(target.progress().await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_goes_on_with_its_own_source_only() {
+    let (source, file) = (File::full().await, File::new());
+    let target = file.target();
+    target.begin(("source".to_owned(), "another one".to_owned())).await.unwrap();
+    let refused = copied(&source.source(), &target).await.unwrap_err();
+    assert!(matches!(&refused, CopyError::Other(from) if from == "another one"), "{refused}");
+    assert!(copy(&source.source(), &target, "another one", &Silent).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_recorded_before_the_copy_gives_way_to_that_of_the_source() {
+    let (source, file) = (File::full().await, File::new());
+    let all = tables();
+    let keys = all.iter().find(|it| it.name == "master_keys").unwrap();
+    let row = keys.columns.iter().map(|it| match it.name {
+        "key_id" => Cell::Text("an earlier one".to_owned()),
+        "sealed" => Cell::Bytes(vec![1]),
+        "recorded_at" => Cell::Time(candor_domain::time::Timestamp::from_millis(1)),
+        _ => Cell::Text("aa".to_owned()),
+    });
+    {
+        let target = file.target();
+        target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
+        target.write(keys, vec![row.collect()], (String::new(), String::new())).await.unwrap();
+        target.accept().await.unwrap();
+    }
+    copied(&source.source(), &file.target()).await.unwrap();
+    assert_eq!(file.source().count(keys).await.unwrap(), source.source().count(keys).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_refers_to_nothing_is_found() {
+    let broken = File::new();
+    {
+        let target = broken.target();
+        target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
+        for (table, rows) in everything().into_iter().filter(|(it, _)| it.name != "employees") {
+            target.write(&table, rows, (table.name.to_owned(), String::new())).await.unwrap();
+        }
+        target.accept().await.unwrap();
+    }
+    let file = File::new();
+    let refused = copied(&broken.source(), &file.target()).await.unwrap_err();
+    assert!(refused.to_string().contains("refer to none of employees"), "{refused}");
+    assert!(progress(&file.path()).await.is_some(), "nobody serves it");
+    let Some(database) = server() else { return };
+    let refused = copied(&broken.source(), &filled(&database).await).await.unwrap_err();
+    assert!(refused.to_string().contains("foreign key"), "{refused}");
+    assert!(is_copy_unfinished(&options(&database)).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_changed_meanwhile_is_named() {
+    let (source, file) = (File::full().await, File::new());
+    let target = file.target();
+    let all = tables();
+    let people = all.iter().find(|it| it.name == "notifications").unwrap();
+    target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
+    // It is said to be done, and nothing is there.
+    let step = ("table notifications".to_owned(), r#"{"rows":3,"last":null,"is_done":true}"#.to_owned());
+    target.write(people, vec![], step).await.unwrap();
+    let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {
+        panic!("no difference")
+    };
+    let found: Vec<_> = found.iter().map(|it| (it.table, it.source.rows, it.target.rows)).collect();
+    assert_eq!(found, [("notifications", 3, 0)]);
+    assert!(target.progress().await.unwrap().is_some());
+}

@@ -1,0 +1,129 @@
+//! Rows for every table, with whatever a column can hold.
+
+use candor_domain::access::Tenant;
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::copy::{CopyRow, CopyTable, tables};
+use candor_port_storage::flat::{Cell, Column, Stored, Type};
+use candor_store_testkit::Fixtures;
+
+/// Rows of a table, …
+const ROWS: usize = 3;
+/// … but of messages, which are short, more than are sent at once.
+const MANY: usize = 10_100;
+
+/// Columns that are null in one of the rows.
+const OPTIONAL: [&str; 13] = [
+    "archived_at",
+    "comment",
+    "ip",
+    "remind_at",
+    "previous_hash",
+    "reads_per_minute",
+    "mail_token",
+    "mail_leased_until",
+    "delivery_id",
+    "due_date",
+    "about_id",
+    "failure",
+    "description",
+];
+
+/// Every table with its rows.
+pub(crate) fn everything() -> Vec<(CopyTable, Vec<CopyRow>)> {
+    let seed = Seed::new();
+    tables().into_iter().map(|table| (table.clone(), seed.rows(&table))).collect()
+}
+
+struct Seed {
+    tenant: Tenant,
+    /// What is found by words has to be readable, and others refer to people.
+    readable: Vec<(&'static str, Vec<CopyRow>)>,
+}
+
+impl Seed {
+    fn new() -> Self {
+        let make = Fixtures::new(3);
+        let tenant = make.tenant();
+        let people: Vec<_> = (0..ROWS).map(|_| make.employee()).collect();
+        let rows = |all: Vec<Vec<Cell>>| {
+            all.into_iter()
+                .map(|cells| [vec![Cell::Id(tenant.to_bytes())], cells, vec![Cell::Int(1)]].concat())
+                .collect()
+        };
+        fn cells<T: Stored>(it: &T) -> Vec<Cell> {
+            it.cells().unwrap()
+        }
+        let readable = vec![
+            ("observations", rows(people.iter().map(|it| cells(&make.observation(it.id))).collect())),
+            ("objectives", rows(people.iter().map(|it| cells(&make.objective(it.id))).collect())),
+            ("summaries", rows(people.iter().map(|it| cells(&make.summary(it.id))).collect())),
+            // A manager who comes behind those that report to them.
+            ("employees", rows(people.iter().rev().map(cells).collect())),
+        ];
+        let mut it = Self { tenant, readable };
+        let first = it.id("employees", 0);
+        let manager = column("employees", "manager_id");
+        for (_, rows) in it.readable.iter_mut().filter(|(name, _)| *name == "employees") {
+            rows.iter_mut().skip(1).for_each(|it| it[manager] = Cell::Id(first));
+        }
+        it
+    }
+
+    fn rows(&self, table: &CopyTable) -> Vec<CopyRow> {
+        if let Some((_, rows)) = self.readable.iter().find(|(name, _)| *name == table.name) {
+            return rows.clone();
+        }
+        let count = if table.name == "messages" { MANY } else { ROWS };
+        // There is one tree for each tenant.
+        let count = if table.key.len() == 1 && table.name == "reporting_trees" { 1 } else { count };
+        (0..count).map(|at| table.columns.iter().map(|it| self.cell(table, it, at)).collect()).collect()
+    }
+
+    /// The id of a row.
+    fn id(&self, table: &str, at: usize) -> [u8; 16] {
+        if let Some((_, rows)) = self.readable.iter().find(|(name, _)| *name == table)
+            && let Cell::Id(id) = rows[at % ROWS][1]
+        {
+            return id;
+        }
+        let mut id = [0; 16];
+        id[0] = 1;
+        id[1..9].copy_from_slice(&(at as u64).to_be_bytes());
+        let name = table.bytes().fold(7_u32, |sum, it| sum.wrapping_mul(31).wrapping_add(u32::from(it)));
+        id[9..13].copy_from_slice(&name.to_be_bytes());
+        id
+    }
+
+    fn cell(&self, table: &CopyTable, column: &Column, at: usize) -> Cell {
+        if at == 1 && OPTIONAL.contains(&column.name) {
+            return Cell::Null(column.kind);
+        }
+        let refers_to = match column.name {
+            "tenant_id" => return Cell::Id(self.tenant.to_bytes()),
+            // Positions with holes, as they are on SQLite where something was undone.
+            "position" => return Cell::Int([3, 5, 9][at]),
+            "id" => table.name,
+            "observation_id" => "observations",
+            "summary_id" => "summaries",
+            "conversation_id" => "conversations",
+            "assignment_id" => "assignments",
+            // Whatever else is an id may be a person's.
+            _ => "employees",
+        };
+        match column.kind {
+            Type::Id => Cell::Id(self.id(refers_to, if refers_to == table.name { at } else { at % ROWS })),
+            Type::Text => Cell::Text(format!("{} {at}: it's \"so\",\n\t\\N \\. {{✓}} 日本 😀", column.name)),
+            Type::Int => Cell::Int([0, -1, i64::MAX][at % 3]),
+            Type::Flag => Cell::Flag(at.is_multiple_of(2)),
+            Type::Time => Cell::Time(Timestamp::from_millis([1_772_442_000_123, -86_400_001, 951_782_400_000][at % 3])),
+            Type::Date => Cell::Date(Date::from_epoch_days([20_514, -1, 11_016][at % 3])),
+            Type::Ids => Cell::Ids((0..at).map(|it| self.id("employees", it)).collect()),
+            Type::Bytes => Cell::Bytes([&[0, 255, b'\\', at as u8], column.name.as_bytes()].concat()),
+        }
+    }
+}
+
+fn column(table: &str, name: &str) -> usize {
+    let table = tables().into_iter().find(|it| it.name == table).unwrap();
+    table.columns.iter().position(|it| it.name == name).unwrap()
+}

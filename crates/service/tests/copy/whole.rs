@@ -1,0 +1,34 @@
+//! A copy has everything, on either store and back again.
+
+use candor_port_storage::backlog::Indexing;
+use candor_port_storage::copy::CopyTarget;
+
+use crate::ends::{File, copied, filled, progress, read, server};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_to_postgres_and_back_is_what_it_was() {
+    let Some(database) = server() else { return };
+    let (first, last) = (File::full().await, File::new());
+    let there = {
+        let target = filled(&database).await;
+        copied(&first.source(), &target).await.unwrap()
+    };
+    assert!(there.tables.iter().all(|it| it.checksum.rows > 0), "{there:?}");
+    assert_eq!(there.from_before, 0);
+    let back = copied(&read(&database).await, &last.target()).await.unwrap();
+    assert_eq!(back, there);
+    assert_eq!(progress(&last.path()).await, None, "nothing of the copy is left but its rows");
+    assert_eq!(read(&database).await.progress().await.unwrap(), None);
+    assert_eq!(last.store().index_backlog(None, 10).await.unwrap(), [], "all words are indexed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_store_may_be_at_both_ends() {
+    let (one, other) = (File::full().await, File::new());
+    let whole = copied(&one.source(), &other.target()).await.unwrap();
+    assert!(whole.tables.iter().map(|it| it.checksum.rows).sum::<u64>() > 10_000);
+    let Some((from, to)) = server().zip(server()) else { return };
+    let first = copied(&one.source(), &filled(&from).await).await.unwrap();
+    assert_eq!(copied(&read(&from).await, &filled(&to).await).await.unwrap(), first);
+    assert_eq!(first, whole);
+}
