@@ -9,6 +9,7 @@ use candor_domain::refusal::Refusal;
 
 use candor_service::master_key::WrongKey;
 
+use crate::commands::copy::CopyFailure;
 use crate::config::{Config, Origin, Setting};
 
 /// Wrong usage, as against failure.
@@ -195,6 +196,9 @@ pub(crate) enum Error {
     /// Mails cannot be sent from this machine.
     #[error("{0}; check the certificates of this machine")]
     Mail(#[from] candor_mail::TlsSetupError),
+    /// A copy of everything was not made, or is not complete.
+    #[error(transparent)]
+    Copy(#[from] CopyFailure),
     /// A use case refused.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {

@@ -95,6 +95,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Migrate { check: false, distribute, shards } => {
             commands::migrate::run(config, distribute.then_some(shards), output).await
         }
+        Command::Copy { from, to } => commands::copy::run(config, from, to, output).await,
         Command::Org(OrgCommand::Create { name }) => commands::org::create(config, &name, output).await,
         Command::Org(OrgCommand::List) => commands::org::list(config, output).await,
         Command::Org(OrgCommand::Rename { org, name }) => commands::org::rename(config, org, &name, output).await,

@@ -11,6 +11,7 @@ use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 
 use tokio::time::sleep;
 
+use crate::commands::copy::CopyFailure;
 use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
 
@@ -24,16 +25,18 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// Opens the store. An embedded database is made and migrated when needed; a server's schema must be up to date.
 ///
 /// # Errors
-/// [`Error::SchemaOld`], or [`Error::Database`] if the database does not answer.
+/// [`Error::SchemaOld`], or [`Error::Database`] if the database does not answer; [`CopyFailure::Unfinished`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
+            expect_no_unfinished_copy(config).await?;
             let options = SqliteOptions::file(path);
             let opened = blocking(move || SqliteStore::open(&options)).await?;
             Ok(Arc::new(opened.map_err(|it| unusable(config, &it))?))
         }
         DatabaseUrl::Postgres(_) => {
             let pending = pending(config).await?;
+            expect_no_unfinished_copy(config).await?;
             if !pending.is_empty() {
                 return Err(Error::SchemaOld { database: config.database.masked(), pending });
             }
@@ -41,6 +44,22 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             Ok(Arc::new(opened.map_err(|it| unusable(config, &it))?))
         }
     }
+}
+
+/// Expects that no copy into the database was begun and not completed: it has only a part of what it should have.
+async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
+    let is_unfinished = match &config.database {
+        DatabaseUrl::Sqlite(path) => {
+            let place = place(path);
+            let found = blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
+            found.map_err(|it| unusable(config, &it))?
+        }
+        DatabaseUrl::Postgres(_) => {
+            let found = candor_store_postgres::is_copy_unfinished(&postgres(config)).await;
+            found.map_err(|it| unusable(config, &it))?
+        }
+    };
+    if is_unfinished { Err(CopyFailure::Unfinished(config.database.masked()).into()) } else { Ok(()) }
 }
 
 /// The master keys that have sealed something in the database, whatever its schema; none where there is none yet.
@@ -177,7 +196,7 @@ fn postgres(config: &Config) -> PostgresOptions {
 }
 
 /// SQLite works on threads; the runtime's are not for waiting.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|it| Error::Defect { what: "open the database", reason: it.to_string() })
 }

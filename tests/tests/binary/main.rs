@@ -5,6 +5,8 @@ mod commands;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod copying;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod doctor;

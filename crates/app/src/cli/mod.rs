@@ -93,6 +93,24 @@ Example:
         #[arg(long, requires = "distribute", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
         shards: u16,
     },
+    /// Copy everything from one database to another, with the service stopped
+    ///
+    /// SQLite to PostgreSQL or back; ids, times, keys, secrets and places in the event feed stay what they are. The target
+    /// must be empty: it is made, or migrated, as needed. At the end every table is compared on both sides. Until that is
+    /// done no service starts on the target; a copy that was interrupted goes on when it is run again.
+    #[command(after_help = "\
+Where --from or --to is not given, it is the configured database, whose URL then stands on no command line.
+
+Example:
+  candor copy --from sqlite://data/candor.db --to postgres://candor@db.example.com/candor")]
+    Copy {
+        /// The database that is copied, which is only read [default: the configured one]
+        #[arg(long, value_name = "URL", required_unless_present = "to")]
+        from: Option<String>,
+        /// The database that is filled [default: the configured one]
+        #[arg(long, value_name = "URL")]
+        to: Option<String>,
+    },
     /// Organizations
     #[command(subcommand)]
     Org(OrgCommand),

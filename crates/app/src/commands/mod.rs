@@ -1,6 +1,7 @@
 //! What the commands do.
 
 pub(crate) mod config;
+pub(crate) mod copy;
 pub(crate) mod describe;
 pub(crate) mod dev;
 pub(crate) mod doctor;

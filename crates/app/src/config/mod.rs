@@ -213,6 +213,14 @@ impl Reader {
     }
 }
 
+/// Reads the URL of a database that is given beside the settings.
+///
+/// # Errors
+/// [`Error::Argument`], without a password.
+pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, Error> {
+    parse::database_url(text).map_err(|wanted| Error::Argument { argument, value: url::masked(text), wanted })
+}
+
 /// The text of a value as it may be seen.
 fn printable(setting: Setting, text: &str) -> String {
     match setting {

@@ -1,0 +1,126 @@
+//! The databases at both ends: opened, and nobody else's while they are.
+
+use std::path::{Path, PathBuf};
+
+use candor_port_storage::copy::CopyTarget;
+use candor_store_postgres::{CopyRefusal, PostgresCopy, PostgresOptions};
+use candor_store_sqlite::SqliteCopy;
+
+use super::CopyFailure;
+use crate::config::DatabaseUrl;
+use crate::error::Error;
+use crate::serving_lock::ServingLock;
+use crate::store;
+
+/// Connections of steps that ask for a number: migrations use one.
+const CONNECTIONS: usize = 4;
+/// What the server's views call the connections.
+const NAME: &str = "candor copy";
+
+/// What keeps services from embedded databases while they are copied.
+#[derive(Debug)]
+pub(super) struct Locks {
+    _both: [Option<ServingLock>; 2],
+}
+
+impl Locks {
+    /// Takes them.
+    ///
+    /// # Errors
+    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`Error::NoDatabase`] if there is nothing to copy.
+    pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, Error> {
+        if identity(from) == identity(to) {
+            return Err(CopyFailure::Same(from.masked()).into());
+        }
+        if let DatabaseUrl::Sqlite(path) = from
+            && !path.exists()
+        {
+            return Err(Error::NoDatabase(absolute(path)));
+        }
+        let take = |database: &DatabaseUrl| {
+            ServingLock::take(database).map_err(|error| {
+                let Error::AlreadyServed { database, process } = error else { return error };
+                CopyFailure::InUse { database, reason: format!("process {process} serves or copies it") }.into()
+            })
+        };
+        Ok(Self { _both: [take(from)?, take(to)?] })
+    }
+}
+
+/// Opens what is copied, for reading.
+///
+/// # Errors
+/// [`CopyFailure`]: it cannot be read, its schema is old, it is not complete itself, a service uses it.
+pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
+    let (source, pending): (Box<dyn CopyTarget>, _) = match database {
+        DatabaseUrl::Sqlite(path) => {
+            let path = path.clone();
+            let source = store::blocking(move || SqliteCopy::source(&path)).await?.map_err(unusable(database))?;
+            let pending = source.pending().await.map_err(unusable(database))?;
+            (Box::new(source), pending)
+        }
+        DatabaseUrl::Postgres(url) => {
+            let opened = PostgresCopy::source(&options(url.reveal())).await;
+            let source = opened.map_err(|it| refused(database, &it))?;
+            let pending = source.pending().await.map_err(|it| refused(database, &it))?;
+            (Box::new(source), pending)
+        }
+    };
+    if !pending.is_empty() {
+        return Err(CopyFailure::SourceOld { database: database.masked(), pending }.into());
+    }
+    match source.progress().await.map_err(unusable(database))? {
+        None => Ok(source),
+        Some(_) => Err(CopyFailure::Unfinished(database.masked()).into()),
+    }
+}
+
+/// Opens what is filled, makes it if it is a file that is not there, and migrates it while it is empty.
+///
+/// # Errors
+/// [`CopyFailure`]: it cannot be used, or somebody else uses it.
+pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
+    match database {
+        DatabaseUrl::Sqlite(path) => {
+            let path = path.clone();
+            let opened = store::blocking(move || SqliteCopy::target(&path)).await?;
+            Ok(Box::new(opened.map_err(unusable(database))?))
+        }
+        DatabaseUrl::Postgres(url) => {
+            let opened = PostgresCopy::target(&options(url.reveal())).await;
+            Ok(Box::new(opened.map_err(|it| refused(database, &it))?))
+        }
+    }
+}
+
+/// What tells a database from others, without its password.
+pub(super) fn identity(database: &DatabaseUrl) -> String {
+    match database {
+        DatabaseUrl::Sqlite(path) => format!("sqlite://{}", absolute(path).display()),
+        DatabaseUrl::Postgres(_) => database.masked(),
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.canonicalize().unwrap_or(path)
+}
+
+fn options(url: &str) -> PostgresOptions {
+    PostgresOptions { application_name: NAME.to_owned(), ..PostgresOptions::new(url, CONNECTIONS) }
+}
+
+fn unusable<E: std::fmt::Display>(database: &DatabaseUrl) -> impl Fn(E) -> Error {
+    let database = database.masked();
+    move |reason| CopyFailure::Stopped { database: database.clone(), reason: reason.to_string() }.into()
+}
+
+fn refused(database: &DatabaseUrl, refusal: &CopyRefusal) -> Error {
+    let (database, reason) = (database.masked(), refusal.to_string());
+    match refusal {
+        CopyRefusal::InUse(_) | CopyRefusal::Locked => CopyFailure::InUse { database, reason }.into(),
+        CopyRefusal::Schema(_) | CopyRefusal::Old(_) | CopyRefusal::Failed(_) => {
+            CopyFailure::Stopped { database, reason }.into()
+        }
+    }
+}

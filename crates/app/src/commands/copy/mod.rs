@@ -1,0 +1,143 @@
+//! `candor copy`: everything from one database to another.
+
+mod ends;
+mod failure;
+mod progress;
+
+use candor_service::copy::{Copied, CopyError, copy};
+use serde_json::{Value, json};
+
+use crate::config::{self, Config, DatabaseUrl};
+use crate::error::Error;
+use crate::output::{Output, table};
+use ends::Locks;
+use progress::Progress;
+
+pub(crate) use failure::CopyFailure;
+
+/// So many digits of a check sum are shown to people; whoever wants all takes `--json`.
+const DIGITS: usize = 16;
+
+/// Copies everything, and compares both sides at the end. A database that is not given is the configured one.
+///
+/// # Errors
+/// [`CopyFailure`]; arguments that are not understood.
+pub(crate) async fn run(
+    config: &Config,
+    from: Option<String>,
+    to: Option<String>,
+    output: Output,
+) -> Result<(), Error> {
+    let database = |name, text: Option<String>| match text {
+        Some(text) => config::database_url(name, &text),
+        None => Ok(config.database.clone()),
+    };
+    let (from, to) = (database("--from", from)?, database("--to", to)?);
+    let _locks = Locks::take(&from, &to)?;
+    let source = ends::source(&from).await?;
+    let target = ends::target(&to).await?;
+    let progress = Progress::new(output);
+    let copied = copy(&*source, &*target, &ends::identity(&from), &progress).await;
+    progress.end();
+    let copied = copied.map_err(|it| failure(it, &from, &to))?;
+    output.say(&object(&copied, &from, &to), &text(&copied, &from, &to))
+}
+
+fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
+    let (from, to) = (from.masked(), to.masked());
+    let failure = match error {
+        CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },
+        CopyError::Other(other) => CopyFailure::Other { database: to, other },
+        CopyError::Differs(tables) => {
+            let one = |it: &candor_service::copy::Difference| {
+                format!("{} ({} rows and {})", it.table, it.source.rows, it.target.rows)
+            };
+            let tables = tables.iter().map(one).collect::<Vec<_>>().join(", ");
+            CopyFailure::Differs { from, to, tables }
+        }
+        CopyError::Source(error) => CopyFailure::Stopped { database: from, reason: error.to_string() },
+        CopyError::Target(error) => CopyFailure::Stopped { database: to, reason: error.to_string() },
+    };
+    failure.into()
+}
+
+fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
+    let tables = copied.tables.iter().map(|it| {
+        let (rows, checksum) = (it.checksum.rows, it.checksum.text());
+        json!({"name": it.name, "rows": rows, "checksum": checksum})
+    });
+    json!({
+        "from": from.masked(),
+        "to": to.masked(),
+        "rows": rows(copied),
+        "rows_from_before": copied.from_before,
+        "tables": tables.collect::<Vec<_>>(),
+    })
+}
+
+fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
+    let mut lines = vec![["TABLE", "ROWS", "CHECK SUM"].map(str::to_owned).to_vec()];
+    lines.extend(copied.tables.iter().map(|it| {
+        let digits = it.checksum.text().chars().take(DIGITS).collect();
+        vec![it.name.to_owned(), it.checksum.rows.to_string(), digits]
+    }));
+    let (from, key) = (
+        from.masked(),
+        match (from, to) {
+            (DatabaseUrl::Sqlite(_), DatabaseUrl::Postgres(_)) => {
+                "set CANDOR_MASTER_KEY to the key ring of the old service, which is in master.key of its data folder unless it \
+             was set already"
+            }
+            (DatabaseUrl::Postgres(_), DatabaseUrl::Sqlite(_)) => {
+                "keep CANDOR_MASTER_KEY, or put what it is into master.key of the data folder, for its owner alone"
+            }
+            (DatabaseUrl::Sqlite(_), DatabaseUrl::Sqlite(_)) | (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => {
+                "keep the master key"
+            }
+        },
+    );
+    format!(
+        "{}\n\n{} rows of {from} are in {}, the same on both sides. Set CANDOR_DATABASE_URL to it, and {key}; then start \
+         the service there, and nowhere else.",
+        table(&lines),
+        rows(copied),
+        to.masked()
+    )
+}
+
+fn rows(copied: &Copied) -> u64 {
+    copied.tables.iter().map(|it| it.checksum.rows).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_store_sqlite::SqliteCopy;
+
+    use super::*;
+    use crate::config::Setting;
+    use crate::store;
+
+    fn settings(folder: &std::path::Path) -> Config {
+        let file = format!("sqlite://{}", folder.join("candor.db").display());
+        let flags = vec![(Setting::DataDir, folder.display().to_string()), (Setting::DatabaseUrl, file)];
+        Config::load(None, Vec::new(), flags).unwrap().config
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_but_a_copy_opens_what_is_not_complete() {
+        let folder = std::env::temp_dir().join(format!("candor-copy-{}", std::process::id()));
+        let config = settings(&folder);
+        let DatabaseUrl::Sqlite(path) = &config.database else { panic!("{:?}", config.database) };
+        {
+            let target = ends::target(&config.database).await.unwrap();
+            target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
+        }
+        let Err(refused) = store::open(&config).await else { panic!("it was opened") };
+        assert!(refused.to_string().contains("is not complete; run the same `candor copy` again"), "{refused}");
+        let Err(refused) = ends::source(&config.database).await else { panic!("it was read") };
+        assert!(refused.to_string().contains("is not complete"), "{refused}");
+        candor_port_storage::copy::CopyTarget::accept(&SqliteCopy::target(path).unwrap()).await.unwrap();
+        assert!(store::open(&config).await.is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

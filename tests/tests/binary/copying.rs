@@ -1,0 +1,203 @@
+//! `candor copy`: everything goes to the other store and back, and the service goes on there.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Client, Place, Receiver, Response, Service, candor, wait_until};
+
+const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is asked for on both stores. What an answer has of the time of the last request is left out.
+const LISTS: [&str; 16] = [
+    "/v1/organization",
+    "/v1/departments",
+    "/v1/attributes",
+    "/v1/connectors",
+    "/v1/employees",
+    "/v1/observations?expand=employee,attributes",
+    "/v1/employee-objectives",
+    "/v1/manager-objectives",
+    "/v1/summaries",
+    "/v1/conversations",
+    "/v1/assignments",
+    "/v1/notifications",
+    "/v1/audit-log",
+    "/v1/events",
+    "/v1/webhooks",
+    "/v1/search?q=review",
+];
+
+/// A place whose deliveries are tried once, so that nothing changes by itself.
+fn place(place: Place) -> Place {
+    place
+        .with("CANDOR_MASTER_KEY", KEY_RING)
+        .with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
+        .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "24h")
+}
+
+fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+    let made = client.post(path, body).unwrap();
+    assert!((200..300).contains(&made.status), "{path}: {}", made.text());
+    made.json()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// Adds what the sample data have nothing of: deliveries that arrived and did not, an invitation, custom fields, retries.
+fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
+    receiver.answers(|it| if it.path == "/fails" { Answer::Status(500) } else { Answer::Status(200) });
+    let mut paths = vec![];
+    for path in ["/works", "/fails"] {
+        let webhook = made(client, "/v1/webhooks", &json!({"url": receiver.url(path), "event_types": ["*"]}));
+        paths.push(format!("/v1/webhooks/{}/deliveries", text(&webhook["id"])));
+    }
+    made(client, "/v1/connectors", &json!({"type": "csv_feed", "hris_source": "acme"}));
+    let person = json!({
+        "email": "zoe@example.com", "first_name": "Zoë", "last_name": "O'Brien \"Zo\"", "send_invite": true,
+        "custom_fields": {"office": "Zürich"},
+    });
+    let person = made(client, "/v1/employees", &person);
+    paths.push(format!("/v1/employees/{}/invitation", text(&person["id"])));
+    let kept = observed(client);
+    assert_eq!((kept.status, kept.header("idempotent-replayed")), (201, None), "{}", kept.text());
+    receiver
+        .until("both were tried", |it| ["/works", "/fails"].iter().all(|path| it.iter().any(|it| it.path == *path)));
+    for path in &paths[..2] {
+        let is_logged = || !client.all(path).is_empty();
+        assert!(wait_until(PATIENCE, is_logged).is_some(), "{path} has no deliveries");
+    }
+    paths
+}
+
+/// What the service answers to all that is asked for.
+fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
+    let paths = LISTS.iter().map(ToString::to_string).chain(paths.iter().cloned());
+    let mut all = vec![];
+    for path in paths {
+        let answer = client.get(&path).unwrap();
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        // Cursors are sealed anew for each answer.
+        let mut body = answer.json();
+        if let Some(it) = body.as_object_mut() {
+            it.remove("next_cursor");
+        }
+        all.push((path, body.to_string()));
+    }
+    all
+}
+
+/// Records an observation with a key for retries, always the same one.
+fn observed(client: &mut Client) -> Response {
+    let people = client.get("/v1/employees?filter%5Bstatus%5D=active&sort=created_at&limit=1").unwrap().json();
+    let about = &people["data"][0]["id"];
+    let body = json!({"employee_id": about, "type": "strength", "observation": "Review done:\n\\N \t \"日本\" 😀"});
+    client.request("POST", "/v1/observations", &[("Idempotency-Key", "a-key-of-this-test")], Some(&body)).unwrap()
+}
+
+/// A retry gets the answer that was kept on the other store.
+fn is_answered_again(client: &mut Client) {
+    let again = observed(client);
+    assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
+}
+
+fn copied(place: &Place, from: &str, to: &str) -> Value {
+    let copied = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
+    for table in copied["tables"].as_array().unwrap() {
+        assert!(table["rows"].as_u64().unwrap() > 0, "{table} has nothing to be copied");
+    }
+    copied
+}
+
+#[test]
+fn the_service_goes_on_on_the_other_store_and_back_again() {
+    let Some(server) = Place::empty_postgres() else { return };
+    let (first, server, last) = (place(Place::sqlite()), place(server), place(Place::sqlite()));
+    let file = |place: &Place| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
+    let url = server.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let receiver = Receiver::start();
+
+    let service = Service::start(&first, &["dev"]);
+    let key = text(&service.said["key"]).to_owned();
+    let mut client = service.client(&key);
+    let paths = fill(&mut client, &receiver);
+    let events = client.get("/v1/events?limit=5").unwrap().json();
+    let refused = candor(&first, &["copy", "--from", &file(&first), "--to", &url]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("is in use") && refused.stderr.contains("stop"), "{}", refused.stderr);
+    service.stop();
+    let service = Service::serve(&first);
+    let before = answers(&mut service.client(&key), &paths);
+    service.stop();
+
+    let there = copied(&first, &file(&first), &url);
+    let service = Service::serve(&server);
+    let mut client = service.client(&key);
+    assert_eq!(answers(&mut client, &paths), before);
+    is_answered_again(&mut client);
+    let refused = candor(&server, &["copy", "--from", &url, "--to", &file(&last)]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("is in use"), "{}", refused.stderr);
+    let left = goes_on(&mut client, &events);
+    service.stop();
+
+    let back = copied(&server, &url, &file(&last));
+    assert!(back["rows"].as_u64() > there["rows"].as_u64());
+    let service = Service::serve(&last);
+    let mut client = service.client(&key);
+    assert_eq!(goes_on(&mut client, &events)[..left.len()], left);
+    is_answered_again(&mut client);
+    service.stop();
+}
+
+/// Follows the feed from a cursor of the first store to its end, and makes an event that comes last.
+fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
+    let name = format!("Department no. {}", client.all("/v1/departments").len());
+    made(client, "/v1/departments", &json!({"name": name}));
+    let mut cursor = text(&first["next_cursor"]).to_owned();
+    let mut seen = vec![];
+    loop {
+        let page = client.get(&format!("/v1/events?limit=7&cursor={cursor}")).unwrap();
+        assert_eq!(page.status, 200, "{}", page.text());
+        let page = page.json();
+        let events = page["data"].as_array().unwrap().clone();
+        if events.is_empty() || page["has_more"] == json!(false) {
+            seen.extend(events);
+            break;
+        }
+        seen.extend(events);
+        page["next_cursor"].as_str().unwrap().clone_into(&mut cursor);
+    }
+    let known = first["data"].as_array().unwrap();
+    let ids = |all: &[Value]| all.iter().map(|it| text(&it["id"]).to_owned()).collect::<Vec<_>>();
+    let all = client.all("/v1/events");
+    assert_eq!([ids(known), ids(&seen)].concat(), ids(&all), "no event is lost or comes twice");
+    seen
+}
+
+#[test]
+fn what_cannot_be_copied_is_said_in_one_line() {
+    let one = place(Place::sqlite());
+    one.key("*", &[]);
+    let other = place(Place::sqlite());
+    other.key("*", &[]);
+    let file = |place: &Place| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
+    let (here, there) = (file(&one), file(&other));
+    let refused = |arguments: &[&str], code: i32, words: &[&str]| {
+        let it = candor(&one, &[&["copy"], arguments].concat());
+        assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(code), "", 1), "{}", it.stderr);
+        for word in words {
+            assert!(it.stderr.contains(word), "{word} in {}", it.stderr);
+        }
+    };
+    refused(&["--from", &here, "--to", &there], 1, &["is not empty", "organizations"]);
+    refused(&["--from", &here, "--to", &here], 1, &["are both"]);
+    refused(&["--to", &here], 1, &["are both"]);
+    refused(&["--from", "sqlite:///nowhere/x.db", "--to", &there], 1, &["there is no database at /nowhere/x.db"]);
+    refused(&["--from", "mysql://app:hunter2@db/x", "--to", &there], 2, &["--from", "mysql://app:***@db/x"]);
+    let unreachable = "postgres://app:hunter2@127.0.0.1:1/x";
+    refused(&["--from", &here, "--to", unreachable], 1, &["postgres://app:***@127.0.0.1:1/x"]);
+    assert_eq!(candor(&one, &["copy"]).code, Some(2), "nothing says what is wanted");
+}
