@@ -8,12 +8,13 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 30] = [
+pub(crate) const MEASURES: [&str; 31] = [
     "footprint",
     "get",
     "list",
     "depth",
     "expand",
+    "copy",
     "create",
     "create-tagged",
     "create-fifty",
@@ -146,6 +147,11 @@ impl Options {
     /// How often the contenders take turns.
     pub(crate) const fn rounds(&self) -> usize {
         if self.quick { 2 } else { 5 }
+    }
+
+    /// How often everything is copied, which takes minutes.
+    pub(crate) const fn copies(&self) -> usize {
+        if self.quick { 1 } else { 3 }
     }
 
     /// How long each turn is.

@@ -85,9 +85,19 @@ impl Candor {
         Self { binary: binary.to_path_buf(), ..self.clone() }
     }
 
+    /// Migrates the database.
+    pub(crate) fn migrated(&self) -> Outcome {
+        self.ask(&["migrate"]).map(drop)
+    }
+
+    /// Copies everything from one database to another.
+    pub(crate) fn copied(&self, from: &str, to: &str) -> Outcome {
+        self.ask(&["copy", "--from", from, "--to", to]).map(drop)
+    }
+
     /// Migrates the database and makes an organization in it.
     pub(crate) fn account(&self) -> Outcome<Account> {
-        self.ask(&["migrate"])?;
+        self.migrated()?;
         self.another_account()
     }
 

@@ -15,6 +15,7 @@ use crate::traffic;
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId, OrganizationId};
 use candor_test_postgres::Cluster;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -151,6 +152,11 @@ impl Stage {
         self.sides.iter().find(|it| it.store == Store::Postgres)
     }
 
+    /// The service on SQLite, if it runs.
+    pub(crate) fn on_sqlite(&self) -> Option<&Side> {
+        self.sides.iter().find(|it| it.store == Store::Sqlite)
+    }
+
     /// Where everything is, for a person.
     pub(crate) fn addresses(&self) -> String {
         let each = self.sides.iter().map(|it| {
@@ -222,13 +228,28 @@ impl Side {
         match self.store {
             Store::Postgres => Ok(self.candor.built_as(binary)),
             Store::Sqlite => {
-                let folder = Path::new(self.file()).with_extension("before");
-                let copy = folder.join("candor.db").to_string_lossy().into_owned();
-                let candor = Candor::new(binary, &folder, format!("sqlite://{copy}"))?;
-                data::run_in_sqlite(self.file(), &format!("VACUUM INTO '{copy}'"))?;
+                let candor = Candor::new(binary, &self.folder_beside("before"), self.url_beside("before"))?;
+                self.file_for_another("before")?;
                 Ok(candor)
             }
         }
+    }
+
+    /// A copy of the file under a name, as another database; its URL.
+    pub(crate) fn file_for_another(&self, name: &str) -> Outcome<String> {
+        let folder = self.folder_beside(name);
+        fs::create_dir_all(&folder)?;
+        let copy = folder.join("candor.db");
+        data::run_in_sqlite(self.file(), &format!("VACUUM INTO '{}'", copy.display()))?;
+        Ok(self.url_beside(name))
+    }
+
+    fn folder_beside(&self, name: &str) -> PathBuf {
+        Path::new(self.file()).with_extension(name)
+    }
+
+    fn url_beside(&self, name: &str) -> String {
+        format!("sqlite://{}", self.folder_beside(name).join("candor.db").display())
     }
 
     /// The same binary on a new, empty database of the same store.

@@ -1,6 +1,7 @@
 //! What is measured, one function each.
 
 mod before;
+mod copying;
 mod creates;
 mod csv;
 mod footprint;
@@ -26,12 +27,13 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 24] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 25] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
     ("depth", reads::depth),
     ("expand", reads::expand),
+    ("copy", copying::run),
     ("create", creates::usual),
     ("create-tagged", creates::tagged),
     ("create-fifty", creates::few_people),
