@@ -17,6 +17,7 @@ use tokio_postgres::Client;
 use crate::PostgresOptions;
 use crate::connection::session::Session;
 use crate::failure::{Failure, with_causes};
+use crate::layout::LAYOUT;
 use crate::migrations::{FEED_STEP, SchemaError, migrate, pending};
 
 /// What the server's views call the connections of a copy, unless the URL says otherwise.
@@ -60,6 +61,9 @@ pub enum CopyRefusal {
     /// Another copy fills it.
     #[error("another copy into it is under way")]
     Locked,
+    /// Its tenants are spread over the nodes of a cluster.
+    #[error("its tenants are spread over the nodes of a cluster, which is not copied")]
+    Spread,
     /// It has something in it under an old schema.
     #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
     Old(Vec<String>),
@@ -81,6 +85,7 @@ impl PostgresCopy {
     /// [`CopyRefusal`].
     pub async fn source(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let it = Self::connect(options).await?;
+        it.expect_one_server().await?;
         it.expect_no_service().await?;
         Ok(it)
     }
@@ -91,6 +96,7 @@ impl PostgresCopy {
     /// [`CopyRefusal`].
     pub async fn target(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let it = Self::connect(options).await?;
+        it.expect_one_server().await?;
         it.expect_no_service().await?;
         {
             let client = it.client.lock().await;
@@ -121,6 +127,12 @@ impl PostgresCopy {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connected(&session).await?;
         Ok(Self { session, options: options.clone(), client: Mutex::new(client) })
+    }
+
+    /// Where tenants are spread over nodes, positions of events are counted for each of them.
+    async fn expect_one_server(&self) -> Result<(), CopyRefusal> {
+        let found = self.client.lock().await.query_one(LAYOUT, &[]).await.map_err(failed)?;
+        if found.get(0) { Err(CopyRefusal::Spread) } else { Ok(()) }
     }
 
     async fn expect_no_service(&self) -> Result<(), CopyRefusal> {
