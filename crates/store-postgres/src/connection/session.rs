@@ -32,6 +32,7 @@ const SETTINGS: &str = "SELECT set_config('plan_cache_mode', \
     SET default_transaction_isolation = 'read committed'; \
     SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = '60s'; \
+    SET enable_seqscan = off; \
     SET jit = off";
 /// For work that one process does alone and that takes what it takes. What is lost in a crash of the server is lost as a
 /// whole, and whoever needs a commit to be on the disk says so.
