@@ -107,6 +107,7 @@ pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
             let messages = if kind.name == "messages" { Some(long(side, OF_EACH, SEEDS + 5_000)?) } else { None };
             let path = messages.as_ref().unwrap_or(&kind.path);
             burst(side.service.address, &kind.creates, Shape::of_all(OF_EACH, seeds))?;
+            side.looked_at()?;
             let reads = |path: &str| -> Outcome<[Rc<Traffic>; 2]> {
                 let list = format!("{path}?limit={PAGE}");
                 let page = get(side.service.address, &list, &side.key)?;
