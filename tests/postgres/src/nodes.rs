@@ -21,7 +21,9 @@ const FOLDERS: [(&str, bool); 3] =
 /// The first server of the series that has what the engine asks it for.
 const LEAST_MINOR: u32 = 20;
 const NODES: usize = 3;
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
+    // What was acknowledged survives the death of a server, though not one of the machine.
+    "synchronous_commit=on",
     "shared_preload_libraries=citus",
     "citus.node_conninfo=sslmode=disable",
     "max_prepared_transactions=200",
