@@ -6,8 +6,8 @@ use candor_test_postgres::{NODES_VARIABLE, Nodes};
 /// What runs on a cluster, unless arguments say otherwise: the suite that every store passes, the tests of a cluster alone,
 /// what is asked over HTTP on every store, and the built binary.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
-    + (package(candor-http) & test(/every_store|stores/)) \
-    + (package(candor-e2e) & test(/postgres/))";
+    + (package(candor-http) & test(/^(notices|conversations|assignments|search|objectives)/)) \
+    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|master_key|outage|rekey|revocation)/) & test(/postgres/))";
 
 /// At so many at once: each is as much work for three servers as for one, and for their upkeep.
 const AT_ONCE: &str = "--test-threads=3";
