@@ -80,6 +80,7 @@ impl Rows for PostgresStore {
     fn gathers_beginnings(&self) -> bool {
         false
     }
+
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
         if is_nowhere(&value) {
             return Ok(None);

@@ -16,6 +16,7 @@ impl Rows for SqliteStore {
     fn gathers_beginnings(&self) -> bool {
         true
     }
+
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
         self.look_up(move |db| table::get(db, tenant, kind, by, value)).await
     }
