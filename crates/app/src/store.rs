@@ -192,7 +192,23 @@ fn postgres(config: &Config) -> PostgresOptions {
         DatabaseUrl::Postgres(url) => url.reveal(),
         DatabaseUrl::Sqlite(_) => "",
     };
-    PostgresOptions::new(url, config.database_pool)
+    let replica_url = config.database_replica.as_ref().map(|it| it.reveal().to_owned());
+    PostgresOptions { replica_url, ..PostgresOptions::new(url, config.database_pool) }
+}
+
+/// Whether the replica can be read, if there is one, or why not.
+///
+/// # Errors
+/// [`Error::Database`] where the database itself does not answer.
+pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, Error> {
+    if config.database_replica.is_none() {
+        return Ok(None);
+    }
+    match PostgresStore::connect(&postgres(config)).await {
+        Ok(store) => Ok(Some(store.examine_replica().await)),
+        Err(ConnectError::Replica(reason)) => Ok(Some(Err(reason))),
+        Err(error) => Err(unusable(config, &error)),
+    }
 }
 
 /// SQLite works on threads; the runtime's are not for waiting.

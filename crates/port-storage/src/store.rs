@@ -184,4 +184,8 @@ pub trait Storage:
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
+    /// The same store for reads that may show what was there a moment ago: they go to a replica, where there is one. Each
+    /// shows what was there at one moment, and moments never come out of their order in the feed of events; whatever has to
+    /// show the client's own last change does not belong there.
+    fn replica(&self) -> &dyn Storage;
 }

@@ -15,8 +15,8 @@ use crate::{Call, Error, Shell};
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     call.authorize()?;
-    let page =
-        shell.store.page(call.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page)).await?;
+    let list = rows::audit::list(&request.filter, request.sort, &request.page);
+    let page = shell.store.replica().page(call.caller.tenant, list).await?;
     list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
 }
 

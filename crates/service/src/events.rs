@@ -38,12 +38,13 @@ pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
     let tenant = call.caller.tenant;
     let oldest = oldest_in_feed(now);
-    let mut page = shell.store.feed(tenant, &filter, oldest, &start, limit).await?;
+    let store = shell.store.replica();
+    let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut bodies: Vec<_> = page.events.iter().map(|it| it.body(tenant)).collect();
     let fitting = fitting(&bodies);
     if usize::from(fitting) < bodies.len() {
         // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
-        page = shell.store.feed(tenant, &filter, oldest, &start, fitting).await?;
+        page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
         bodies = page.events.iter().map(|it| it.body(tenant)).collect();
     }
     let before = if let FeedStart::After(place) = &start { place } else { &START };

@@ -15,6 +15,7 @@ mod migrations;
 mod probe;
 mod queue;
 mod reads;
+mod replica;
 mod search;
 mod select;
 mod sql;
@@ -40,6 +41,9 @@ pub struct PostgresOptions {
     pub slow_reads: SlowReads,
     /// What the server's views call the connections.
     pub application_name: String,
+    /// A standby of the server, for reads that may show what was there a moment ago; written as [`PostgresOptions::url`]. It
+    /// gets connections of its own, at most half as many as the server.
+    pub replica_url: Option<String>,
 }
 
 impl PostgresOptions {
@@ -47,7 +51,7 @@ impl PostgresOptions {
     #[must_use]
     pub fn new(url: impl Into<String>, pool: usize) -> Self {
         let slow_reads = SlowReads::with_places(slow_places(pool));
-        Self { url: url.into(), pool, slow_reads, application_name: "candor".to_owned() }
+        Self { url: url.into(), pool, slow_reads, application_name: "candor".to_owned(), replica_url: None }
     }
 }
 
@@ -87,4 +91,7 @@ pub enum ConnectError {
     /// The server refuses or does not answer.
     #[error("the database does not answer: {0}")]
     Unreachable(String),
+    /// There is a replica, and it cannot be one of this database.
+    #[error("CANDOR_DATABASE_REPLICA_URL cannot be used: {0}")]
+    Replica(String),
 }

@@ -6,6 +6,7 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
+use candor_port_storage::flat::Cell;
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::connection::session::{Session, run};
@@ -79,6 +80,19 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
         steps.push(FEED_STEP.to_owned());
     }
     Ok(steps)
+}
+
+/// The newest migration, and a question for whether a database has it.
+///
+/// # Errors
+/// [`SchemaError::Failed`] where the migrations of this program cannot be read.
+pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
+    let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
+    let newest = all.iter().map(|it| it.name().version().to_string()).max().unwrap_or_default();
+    let mut sql = Sql::default();
+    let version = sql.bind(Cell::Text(newest.clone()));
+    sql.push(&format!("SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {version})"));
+    Ok((sql, newest))
 }
 
 /// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.

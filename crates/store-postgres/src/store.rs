@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::layout::{LAYOUT, Layout, layout};
 use crate::listing::slow::Slow;
 use crate::queue::{Turns, Warned};
+use crate::replica::Replica;
 use crate::sql::Sql;
 use crate::{ConnectError, PostgresOptions};
 
@@ -42,6 +43,10 @@ pub struct PostgresStore {
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
     pub(crate) layout: Layout,
+    /// Whom reads ask first, where this is the store of those that may show what was there a moment ago.
+    pub(crate) asked_first: Option<Arc<Replica>>,
+    /// That store, where there is a replica.
+    for_replica: Option<Arc<Self>>,
     committer: Committer,
 }
 
@@ -72,7 +77,17 @@ impl PostgresStore {
         let layout = found.first().copied().unwrap_or(Layout::OneServer);
         let committer = Committer::new(pool.clone(), home.clone(), layout);
         let (turns, warned) = (Turns::of(pooled), Warned::default());
-        Ok(Self { shared_connections, pool, home, turns, warned, slow, layout, committer })
+        let (asked_first, for_replica) = (None, None);
+        let store =
+            Self { shared_connections, pool, home, turns, warned, slow, layout, asked_first, for_replica, committer };
+        let Some(url) = &options.replica_url else { return Ok(store) };
+        let replica = Some(Arc::new(Replica::of(&store, url, options).await?));
+        Ok(Self { for_replica: Some(Arc::new(Self { asked_first: replica, ..store.clone() })), ..store })
+    }
+
+    /// The store for reads that may show what was there a moment ago.
+    pub(crate) fn for_replica(&self) -> &Self {
+        self.for_replica.as_deref().unwrap_or(self)
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.
@@ -81,6 +96,9 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
+        if let Some(rows) = self.replica_answer(sql, &read).await {
+            return Ok(rows);
+        }
         self.shared_connections.read(sql, read).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 
@@ -99,6 +117,9 @@ impl PostgresStore {
         sql: &Sql,
         read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
     ) -> Read<Vec<T>> {
+        if let Some(rows) = self.replica_answer(sql, &read).await {
+            return Ok(rows);
+        }
         on_a_connection(&self.pool, sql, &read).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }
@@ -132,5 +153,9 @@ async fn attempt<T>(
 impl Storage for PostgresStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.committer.commit(tenant, change).await
+    }
+
+    fn replica(&self) -> &dyn Storage {
+        self.for_replica()
     }
 }

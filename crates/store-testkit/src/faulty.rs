@@ -218,4 +218,8 @@ impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.through(FaultyCall::Commit, self.store.commit(tenant, change)).await
     }
+
+    fn replica(&self) -> &dyn Storage {
+        self
+    }
 }

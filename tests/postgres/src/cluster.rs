@@ -52,11 +52,31 @@ impl Cluster {
         Self::start_from(programs, settings).map(Some)
     }
 
+    /// Starts a standby of this server, which must stream to it: a copy that follows it and answers reads.
+    ///
+    /// # Errors
+    /// As for [`Cluster::start`].
+    pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
+        Self::start_as(self.programs.clone(), Some(&self.folder), settings)
+    }
+
+    /// Lets a standby become a server of its own.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    pub fn promote(&mut self) -> Result<(), Error> {
+        self.tell("promote")
+    }
+
     /// The same from the programs in a folder.
     pub(crate) fn start_from(programs: PathBuf, settings: &[&str]) -> Result<Self, Error> {
+        Self::start_as(programs, None, settings)
+    }
+
+    fn start_as(programs: PathBuf, primary: Option<&Path>, settings: &[&str]) -> Result<Self, Error> {
         let owner = Owner::of_new_servers()?;
         let folder = folder_for(owner);
-        let guard = guard(&folder, &programs, owner, settings)?;
+        let guard = guard((&folder, primary), &programs, owner, settings)?;
         let mut cluster = Self { folder, programs, guard };
         cluster.wait_until_ready()?;
         Ok(cluster)
@@ -217,10 +237,15 @@ pub(crate) fn unique_name() -> String {
     format!("candor_test_{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
-fn guard(folder: &Path, programs: &Path, owner: Owner, settings: &[&str]) -> Result<Child, Error> {
+fn guard(
+    (folder, primary): (&Path, Option<&Path>),
+    programs: &Path,
+    owner: Owner,
+    settings: &[&str],
+) -> Result<Child, Error> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", include_str!("guard.sh"), "candor-test-postgres"]);
-    command.arg(folder).arg(programs).arg(SUPERUSER).args(settings);
+    command.arg(folder).arg(programs).arg(SUPERUSER).arg(primary.unwrap_or(Path::new(""))).args(settings);
     command.env("LC_ALL", "C").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some((user, group)) = owner.switch_to {

@@ -2,15 +2,14 @@
 
 use crate::cluster::unique_name;
 use crate::server::with_database;
-use crate::{Error, Server, shared};
+use crate::{Error, Server, TestSession, shared};
 use std::fmt::Display;
 use std::io::Write;
 use std::iter::repeat;
 use std::panic::resume_unwind;
 use std::thread;
-use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::Host;
-use tokio_postgres::{Client, Config, NoTls, error::SqlState};
+use tokio_postgres::{Config, error::SqlState};
 
 /// Whoever builds a template holds this advisory lock, so that tests in many processes build it once between them.
 const BUILDING: i64 = 0x0063_616e_646f_7200;
@@ -184,27 +183,19 @@ fn place(url: &str) -> Result<(String, u16), Error> {
 /// PostgreSQL's port, where a URL has none.
 const USUAL_PORT: u16 = 5432;
 
-/// A blocking connection to a database.
-struct Admin {
-    runtime: Runtime,
-    client: Client,
-}
+/// A connection that makes and removes databases.
+struct Admin(TestSession);
 
 impl Admin {
     fn connect(url: &str) -> Result<Self, Error> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
-        let connect = tokio_postgres::connect(url, NoTls);
-        let (client, connection) =
-            runtime.block_on(connect).map_err(Error::sql("cannot connect to the test PostgreSQL"))?;
-        runtime.spawn(connection);
-        Ok(Self { runtime, client })
+        TestSession::connect(url).map(Self)
     }
 
     /// Makes a database from another; false when that other one does not exist.
     fn copy(&self, template: &str, name: &str) -> Result<bool, Error> {
         let strategy = if self.version()? >= WITH_STRATEGY { " STRATEGY FILE_COPY" } else { "" };
         let statement = format!("CREATE DATABASE {name} TEMPLATE {template}{strategy}");
-        match self.runtime.block_on(self.client.batch_execute(&statement)) {
+        match self.0.runtime.block_on(self.0.client.batch_execute(&statement)) {
             Ok(()) => Ok(true),
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_DATABASE) => Ok(false),
             Err(error) => Err(Error::sql(statement)(error)),
@@ -226,17 +217,17 @@ impl Admin {
 
     fn exists(&self, name: &str) -> Result<bool, Error> {
         let query = "SELECT 1 FROM pg_database WHERE datname = $1";
-        let row = self.runtime.block_on(self.client.query_opt(query, &[&name]));
+        let row = self.0.runtime.block_on(self.0.client.query_opt(query, &[&name]));
         row.map(|it| it.is_some()).map_err(Error::sql(query))
     }
 
     fn version(&self) -> Result<u32, Error> {
         let query = "SELECT current_setting('server_version_num')::int / 10000";
-        let row = self.runtime.block_on(self.client.query_one(query, &[])).map_err(Error::sql(query))?;
+        let row = self.0.runtime.block_on(self.0.client.query_one(query, &[])).map_err(Error::sql(query))?;
         Ok(u32::try_from(row.get::<_, i32>(0)).unwrap_or_default())
     }
 
     fn execute(&self, statement: &str) -> Result<(), Error> {
-        self.runtime.block_on(self.client.batch_execute(statement)).map_err(Error::sql(statement))
+        self.0.execute(statement)
     }
 }

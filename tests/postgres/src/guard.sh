@@ -3,9 +3,10 @@
 # ends. The guard leads a process group of its own: a Ctrl-C meant for the owner does not reach the server first.
 #
 # $1: the folder to make for the server   $2: the folder of the server programs   $3: the superuser's name
+# $4: the folder of a server whose standby it is to be, or nothing
 # The rest: settings of the server, each as name=value
-dir=$1 bin=$2 superuser=$3
-shift 3
+dir=$1 bin=$2 superuser=$3 primary=$4
+shift 4
 for setting; do
   shift
   set -- "$@" -c "$setting"
@@ -21,8 +22,17 @@ serve() {
   : >"$dir/stopped"
 }
 
+make() {
+  if [ -n "$primary" ]; then
+    "$bin/pg_basebackup" --no-sync --checkpoint=fast --write-recovery-conf --pgdata="$dir/data" \
+      --dbname="host='$primary' user='$superuser' application_name=standby"
+  else
+    "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data"
+  fi
+}
+
 (
-  "$bin/initdb" --auth=trust --no-sync --locale=C --encoding=UTF8 --username="$superuser" --pgdata="$dir/data" || {
+  make || {
     : >"$dir/stopped"
     exit
   }
@@ -32,6 +42,7 @@ serve() {
 while read -r word; do
   case $word in
     kill) kill -KILL "$(head -n 1 "$dir/data/postmaster.pid")" ;;
+    promote) "$bin/pg_ctl" promote --no-wait --pgdata="$dir/data" >>"$dir/log" 2>&1 </dev/null ;;
     start) (serve "$@") >>"$dir/log" 2>&1 </dev/null & ;;
   esac
 done

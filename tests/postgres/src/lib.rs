@@ -20,11 +20,13 @@ mod database;
 mod nodes;
 mod programs;
 mod server;
+mod session;
 
 pub use cluster::Cluster;
 pub use database::TestDatabase;
 pub use nodes::{ARCHIVE_VARIABLE, Nodes};
 pub use server::{NODES_VARIABLE, Server, URL_VARIABLE, is_spread, shared};
+pub use session::TestSession;
 
 use std::fmt::Display;
 use std::io;

@@ -31,6 +31,8 @@ mod private_files;
 #[cfg(test)]
 mod rekey;
 #[cfg(test)]
+mod replica;
+#[cfg(test)]
 mod revocation;
 #[cfg(test)]
 mod shared_limits;

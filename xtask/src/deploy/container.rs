@@ -134,7 +134,14 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
 
 /// Whether a variable may hold a password or a key.
 pub(super) fn is_secret(name: &str) -> bool {
-    ["CANDOR_MASTER_KEY", "CANDOR_DATABASE_URL", "CANDOR_RATE_LIMITER", "CANDOR_SMTP_URL"].contains(&name)
+    [
+        "CANDOR_MASTER_KEY",
+        "CANDOR_DATABASE_URL",
+        "CANDOR_DATABASE_REPLICA_URL",
+        "CANDOR_RATE_LIMITER",
+        "CANDOR_SMTP_URL",
+    ]
+    .contains(&name)
 }
 
 /// The drain delay in seconds, which is five where nobody says otherwise.

@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) admin_listen: Option<SocketAddr>,
     /// Where the data is.
     pub(crate) database: DatabaseUrl,
+    /// A standby of it, for reads that may lag.
+    pub(crate) database_replica: Option<Secret>,
     /// Connections to it.
     pub(crate) database_pool: usize,
     /// Folder of the embedded database and of the generated master key.
@@ -120,10 +122,12 @@ impl Config {
         let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
         let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
+        let database = reader.or(Setting::DatabaseUrl, parse::database_url, &embedded)?;
         let mut config = Self {
             listen: reader.needed(Setting::Listen, parse::address)?,
             admin_listen: reader.optional(Setting::AdminListen, parse::address)?,
-            database: reader.or(Setting::DatabaseUrl, parse::database_url, &embedded)?,
+            database_replica: reader.replica(&database)?,
+            database,
             database_pool: reader.or(Setting::DatabasePool, parse::count, &connections.to_string())?,
             data_dir,
             master_key: reader.optional(Setting::MasterKey, master_key)?,
@@ -193,6 +197,17 @@ impl Reader {
         Ok(server.zip(from).map(|(server, from)| Smtp { server, from }))
     }
 
+    /// A replica, which only a database on a server has.
+    fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, Error> {
+        let replica = self.optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
+        if replica.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
+            let (given, missing) = ("CANDOR_DATABASE_REPLICA_URL", "CANDOR_DATABASE_URL");
+            let what = "the PostgreSQL database that it is a standby of: an embedded one has none";
+            self.problems.push(Error::MissingSetting { given, missing, what });
+        }
+        Ok(replica)
+    }
+
     fn understand<T>(
         &mut self,
         setting: Setting,
@@ -225,7 +240,7 @@ pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<Databas
 fn printable(setting: Setting, text: &str) -> String {
     match setting {
         Setting::MasterKey => MASK.to_owned(),
-        Setting::DatabaseUrl | Setting::SmtpUrl => url::masked(text),
+        Setting::DatabaseUrl | Setting::DatabaseReplicaUrl | Setting::SmtpUrl => url::masked(text),
         Setting::RateLimiter if text.contains(':') => url::masked(text),
         Setting::Listen
         | Setting::AdminListen
@@ -314,6 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn a_replica_is_one_of_a_server_and_is_shown_without_its_password() {
+        let replica = ("CANDOR_DATABASE_REPLICA_URL", "postgres://app:hunter2@standby/candor");
+        let alone = problems(&[replica]);
+        assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")), "{alone:?}");
+        let config = load(&[replica, ("CANDOR_DATABASE_URL", "postgres://app:hunter2@db/candor")]);
+        assert_eq!(config.database_replica.as_ref().map(Secret::reveal), Some(replica.1));
+        let shown = config.shown.iter().find(|it| it.setting == Setting::DatabaseReplicaUrl);
+        assert_eq!(shown.and_then(|it| it.value.as_deref()), Some("postgres://app:***@standby/candor"));
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
     fn a_server_that_counts_quotas_is_shown_without_its_password() {
         let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
         assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
@@ -329,6 +356,7 @@ mod tests {
             ("CANDOR_LISTEN", "nowhere"),
             ("CANDOR_ADMIN_LISTEN", "8080"),
             ("CANDOR_DATABASE_URL", "mysql://app:hunter2@db"),
+            ("CANDOR_DATABASE_REPLICA_URL", "sqlite://hunter2"),
             ("CANDOR_DATABASE_POOL", "0"),
             ("CANDOR_MASTER_KEY", "hunter2"),
             ("CANDOR_PUBLIC_URL", "x"),

@@ -84,6 +84,14 @@ pub(crate) fn database_url(text: &str) -> Parsed<DatabaseUrl> {
     Err("expected sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE".to_owned())
 }
 
+/// A standby of the database, whose URL has a password too.
+pub(crate) fn replica_url(text: &str) -> Parsed<Secret> {
+    match database_url(text) {
+        Ok(DatabaseUrl::Postgres(url)) => Ok(url),
+        Ok(DatabaseUrl::Sqlite(_)) | Err(_) => Err("expected postgres://USER:PASSWORD@HOST/DATABASE".to_owned()),
+    }
+}
+
 pub(crate) fn count(text: &str) -> Parsed<usize> {
     at_most(text, 1000)
 }

@@ -18,6 +18,7 @@ pub(crate) enum Setting {
     Listen,
     AdminListen,
     DatabaseUrl,
+    DatabaseReplicaUrl,
     DatabasePool,
     DataDir,
     MasterKey,
@@ -45,6 +46,7 @@ impl Setting {
         ("listen", Self::Listen),
         ("admin_listen", Self::AdminListen),
         ("database_url", Self::DatabaseUrl),
+        ("database_replica_url", Self::DatabaseReplicaUrl),
         ("database_pool", Self::DatabasePool),
         ("data_dir", Self::DataDir),
         ("master_key", Self::MasterKey),
@@ -105,6 +107,7 @@ impl Setting {
             Self::LogFormat => Some("text"),
             Self::AdminListen
             | Self::DatabaseUrl
+            | Self::DatabaseReplicaUrl
             | Self::DatabasePool
             | Self::MasterKey
             | Self::PublicUrl
@@ -125,6 +128,9 @@ impl Setting {
             Self::Listen => "Address of the API",
             Self::AdminListen => "Address of metrics and health, when they have one of their own",
             Self::DatabaseUrl => "sqlite://PATH or postgres://…; a password is better given in the variable",
+            Self::DatabaseReplicaUrl => {
+                "postgres://… of a standby, for reads that may lag; a password is better given in the variable"
+            }
             Self::DatabasePool => "Connections to PostgreSQL",
             Self::DataDir => "Folder of the embedded database and of the generated master key",
             Self::MasterKey => "Ring of keys for secrets at rest",
@@ -157,7 +163,7 @@ impl Setting {
     pub(crate) const fn value_name(self) -> &'static str {
         match self {
             Self::Listen | Self::AdminListen => "ADDRESS:PORT",
-            Self::DatabaseUrl | Self::PublicUrl | Self::SmtpUrl => "URL",
+            Self::DatabaseUrl | Self::DatabaseReplicaUrl | Self::PublicUrl | Self::SmtpUrl => "URL",
             Self::SmtpFrom => "MAILBOX",
             Self::DatabasePool | Self::WebhooksMaxSubscriptions | Self::ConnectionsPerClient => "NUMBER",
             Self::DataDir => "FOLDER",
@@ -177,7 +183,7 @@ impl Setting {
             Self::DatabasePool => "2 × cores + 8",
             Self::MasterKey => "generated with SQLite",
             Self::PublicUrl => "from the listener",
-            Self::AdminListen | Self::SmtpUrl | Self::SmtpFrom => "not set",
+            Self::AdminListen | Self::DatabaseReplicaUrl | Self::SmtpUrl | Self::SmtpFrom => "not set",
             Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "none",
             Self::Listen
             | Self::DataDir

@@ -226,7 +226,7 @@ impl Engine {
         let mut phase = self.phase.subscribe();
         loop {
             let now = self.shell.clock.now();
-            match self.shell.store.queue_state(now).await {
+            match self.shell.store.replica().queue_state(now).await {
                 Ok(state) => self.figures.queue(state, now),
                 Err(error) => tracing::debug!(%error, "could not measure the queue of deliveries"),
             }

@@ -202,7 +202,7 @@ async fn until(at: Option<Instant>) {
 async fn measure_until_over(parts: &Parts, mut over: watch::Receiver<bool>) {
     loop {
         let now = parts.shell.clock.now();
-        match parts.shell.store.mail_queue_state(now).await {
+        match parts.shell.store.replica().mail_queue_state(now).await {
             Ok(state) => parts.figures.queue(state, now),
             Err(error) => tracing::debug!(%error, "could not measure the queue of mails"),
         }

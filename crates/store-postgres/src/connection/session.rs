@@ -14,6 +14,7 @@ use crate::ConnectError;
 use crate::connection::tls;
 use crate::connection::wire::Columns;
 use crate::failure::{Failure, unconnected, with_causes};
+use crate::replica::Identity;
 use crate::sql::Sql;
 use candor_port_storage::flat::Fetch;
 
@@ -48,6 +49,8 @@ pub(crate) struct Session {
     tls: Option<MakeRustlsConnect>,
     home: Handle,
     statement_timeout: Duration,
+    /// Every connection leads to a standby of this.
+    standby_of: Option<Identity>,
 }
 
 impl Session {
@@ -70,12 +73,17 @@ impl Session {
         }
         config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
         let tls = if mode == SslMode::Disable { None } else { Some(MakeRustlsConnect::new(wanted.client()?)) };
-        Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT })
+        Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT, standby_of: None })
     }
 
     /// The same, for connections on which no statement runs longer than this.
     pub(crate) fn with_statement_timeout(&self, statement_timeout: Duration) -> Self {
         Self { statement_timeout, ..self.clone() }
+    }
+
+    /// The same, for connections to a standby of a database alone.
+    pub(crate) fn with_standby_of(&self, identity: Identity) -> Self {
+        Self { standby_of: Some(identity), ..self.clone() }
     }
 
     /// The runtime that connections live on.
@@ -147,6 +155,9 @@ impl Session {
         let settings = format!("{SETTINGS}; SET statement_timeout = {longest}");
         connection.batch_execute(&settings).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
+        if let Some(identity) = self.standby_of {
+            identity.check(&connection).await.map_err(ConnectionError::BadConnection)?;
+        }
         Ok(connection)
     }
 }

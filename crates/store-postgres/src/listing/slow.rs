@@ -76,9 +76,15 @@ impl PostgresStore {
         if limits.deadline.is_zero() {
             return Err(out_of_time());
         }
-        let until = Instant::now() + limits.deadline + GRACE;
-        let occupied = Occupied { place: Some(place), until, home: self.home.clone() };
-        match timeout_at(until, on_a_connection(pool, sql, &read)).await {
+        let until = || Instant::now() + limits.deadline + GRACE;
+        let mut occupied = Occupied { place: Some(place), until: until(), home: self.home.clone() };
+        if let Some(answer) = self.replica_answer_in_time(sql, &read).await {
+            occupied.leave();
+            return answer.map_err(|_| out_of_time());
+        }
+        // A replica that did not answer has taken no time from the server.
+        occupied.until = until();
+        match timeout_at(occupied.until, on_a_connection(pool, sql, &read)).await {
             Ok(Err(Failure::TimedOut(_))) => {
                 occupied.leave();
                 Err(out_of_time())

@@ -46,6 +46,10 @@ impl MailQueue for PostgresStore {
         let mut sql = Sql::default();
         let now = sql.bind(Cell::Time(now));
         sql.push(&state_of(&due(&now), "mail_due_at"));
+        let sql = sql.planned_anew();
+        if let Some(rows) = self.replica_answer(&sql, &state).await {
+            return Ok(rows.into_iter().next().unwrap_or_default());
+        }
         Ok(self.send(steered(vec![sql]), state).await?.into_iter().next().unwrap_or_default())
     }
 }

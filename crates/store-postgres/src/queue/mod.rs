@@ -58,6 +58,9 @@ impl Queue for PostgresStore {
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
+        if let Some(rows) = self.replica_answer(&state_sql(now).planned_anew(), &state).await {
+            return Ok(rows.into_iter().next().unwrap_or_default());
+        }
         let transaction = steered(vec![state_sql(now)]);
         Ok(self.send(transaction, state).await?.into_iter().next().unwrap_or_default())
     }

@@ -5,6 +5,7 @@ mod place;
 mod process;
 mod proxy;
 mod receiver;
+mod standby;
 mod wire;
 
 use std::thread;
@@ -15,6 +16,7 @@ pub(crate) use place::Place;
 pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, watched};
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{Answer, Arrival, Receiver};
+pub(crate) use standby::Pair;
 
 /// Between two looks at a condition.
 const POLL: Duration = Duration::from_millis(10);

@@ -58,9 +58,15 @@ impl Place {
     /// A new database without a schema; `None`, after saying so, where there is no PostgreSQL.
     pub(crate) fn empty_postgres() -> Option<Self> {
         let database = TestDatabase::empty().unwrap()?;
-        let settings = [("CANDOR_DATABASE_URL", database.url()), ("CANDOR_MASTER_KEY", MASTER_KEY)];
+        let place = Self::at(database.url());
+        Some(Self { _database: Some(database), ..place })
+    }
+
+    /// A database on a server of the test's own.
+    pub(crate) fn at(url: &str) -> Self {
+        let settings = [("CANDOR_DATABASE_URL", url), ("CANDOR_MASTER_KEY", MASTER_KEY)];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Some(Self { folder: Folder::new(), settings, _database: Some(database) })
+        Self { folder: Folder::new(), settings, _database: None }
     }
 
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {

@@ -72,6 +72,19 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("schema", "up to date"));
     findings.push(key);
     findings.push(clock);
+    findings.extend(replica(config).await);
+}
+
+/// Whether the standby can be read that reads go to which may lag.
+async fn replica(config: &Config) -> Option<Finding> {
+    let reason = match store::examine_replica(config).await {
+        Ok(None) => return None,
+        Ok(Some(Ok(()))) => return Some(Finding::good("replica", "it is a standby of the database, with its schema")),
+        Ok(Some(Err(reason))) => reason,
+        Err(error) => return Some(Finding::failed("replica", &error)),
+    };
+    let says = format!("reads that could go there go to the database: {reason}");
+    Some(Finding::broken("replica", says, "let CANDOR_DATABASE_REPLICA_URL lead to the same database on its standby"))
 }
 
 fn schema(config: &Config, pending: &[String]) -> Finding {

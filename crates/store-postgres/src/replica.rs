@@ -1,0 +1,237 @@
+//! A standby of the server, which reads are sent to that may show what was there a moment ago.
+//!
+//! A standby shows what the server had at one moment, and moments follow each other as they did there. So the feed has no
+//! gaps on it either: the oldest transaction that runs is the oldest of that moment. Where the standby cannot be asked, the
+//! server is, and each sees what follows a position that was found on the other.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use candor_port_storage::flat::Fetch;
+use diesel_async::AsyncPgConnection;
+use metrics::{counter, gauge};
+use tokio::time::{Instant, timeout};
+use tracing::Instrument;
+
+use crate::connection::pool::{Held, Pool};
+use crate::connection::session::{Session, run};
+use crate::failure::Failure;
+use crate::migrations::newest;
+use crate::select::{flag, int};
+use crate::sql::Sql;
+use crate::{ConnectError, PostgresOptions, PostgresStore};
+
+/// A standby that failed is left alone for so long; then one read tries it again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The standby ends a statement at the deadline of slow reads; so much longer is waited before it counts as silent.
+const GRACE: Duration = Duration::from_millis(250);
+/// The replica gets one connection of so many that the server gets.
+const SHARE: usize = 2;
+
+/// Asked behind each read: whoever is still a standby then has not written anything of its own before.
+const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
+/// What a standby has in common with its server and with nobody else.
+const IDENTITY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
+    (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
+
+/// Which database it is, on whatever server has a copy of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    server: i64,
+    database: i64,
+}
+
+impl Identity {
+    fn read(row: &mut dyn Fetch) -> Result<Self, Failure> {
+        Ok(Self { server: int(row)?, database: int(row)? })
+    }
+
+    /// Whether a new connection leads to a standby of this database that has the schema.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) async fn check(self, connection: &AsyncPgConnection) -> Result<(), String> {
+        if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
+            return Err("it is no copy of this database".to_owned());
+        }
+        if !one(connection, &Sql::plain(IS_STANDBY), flag).await? {
+            return Err("it is no standby: it takes writes of its own".to_owned());
+        }
+        let (sql, newest) = newest().map_err(|it| it.to_string())?;
+        match one(connection, &sql, flag).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(format!("migration {newest} has not arrived there yet")),
+        }
+    }
+}
+
+async fn one<T>(
+    connection: &AsyncPgConnection,
+    sql: &Sql,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+) -> Result<T, String> {
+    let rows = run(connection, sql, read).await.map_err(Failure::text)?;
+    rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
+}
+
+/// The standby, with connections of its own.
+pub(crate) struct Replica {
+    pool: Pool,
+    patience: Duration,
+    state: Mutex<State>,
+}
+
+/// What the last reads found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// None was made yet.
+    Unknown,
+    /// It answers.
+    Up,
+    /// It cannot be asked; nobody tries before this.
+    Down { until: Instant },
+}
+
+/// Why a read has no answer from the replica.
+enum Unanswered {
+    /// It is no use asking it just now.
+    Down(String),
+    /// This statement failed there.
+    Failed(Failure),
+}
+
+impl Replica {
+    /// The replica of a store.
+    pub(crate) async fn of(store: &PostgresStore, url: &str, options: &PostgresOptions) -> Result<Self, ConnectError> {
+        if store.layout.is_by_tenant() {
+            let reason = "the tenants of this database are spread over a cluster, whose reads go to its nodes alone";
+            return Err(ConnectError::Replica(reason.to_owned()));
+        }
+        let named = |it: ConnectError| ConnectError::Replica(it.to_string());
+        let identity = store.find(&Sql::plain(IDENTITY), Identity::read).await;
+        let identity = identity.map_err(|it| ConnectError::Replica(it.to_string()))?;
+        let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
+        let deadline = options.slow_reads.deadline;
+        let session = Session::new(url, &options.application_name).map_err(named)?;
+        let session = session.with_statement_timeout(deadline).with_standby_of(identity);
+        let pool = Pool::new("replica", &session, options.pool / SHARE)?;
+        Ok(Self { pool, patience: deadline + GRACE, state: Mutex::new(State::Unknown) })
+    }
+
+    /// Whether a read may go there now. While it is down, one in a while tries.
+    fn may_be_asked(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        match *state {
+            State::Down { until } if now < until => false,
+            State::Down { .. } => {
+                *state = State::Down { until: now + PAUSE };
+                true
+            }
+            State::Unknown | State::Up => true,
+        }
+    }
+
+    fn is_up(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match *state {
+            State::Up => return,
+            State::Unknown => {}
+            State::Down { .. } => tracing::info!("the replica answers again; reads that may lag go there"),
+        }
+        *state = State::Up;
+        gauge!("candor_store_replica_up").set(1);
+    }
+
+    fn is_down(&self, reason: &str) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*state, State::Down { .. }) {
+            tracing::warn!(reason, "the replica cannot be read; what is read there comes from the database itself");
+        }
+        *state = State::Down { until: Instant::now() + PAUSE };
+        gauge!("candor_store_replica_up").set(0);
+    }
+
+    async fn ask<T>(
+        &self,
+        sql: &Sql,
+        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+    ) -> Result<Vec<T>, Unanswered> {
+        let answer = match timeout(self.patience, self.ask_once(sql, read)).await {
+            Ok(it) => it,
+            Err(_) => Err(Unanswered::Down("it did not answer in time".to_owned())),
+        };
+        match &answer {
+            Ok(_) => self.is_up(),
+            Err(Unanswered::Down(reason)) => self.is_down(reason),
+            Err(Unanswered::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
+        }
+        answer
+    }
+
+    async fn ask_once<T>(
+        &self,
+        sql: &Sql,
+        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+    ) -> Result<Vec<T>, Unanswered> {
+        let down = |it: Failure| Unanswered::Down(it.text());
+        let held = Held::new(self.pool.get().await.map_err(down)?);
+        let connection = held.get().map_err(down)?;
+        let rows = run(connection, sql, read).await;
+        if let Err(Failure::Lost(text)) = rows {
+            return Err(Unanswered::Down(text));
+        }
+        // A standby that was promoted may have a history of its own by now.
+        if !one(connection, &Sql::plain(IS_STANDBY), flag).await.map_err(Unanswered::Down)? {
+            return Err(Unanswered::Down("it is no standby any more".to_owned()));
+        }
+        held.give_back();
+        rows.map_err(Unanswered::Failed)
+    }
+}
+
+impl PostgresStore {
+    /// Whether the replica can be read, where there is one, and if not, why.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn examine_replica(&self) -> Result<(), String> {
+        let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
+        replica.ask(&Sql::plain(IS_STANDBY), &flag).await.map(drop).map_err(|it| match it {
+            Unanswered::Down(reason) => reason,
+            Unanswered::Failed(failure) => failure.text(),
+        })
+    }
+
+    /// What the replica answers to a read, if this is the store of those that may go there and it can be asked.
+    pub(crate) async fn replica_answer<T>(
+        &self,
+        sql: &Sql,
+        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+    ) -> Option<Vec<T>> {
+        let answer = self.replica_answer_in_time(sql, read).await?;
+        answer.inspect_err(|_| fell_back()).ok()
+    }
+
+    /// The same for a read that has a deadline, which may pass there.
+    pub(crate) async fn replica_answer_in_time<T>(
+        &self,
+        sql: &Sql,
+        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+    ) -> Option<Result<Vec<T>, Failure>> {
+        let replica = self.asked_first.as_ref()?;
+        if replica.may_be_asked() {
+            match replica.ask(sql, read).instrument(sql.span()).await {
+                Ok(rows) => return Some(Ok(rows)),
+                Err(Unanswered::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
+                Err(Unanswered::Down(_) | Unanswered::Failed(_)) => {}
+            }
+        }
+        fell_back();
+        None
+    }
+}
+
+fn fell_back() {
+    counter!("candor_store_replica_fallbacks_total").increment(1);
+}

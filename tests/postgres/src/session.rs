@@ -1,0 +1,44 @@
+//! A connection that waits for each answer.
+
+use crate::Error;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, NoTls};
+
+/// A blocking connection to a database, not to be used within a runtime.
+#[derive(Debug)]
+pub struct TestSession {
+    pub(crate) runtime: Runtime,
+    pub(crate) client: Client,
+}
+
+impl TestSession {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the server refuses or is not there.
+    pub fn connect(url: &str) -> Result<Self, Error> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
+        let connect = tokio_postgres::connect(url, NoTls);
+        let (client, connection) =
+            runtime.block_on(connect).map_err(Error::sql("cannot connect to the test PostgreSQL"))?;
+        runtime.spawn(connection);
+        Ok(Self { runtime, client })
+    }
+
+    /// Runs statements without their answers.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn execute(&self, statement: &str) -> Result<(), Error> {
+        self.runtime.block_on(self.client.batch_execute(statement)).map_err(Error::sql(statement))
+    }
+
+    /// Asks for one truth.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn is_true(&self, question: &str) -> Result<bool, Error> {
+        let row = self.runtime.block_on(self.client.query_one(question, &[])).map_err(Error::sql(question))?;
+        row.try_get(0).map_err(Error::sql(question))
+    }
+}

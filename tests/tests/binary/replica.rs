@@ -1,0 +1,231 @@
+//! A standby that reads go to which may lag: what it shows, and what happens when it is not there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Pair, Place, Proxy, Service, candor, wait_until};
+
+/// Longer than anything takes here on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+const WRITERS: usize = 4;
+/// What each of them writes.
+const WRITES: usize = 60;
+
+const UP: &str = "candor_store_replica_up";
+const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
+const FEED: &str = "/v1/events?filter[event]=observation.created";
+
+/// A database with a standby, and a service that knows both.
+struct Stage {
+    pair: Pair,
+    place: Place,
+    key: String,
+    employee: String,
+}
+
+impl Stage {
+    fn new() -> Option<Self> {
+        let pair = Pair::start()?;
+        let place = Place::at(&pair.primary.url());
+        let key = place.key("*", &["--admin"]).secret;
+        let service = Service::serve(&place);
+        let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
+        let employee = text(&made(&mut service.client(&key), "/v1/employees", &body)["id"]);
+        service.stop();
+        let place = place.with("CANDOR_DATABASE_REPLICA_URL", &pair.standby.url());
+        Some(Self { pair, place, key, employee })
+    }
+
+    fn observe(&self, client: &mut Client, what: &str) -> String {
+        let body = json!({"employee_id": self.employee, "type": "strength", "observation": what});
+        text(&made(client, "/v1/observations", &body)["id"])
+    }
+}
+
+fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+    let made = client.post(path, body).unwrap();
+    assert_eq!(made.status, 201, "{}", made.text());
+    made.json()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
+}
+
+/// The observations that a page of the feed tells of, and its cursor.
+fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
+    let cursor = cursor.map_or(String::new(), |it| format!("&cursor={it}"));
+    let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let page = answer.json();
+    let told = page["data"].as_array().unwrap().iter().map(|it| text(&it["data"]["id"])).collect();
+    (told, text(&page["next_cursor"]))
+}
+
+fn is_told(client: &mut Client, observation: &str) -> bool {
+    client.all(FEED).iter().any(|it| it["data"]["id"] == observation)
+}
+
+fn is_noted(client: &mut Client, observation: &str) -> bool {
+    client.all("/v1/audit-log?filter[action]=observation.create").iter().any(|it| it["target"]["id"] == observation)
+}
+
+fn metric(service: &Service, name: &str) -> u64 {
+    let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
+    let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')));
+    line.and_then(|it| it.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
+}
+
+#[test]
+fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
+    let Some(stage) = Stage::new() else { return };
+    let service = Service::serve(&stage.place);
+    let mut client = service.client(&stage.key);
+    let before = stage.observe(&mut client, "Before");
+    assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
+    assert!(wait_until(SOON, || is_noted(&mut client, &before)).is_some());
+    assert_eq!((metric(&service, UP), metric(&service, FALLBACKS)), (1, 0), "{}", service.log());
+
+    stage.pair.pause();
+    let meanwhile = stage.observe(&mut client, "Meanwhile");
+    assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
+    assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
+    let listed = client.all("/v1/observations");
+    assert!(listed.iter().any(|it| it["id"] == meanwhile.as_str()), "lists show what was written");
+    assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
+    assert_eq!(client.get("/readyz").unwrap().status, 200);
+
+    // Another instance has no replica, and its cursor is ahead of this one's.
+    let direct = Place::at(&stage.pair.primary.url());
+    let ahead = Service::serve(&direct);
+    let (told, cursor) = page(&mut ahead.client(&stage.key), None);
+    assert_eq!(told, [before.clone(), meanwhile.clone()]);
+    assert_eq!(page(&mut client, Some(&cursor)), (vec![], cursor.clone()), "nothing yet, and nothing is passed over");
+    let after = stage.observe(&mut client, "After");
+    stage.pair.resume();
+    let mut told = vec![];
+    let came = wait_until(SOON, || {
+        told = page(&mut client, Some(&cursor)).0;
+        !told.is_empty()
+    });
+    assert!(came.is_some() && told == [after.clone()], "{told:?}");
+    assert!(is_told(&mut client, &meanwhile) && is_told(&mut client, &after));
+    assert_eq!(metric(&service, FALLBACKS), 0, "{}", service.log());
+    ahead.stop();
+    service.stop();
+}
+
+#[test]
+fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
+    let Some(stage) = Stage::new() else { return };
+    let service = Service::serve(&stage.place);
+    let is_over = AtomicBool::new(false);
+    let followed = thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|_| {
+                let (stage, mut client) = (&stage, service.client(&stage.key));
+                scope.spawn(move || (0..WRITES).for_each(|it| drop(stage.observe(&mut client, &format!("{it}")))))
+            })
+            .collect();
+        let (mut client, is_over) = (service.client(&stage.key), &is_over);
+        let follower = scope.spawn(move || {
+            let (mut followed, mut cursor) = (vec![], None);
+            let all = wait_until(SOON, || {
+                let (told, next) = page(&mut client, cursor.as_deref());
+                followed.extend(told);
+                cursor = Some(next);
+                is_over.load(Ordering::SeqCst) && followed.len() >= WRITERS * WRITES
+            });
+            assert!(all.is_some(), "{} events", followed.len());
+            followed
+        });
+        // It is held up meanwhile, now and then.
+        while !writers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            stage.pair.pause();
+            stage.pair.resume();
+        }
+        is_over.store(true, Ordering::SeqCst);
+        follower.join().unwrap()
+    });
+    let direct = Service::serve(&Place::at(&stage.pair.primary.url()));
+    let feed = direct.client(&stage.key).all(FEED);
+    let feed: Vec<String> = feed.iter().map(|it| text(&it["data"]["id"])).collect();
+    assert_eq!(followed, feed);
+    assert_eq!(feed.len(), WRITERS * WRITES);
+    assert_eq!(metric(&service, UP), 1, "{}", service.log());
+    direct.stop();
+    service.stop();
+}
+
+#[test]
+fn a_replica_that_dies_or_falls_silent_costs_nothing_but_its_help() {
+    let Some(mut stage) = Stage::new() else { return };
+    let line = Proxy::to(&stage.pair.standby.url());
+    let place = stage.place.with("CANDOR_DATABASE_REPLICA_URL", &line.url(&stage.pair.standby.url()));
+    stage.place = place;
+    let service = Service::serve(&stage.place);
+    let mut client = service.client(&stage.key);
+    let before = stage.observe(&mut client, "Before");
+    assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
+    assert_eq!(metric(&service, UP), 1);
+
+    stage.pair.standby.kill().unwrap();
+    let meanwhile = stage.observe(&mut client, "Meanwhile");
+    assert!(is_told(&mut client, &meanwhile) && is_noted(&mut client, &meanwhile), "{}", service.log());
+    assert_eq!((metric(&service, UP), client.get("/readyz").unwrap().status), (0, 200));
+    assert!(metric(&service, FALLBACKS) > 0);
+    let told = |service: &Service, words: &str| service.log().matches(words).count();
+    assert_eq!(told(&service, "the replica cannot be read"), 1, "{}", service.log());
+
+    stage.pair.standby.start_again().unwrap();
+    let back = wait_until(SOON, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
+    assert!(back.is_some(), "{}", service.log());
+    assert_eq!(told(&service, "the replica answers again"), 1, "{}", service.log());
+
+    line.fall_silent();
+    let silent = stage.observe(&mut client, "Silent");
+    assert!(is_told(&mut client, &silent) && is_noted(&mut client, &silent), "{}", service.log());
+    assert_eq!(metric(&service, UP), 0);
+    service.stop();
+}
+
+#[test]
+fn only_a_standby_of_this_database_with_its_schema_is_read() {
+    let Some(mut pair) = Pair::start() else { return };
+    pair.pause();
+    let place = Place::at(&pair.primary.url());
+    let key = place.key("*", &["--admin"]).secret;
+    let place = place.with("CANDOR_DATABASE_REPLICA_URL", &pair.standby.url());
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    assert_eq!(page(&mut client, None).0, [""; 0]);
+    assert!(service.log().contains("has not arrived there yet"), "{}", service.log());
+    let looked = candor(&place, &["doctor"]);
+    assert!(looked.code == Some(1) && looked.stdout.contains("has not arrived there yet"), "{}", looked.stdout);
+
+    pair.resume();
+    let up = wait_until(SOON, || {
+        page(&mut client, None);
+        metric(&service, UP) == 1
+    });
+    assert!(up.is_some(), "{}", service.log());
+    assert!(candor(&place, &["doctor"]).stdout.contains("it is a standby of the database"));
+
+    // From here on it has a history of its own.
+    pair.promote();
+    let body = json!({"name": "Afterwards"});
+    let department = text(&made(&mut client, "/v1/departments", &body)["id"]);
+    let told = client.all("/v1/audit-log");
+    assert!(told.iter().any(|it| it["target"]["id"] == department.as_str()), "{told:?}");
+    assert_eq!(metric(&service, UP), 0);
+    assert!(service.log().contains("no standby"), "{}", service.log());
+    service.stop();
+
+    let elsewhere = Pair::start().unwrap();
+    let wrong = place.with("CANDOR_DATABASE_REPLICA_URL", &elsewhere.standby.url());
+    let looked = candor(&wrong, &["doctor"]).stdout;
+    assert!(looked.contains("it is no copy of this database"), "{looked}");
+}

@@ -1,0 +1,59 @@
+//! A server of the test's own with a standby that streams from it.
+
+use std::time::Duration;
+
+use candor_test_postgres::{Cluster, TestSession};
+
+use super::wait_until;
+
+/// Longer than a standby takes to follow on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+/// What both need to stream; what is acknowledged survives the death of a server, though not one of the machine.
+const SETTINGS: [&str; 6] = [
+    "wal_level=replica",
+    "max_wal_senders=10",
+    "fsync=off",
+    "full_page_writes=off",
+    "shared_buffers=32MB",
+    // A standby notices soon that its server is back.
+    "wal_retrieve_retry_interval=200ms",
+];
+
+/// Both servers.
+pub(crate) struct Pair {
+    pub(crate) primary: Cluster,
+    pub(crate) standby: Cluster,
+}
+
+impl Pair {
+    /// Starts both; `None`, after saying so, where there is no PostgreSQL.
+    pub(crate) fn start() -> Option<Self> {
+        let Some(primary) = Cluster::start_with(&SETTINGS).unwrap() else {
+            println!("skipped: there is no PostgreSQL to make a standby of");
+            return None;
+        };
+        let standby = primary.start_standby(&SETTINGS).unwrap();
+        Some(Self { primary, standby })
+    }
+
+    /// Stops the standby from following, which still gets everything.
+    pub(crate) fn pause(&self) {
+        let standby = TestSession::connect(&self.standby.url()).unwrap();
+        standby.execute("SELECT pg_wal_replay_pause()").unwrap();
+        let paused = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
+        assert!(wait_until(SOON, || standby.is_true(paused).unwrap()).is_some(), "the standby goes on");
+    }
+
+    /// Lets it follow again.
+    pub(crate) fn resume(&self) {
+        TestSession::connect(&self.standby.url()).unwrap().execute("SELECT pg_wal_replay_resume()").unwrap();
+    }
+
+    /// Lets the standby become a server of its own.
+    pub(crate) fn promote(&mut self) {
+        self.standby.promote().unwrap();
+        let session = TestSession::connect(&self.standby.url()).unwrap();
+        let promoted = "SELECT NOT pg_is_in_recovery()";
+        assert!(wait_until(SOON, || session.is_true(promoted).unwrap()).is_some(), "the standby stays one");
+    }
+}
