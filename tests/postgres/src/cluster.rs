@@ -57,7 +57,9 @@ impl Cluster {
     /// # Errors
     /// As for [`Cluster::start`].
     pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
-        Self::start_as(self.programs.clone(), Some(&self.folder), settings)
+        // Where all programs are, and not only those that are linked elsewhere.
+        let folder = self.program("pg_basebackup").and_then(|it| Some(it.parent()?.to_path_buf()));
+        Self::start_as(folder.unwrap_or_else(|| self.programs.clone()), Some(&self.folder), settings)
     }
 
     /// Lets a standby become a server of its own.
