@@ -84,7 +84,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Kills the server, as a power cut does.
+    /// Kills the server with all its processes, as a power cut does.
     ///
     /// # Errors
     /// When it cannot be reached, or does not end.

@@ -41,7 +41,12 @@ make() {
 
 while read -r word; do
   case $word in
-    kill) kill -KILL "$(head -n 1 "$dir/data/postmaster.pid")" ;;
+    # All at once: a session that outlives the server may show what was not yet on its standby.
+    kill)
+      pid=$(head -n 1 "$dir/data/postmaster.pid")
+      kill -STOP "$pid"
+      kill -KILL $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) "$pid"
+      ;;
     promote) "$bin/pg_ctl" promote --no-wait --pgdata="$dir/data" >>"$dir/log" 2>&1 </dev/null ;;
     start) (serve "$@") >>"$dir/log" 2>&1 </dev/null & ;;
   esac

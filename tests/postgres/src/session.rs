@@ -41,4 +41,13 @@ impl TestSession {
         let row = self.runtime.block_on(self.client.query_one(question, &[])).map_err(Error::sql(question))?;
         row.try_get(0).map_err(Error::sql(question))
     }
+
+    /// Asks for one number.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn number(&self, question: &str) -> Result<i64, Error> {
+        let row = self.runtime.block_on(self.client.query_one(question, &[])).map_err(Error::sql(question))?;
+        row.try_get(0).map_err(Error::sql(question))
+    }
 }

@@ -11,6 +11,8 @@ mod crash;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod failover;
+#[cfg(test)]
 mod health;
 #[cfg(test)]
 mod hostile;

@@ -356,7 +356,7 @@ mod tests {
             ("CANDOR_LISTEN", "nowhere"),
             ("CANDOR_ADMIN_LISTEN", "8080"),
             ("CANDOR_DATABASE_URL", "mysql://app:hunter2@db"),
-            ("CANDOR_DATABASE_REPLICA_URL", "sqlite://hunter2"),
+            ("CANDOR_DATABASE_REPLICA_URL", "mysql://app:hunter2@standby"),
             ("CANDOR_DATABASE_POOL", "0"),
             ("CANDOR_MASTER_KEY", "hunter2"),
             ("CANDOR_PUBLIC_URL", "x"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use candor_test_postgres::{Cluster, TestSession};
 
-use super::wait_until;
+use super::{signal, wait_until};
 
 /// Longer than a standby takes to follow on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
@@ -34,6 +34,31 @@ impl Pair {
         };
         let standby = primary.start_standby(&SETTINGS).unwrap();
         Some(Self { primary, standby })
+    }
+
+    /// Lets no change be acknowledged that the standby has not got.
+    pub(crate) fn synchronize(&self) {
+        let primary = TestSession::connect(&self.primary.url()).unwrap();
+        primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'").unwrap();
+        primary.execute("SELECT pg_reload_conf()").unwrap();
+        let synchronous = "SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')";
+        assert!(wait_until(SOON, || primary.is_true(synchronous).unwrap()).is_some(), "the standby does not follow");
+    }
+
+    /// The URL of both, of which one takes writes at a time.
+    pub(crate) fn url(&self) -> String {
+        let host = |it: &Cluster| it.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
+        let hosts = [host(&self.primary), host(&self.standby)].join(",");
+        format!("postgres://candor@{hosts}/postgres?target_session_attrs=read-write")
+    }
+
+    /// Stops the process of the primary that sends the changes, and answers its number.
+    pub(crate) fn stop_sending(&self) -> u32 {
+        let primary = TestSession::connect(&self.primary.url()).unwrap();
+        let process = primary.number("SELECT pid::bigint FROM pg_stat_replication").unwrap();
+        let process = u32::try_from(process).unwrap();
+        signal(process, "STOP");
+        process
     }
 
     /// Stops the standby from following, which still gets everything.

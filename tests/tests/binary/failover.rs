@@ -1,0 +1,267 @@
+//! The database dies and its synchronous standby takes over: what was acknowledged is there, once, and everything goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use candor_test_postgres::TestSession;
+use serde_json::{Value, json};
+
+use crate::support::{Client, Pair, Place, Receiver, Response, Service, signal, wait_until};
+
+/// Longer than anything takes here on a busy machine: what was leased from the lost server comes round after 30 seconds.
+const PATIENCE: Duration = Duration::from_secs(90);
+const WRITERS: usize = 4;
+/// Writes that are acknowledged before the database dies, and as many again by the one that took over.
+const WRITES: usize = 150;
+
+/// A database whose standby has everything that is acknowledged, and a service that knows both.
+struct Stage {
+    pair: Pair,
+    place: Place,
+    key: String,
+}
+
+impl Stage {
+    fn new() -> Option<Self> {
+        let pair = Pair::start()?;
+        let key = Place::at(&pair.primary.url()).key("*", &["--admin"]).secret;
+        pair.synchronize();
+        let place = Place::at(&pair.url())
+            .with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
+            .with("CANDOR_WEBHOOKS_TIMEOUT", "5s")
+            .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", &["1s"; 50].join(","));
+        Some(Self { pair, place, key })
+    }
+
+    /// A service, and a writer on it with somebody to observe.
+    fn serve(&self) -> (Service, Writer) {
+        let service = Service::serve(&self.place);
+        let mut client = service.client(&self.key);
+        let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
+        let made = client.post("/v1/employees", &body).unwrap();
+        assert_eq!(made.status, 201, "{}", made.text());
+        let employee = text(&made.json()["id"]);
+        (service, Writer { client, employee })
+    }
+}
+
+/// Somebody who writes.
+struct Writer {
+    client: Client,
+    employee: String,
+}
+
+impl Writer {
+    fn beside(&self, service: &Service, key: &str) -> Self {
+        Self { client: service.client(key), employee: self.employee.clone() }
+    }
+
+    /// Writes with the text as the idempotency key, so that it may be sent again.
+    fn write(&mut self, words: &str) -> Response {
+        let body = json!({"employee_id": self.employee, "type": "strength", "observation": words});
+        self.client.request("POST", "/v1/observations", &[("Idempotency-Key", words)], Some(&body)).unwrap()
+    }
+
+    /// Sends it until it is acknowledged, and answers its id.
+    fn insist(&mut self, words: &str, refused: &AtomicUsize) -> String {
+        let mut id = None;
+        let acknowledged = wait_until(PATIENCE, || {
+            let answer = self.write(words);
+            if answer.status == 201 {
+                id = Some(text(&answer.json()["id"]));
+            } else {
+                assert_unavailable(&answer);
+                refused.fetch_add(1, Ordering::SeqCst);
+            }
+            id.is_some()
+        });
+        assert!(acknowledged.is_some(), "{words} was refused {refused:?} times");
+        id.unwrap()
+    }
+}
+
+/// It says that it is not known, and when to ask again (§7).
+fn assert_unavailable(answer: &Response) {
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert_eq!(answer.json()["error"]["code"], "unavailable");
+    let seconds = answer.header("retry-after").and_then(|it| it.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|it| it > 0), "{:?}", answer.headers);
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
+}
+
+/// The feed of observations: each event, and what it tells of.
+const FEED: &str = "/v1/events?filter[event]=observation.created";
+
+fn told(event: &Value) -> (String, String) {
+    (text(&event["id"]), text(&event["data"]["id"]))
+}
+
+/// What the writers and the follower share.
+#[derive(Default)]
+struct Load {
+    /// What was acknowledged: the texts by their ids.
+    known: Mutex<BTreeMap<String, String>>,
+    acknowledged: AtomicUsize,
+    refused: AtomicUsize,
+    is_over: AtomicBool,
+    /// Nobody writes any more.
+    is_whole: AtomicBool,
+}
+
+impl Load {
+    /// Writes until it is over, and nothing new before what is under way is acknowledged.
+    fn write(&self, mut writer: Writer, number: usize) {
+        for round in 0.. {
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            let words = format!("{number}-{round}");
+            let id = writer.insist(&words, &self.refused);
+            assert_eq!(self.known.lock().unwrap().insert(id, words), None, "an id twice");
+            self.acknowledged.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Follows the feed, page after page without pause, until it has everything.
+    fn follow(&self, client: &mut Client) -> Vec<(String, String)> {
+        let (mut followed, mut cursor) = (vec![], String::new());
+        let complete = wait_until(PATIENCE * 2, || {
+            let answer = client.get(&format!("{FEED}&limit=7{cursor}")).unwrap();
+            if answer.status != 200 {
+                assert_unavailable(&answer);
+                return false;
+            }
+            let page = answer.json();
+            followed.extend(page["data"].as_array().unwrap().iter().map(told));
+            cursor = format!("&cursor={}", text(&page["next_cursor"]));
+            self.is_whole.load(Ordering::SeqCst) && followed.len() >= self.known.lock().unwrap().len()
+        });
+        assert!(complete.is_some(), "{} of {:?} events", followed.len(), self.acknowledged);
+        followed
+    }
+
+    /// Waits for this many more writes to be acknowledged.
+    fn goes_on(&self) {
+        let begun = self.acknowledged.load(Ordering::SeqCst);
+        let more = || self.acknowledged.load(Ordering::SeqCst) >= begun + WRITES;
+        assert!(wait_until(PATIENCE, more).is_some(), "{:?} and no more", self.acknowledged);
+    }
+}
+
+#[test]
+fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
+    let Some(mut stage) = Stage::new() else { return };
+    let receiver = Receiver::start();
+    let (service, mut first) = stage.serve();
+    let hook = json!({"url": receiver.url("/hooks"), "event_types": ["observation.created"]});
+    assert_eq!(first.client.post("/v1/webhooks", &hook).unwrap().status, 201);
+
+    let load = Load::default();
+    let followed = thread::scope(|scope| {
+        let load = &load;
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|number| {
+                let writer = first.beside(&service, &stage.key);
+                scope.spawn(move || load.write(writer, number))
+            })
+            .collect();
+        let mut client = service.client(&stage.key);
+        let follower = scope.spawn(move || load.follow(&mut client));
+        load.goes_on();
+        stage.pair.primary.kill().unwrap();
+        let refused = wait_until(PATIENCE, || load.refused.load(Ordering::SeqCst) >= WRITERS);
+        assert!(refused.is_some(), "writes without a database");
+        stage.pair.promote();
+        load.goes_on();
+        load.is_over.store(true, Ordering::SeqCst);
+        writers.into_iter().for_each(|it| it.join().unwrap());
+        load.is_whole.store(true, Ordering::SeqCst);
+        follower.join().unwrap()
+    });
+    let known = load.known.into_inner().unwrap();
+    is_there_once(&mut first.client, &known, &followed);
+
+    let events: BTreeSet<&str> = followed.iter().map(|(event, _)| event.as_str()).collect();
+    receiver.until("every event, and no other", |all| {
+        let delivered: BTreeSet<&str> = all.iter().filter(|it| it.is_acknowledged()).map(|it| it.event()).collect();
+        delivered == events
+    });
+    service.stop();
+}
+
+/// Every acknowledged write has its row and its event, once; the follower saw the feed as it is.
+fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed: &[(String, String)]) {
+    let rows = client.all("/v1/observations");
+    let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
+    assert_eq!((&stored, rows.len()), (known, known.len()));
+    let feed: Vec<_> = client.all(FEED).iter().map(told).collect();
+    let differs = followed.iter().zip(&feed).position(|(one, other)| one != other);
+    assert_eq!((differs, followed.len()), (None, feed.len()));
+    let ids: BTreeSet<&String> = feed.iter().map(|(_, id)| id).collect();
+    assert_eq!((ids, feed.len()), (known.keys().collect(), known.len()));
+}
+
+/// Where a change is when the server dies that was told to save it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// On that server only.
+    Primary,
+    /// On the standby too, of which nobody was told.
+    Standby,
+}
+
+#[test]
+fn a_change_that_died_with_its_server_is_made_by_its_retry() {
+    in_doubt(Reach::Primary);
+}
+
+#[test]
+fn a_change_that_reached_the_standby_is_what_its_retry_finds() {
+    in_doubt(Reach::Standby);
+}
+
+fn in_doubt(reach: Reach) {
+    let Some(mut stage) = Stage::new() else { return };
+    let (service, mut writer) = stage.serve();
+    let primary = TestSession::connect(&stage.pair.primary.url()).unwrap();
+    let sender = match reach {
+        Reach::Primary => Some(stage.pair.stop_sending()),
+        Reach::Standby => {
+            // It has the change, and says so only when it shows it, which it does not now.
+            primary.execute("ALTER SYSTEM SET synchronous_commit = remote_apply").unwrap();
+            primary.execute("SELECT pg_reload_conf()").unwrap();
+            stage.pair.pause();
+            None
+        }
+    };
+    let answer = thread::scope(|scope| {
+        let writer = &mut writer;
+        let written = scope.spawn(move || writer.write("in-doubt"));
+        let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INTO observations%')";
+        assert!(wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(), "it is saved at once");
+        stage.pair.primary.kill().unwrap();
+        written.join().unwrap()
+    });
+    assert_unavailable(&answer);
+    match sender {
+        Some(process) => signal(process, "KILL"),
+        None => stage.pair.resume(),
+    }
+    stage.pair.promote();
+    let standby = TestSession::connect(&stage.pair.standby.url()).unwrap();
+    let has = "SELECT EXISTS (SELECT 1 FROM observations)";
+    assert_eq!(standby.is_true(has).unwrap(), reach == Reach::Standby);
+
+    let id = writer.insist("in-doubt", &AtomicUsize::new(0));
+    assert_eq!(writer.insist("in-doubt", &AtomicUsize::new(0)), id);
+    let known = BTreeMap::from([(id.clone(), "in-doubt".to_owned())]);
+    let feed: Vec<_> = writer.client.all(FEED).iter().map(told).collect();
+    is_there_once(&mut writer.client, &known, &feed);
+    service.stop();
+}
