@@ -18,6 +18,7 @@ use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{Row, SlowReads, StorageExt, Version, rows};
 use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
+use candor_test_postgres::is_spread;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::Client;
 
@@ -64,6 +65,39 @@ async fn a_server_that_only_reads_takes_no_write_though_it_answers() {
     assert!(store.master_keys().await.is_ok());
     let refused = store.probe_write(at).await.unwrap_err().to_string();
     assert!(refused.contains("read-only"), "{refused}");
+}
+
+/// How often the whole of a table was read.
+async fn whole_reads(client: &Client, table: &str) -> i64 {
+    let asked = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = $1";
+    client.query_one(asked, &[&table]).await.unwrap().get(0)
+}
+
+/// A session plans the check of a foreign key once, when it first comes by, and the table that it looks into may be empty
+/// then. Reading all of that would be the cheapest, and would stay the plan while the table grows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_was_planned_while_its_table_was_empty_does_not_read_all_of_it_later() {
+    let Some(database) = support::database().filter(|_| !is_spread()) else { return };
+    let (other, fixtures) = (support::client(database.url()).await, Fixtures::new(1));
+    let tenant = fixtures.tenant();
+    // Without this the server takes an empty table for one of ten pages.
+    other.batch_execute("VACUUM departments").await.unwrap();
+    let before = whole_reads(&other, "departments").await;
+    let store = support::store(&database, None).await;
+    for _ in 0..20 {
+        let department = fixtures.department();
+        let person = Employee { department_id: Some(department.id), ..fixtures.employee() };
+        let writes = vec![Write::put(&Row::new(department)), Write::employee(&Row::new(person), None)];
+        store.commit(tenant, fixtures.change(writes)).await.unwrap();
+    }
+    drop(store);
+    // A session counts its reads in at its end at the latest.
+    until(
+        &other,
+        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'candor'",
+    )
+    .await;
+    assert_eq!(whole_reads(&other, "departments").await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
