@@ -71,6 +71,15 @@ async fn the_life_of_an_observation() {
 }
 
 #[tokio::test]
+async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
+    let world = World::mailing().await;
+    let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
+    let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
+    insta::assert_snapshot!("invitation_mailed", shown(&world.get(&format!("{path}/invitation")).await));
+    insta::assert_snapshot!("invitation_mailed_again", shown(&world.post(&format!("{path}/invite"), json!({})).await));
+}
+
+#[tokio::test]
 async fn the_life_of_an_employee() {
     let world = World::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;

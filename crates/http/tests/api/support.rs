@@ -66,11 +66,21 @@ impl World {
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
+        Self::made_of(store, settings, ShellSettings::at(PUBLIC_URL.to_owned())).await
+    }
+
+    /// One whose invitations go out by mail; nobody sends them.
+    pub(crate) async fn mailing() -> Self {
+        let store: Arc<dyn Storage> = Arc::new(SqliteStore::in_memory().unwrap());
+        let settings = ShellSettings { sends_mail: true, ..ShellSettings::at(PUBLIC_URL.to_owned()) };
+        Self::made_of(store, HttpSettings::default(), settings).await
+    }
+
+    async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, of_shell: ShellSettings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
-        let public = ShellSettings::at(PUBLIC_URL.to_owned());
         let receivers = Arc::new(Receivers::default());
-        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, receivers.clone(), public));
+        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, receivers.clone(), of_shell));
         let readiness = Readiness::starting();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&shell), settings, readiness.clone()));
