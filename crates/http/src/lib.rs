@@ -29,6 +29,7 @@ mod record;
 mod reference;
 mod router;
 mod routes;
+mod schema;
 mod server;
 mod settings;
 pub mod table;

@@ -1,7 +1,10 @@
 //! The one table of routes: what there is to ask for, and what each request demands.
 //!
-//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document all follow from it.
+//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document all follow from it. The rows stand with
+//! their handlers and schemas, resource by resource, in [`crate::routes`].
 
+mod group;
+mod query;
 mod rows;
 
 use std::future::Future;
@@ -9,13 +12,19 @@ use std::pin::Pin;
 
 use actix_web::HttpRequest;
 use candor_domain::access::{Permission, QuotaClass};
+use candor_domain::fields::Word;
+use candor_domain::params::Params;
 use candor_service::{Error, Reply, Shell};
+use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::asset::Asset;
 use crate::exchange::{AnonymousRequest, AuthenticatedRequest};
-use crate::openapi::Query;
 
+pub use crate::schema::{Schema, Success};
+pub(crate) use group::{EventFamily, RouteGroup};
+pub use query::Query;
+pub(crate) use rows::GROUPS;
 pub use rows::ROUTES;
 
 /// Every path of the table stands below this.
@@ -65,17 +74,27 @@ pub enum Access {
     Admin(Permission),
 }
 
-/// What the body of a request is; named are the schemas of the OpenAPI document.
+/// What the body of a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// None.
     None,
     /// A JSON object, or none at all.
-    Optional(&'static str),
+    Optional(&'static Schema),
     /// A JSON object.
-    Required(&'static str),
+    Required(&'static Schema),
     /// A CSV file of people.
     Csv,
+}
+
+impl Body {
+    /// The schemas that it is made of, each with its name.
+    pub(crate) fn schemas(self) -> Vec<(String, Value)> {
+        match self {
+            Self::None | Self::Csv => vec![],
+            Self::Optional(schema) | Self::Required(schema) => schema.with_those_it_refers_to(),
+        }
+    }
 }
 
 /// The answer of a handler, while it is being worked on.
@@ -116,10 +135,12 @@ pub struct Route {
     pub operation: &'static str,
     /// What it does, in a few words.
     pub summary: &'static str,
+    /// What it does beyond that: effects, conditions and what it leaves alone.
+    pub about: &'static str,
     /// The parameters it takes.
-    pub query: Option<&'static Query>,
-    /// The schema of a success; empty if it has no body.
-    pub response: &'static str,
+    pub query: Option<Query>,
+    /// What it answers when it succeeds.
+    pub response: Success,
     /// The status of a success.
     pub status: u16,
     pub(crate) handler: Handler,
@@ -141,12 +162,24 @@ impl Route {
             body: Body::None,
             operation: "",
             summary: "",
+            about: "",
             query: None,
-            response: "",
+            response: Success::Empty,
             status: 200,
             handler,
             page: None,
         }
+    }
+
+    /// For callers with a key.
+    pub(crate) const fn keyed(
+        method: Method,
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
+        let status = if matches!(method, Method::Delete) { 204 } else { 200 };
+        Self { status, ..Self::new(method, path, access, Handler::Keyed(handler)) }
     }
 
     pub(crate) const fn get(
@@ -154,7 +187,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::new(Method::Get, path, access, Handler::Keyed(handler))
+        Self::keyed(Method::Get, path, access, handler)
     }
 
     pub(crate) const fn post(
@@ -162,7 +195,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::new(Method::Post, path, access, Handler::Keyed(handler))
+        Self::keyed(Method::Post, path, access, handler)
     }
 
     pub(crate) const fn patch(
@@ -170,7 +203,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::new(Method::Patch, path, access, Handler::Keyed(handler))
+        Self::keyed(Method::Patch, path, access, handler)
     }
 
     pub(crate) const fn delete(
@@ -178,7 +211,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self { status: 204, ..Self::new(Method::Delete, path, access, Handler::Keyed(handler)) }
+        Self::keyed(Method::Delete, path, access, handler)
     }
 
     pub(crate) const fn open(
@@ -201,7 +234,11 @@ impl Route {
         Self { operation, summary, ..self }
     }
 
-    pub(crate) const fn takes(self, schema: &'static str) -> Self {
+    pub(crate) const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    pub(crate) const fn takes(self, schema: &'static Schema) -> Self {
         Self { body: Body::Required(schema), ..self }
     }
 
@@ -209,24 +246,34 @@ impl Route {
         Self { body: Body::Csv, quota: QuotaClass::Csv, ..self }
     }
 
-    pub(crate) const fn may_take(self, schema: &'static str) -> Self {
+    pub(crate) const fn may_take(self, schema: &'static Schema) -> Self {
         Self { body: Body::Optional(schema), ..self }
     }
 
-    pub(crate) const fn with(self, query: &'static Query) -> Self {
+    pub(crate) const fn with(self, query: Query) -> Self {
         Self { query: Some(query), ..self }
     }
 
-    pub(crate) const fn answers(self, response: &'static str) -> Self {
-        Self { response, ..self }
+    /// One resource, in which these can be inlined.
+    pub(crate) const fn expands<E: Word>(self) -> Self {
+        self.with(Query::one(|it| drop(it.expand::<E>())))
     }
 
-    pub(crate) const fn creates(self, response: &'static str) -> Self {
-        Self { response, status: 201, ..self }
+    /// A page of a list of these, with these parameters.
+    pub(crate) const fn lists(self, schema: &'static Schema, read: fn(&mut Params)) -> Self {
+        Self { response: Success::PageOf(schema), ..self.with(Query::list(read)) }
     }
 
-    pub(crate) const fn accepts(self, response: &'static str) -> Self {
-        Self { response, status: 202, ..self }
+    pub(crate) const fn answers(self, schema: &'static Schema) -> Self {
+        Self { response: Success::One(schema), ..self }
+    }
+
+    pub(crate) const fn creates(self, schema: &'static Schema) -> Self {
+        Self { status: 201, ..self.answers(schema) }
+    }
+
+    pub(crate) const fn accepts(self, schema: &'static Schema) -> Self {
+        Self { status: 202, ..self.answers(schema) }
     }
 
     pub(crate) const fn counts_as(self, quota: QuotaClass) -> Self {

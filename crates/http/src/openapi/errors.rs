@@ -4,7 +4,7 @@ use candor_domain::problem::Code;
 use serde_json::{Value, json};
 
 use super::problems::BODY;
-use super::shapes::{Member, named};
+use crate::schema::shapes::{self, Member, named};
 use crate::table::{Access, Body, Method, Route};
 
 /// Name, status, what it means, and an example of `details`.
@@ -111,7 +111,7 @@ pub(super) fn headers() -> Vec<Member> {
     let text = || json!({"type": "string"});
     let optional = |text: &str| json!({"description": text, "schema": {"type": "string"}});
     vec![
-        ("RequestId", described(super::shapes::id::<candor_domain::id::RequestKind>(), "The id of this request.")),
+        ("RequestId", described(shapes::id::<candor_domain::id::RequestKind>(), "The id of this request.")),
         ("RateLimit", described(whole(), "Requests allowed within 60 seconds.")),
         ("RateRemaining", described(whole(), "Requests that would be admitted now.")),
         ("RateReset", described(whole(), "When the window fully resets, in Unix seconds.")),

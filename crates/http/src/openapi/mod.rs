@@ -1,20 +1,14 @@
-//! The OpenAPI 3.1 document, made from the table of routes and the rules of the domain.
+//! The OpenAPI 3.1 document, made from the table of routes, what stands beside its rows, and the rules of the domain.
 
-mod answers;
-mod csv;
 mod errors;
-mod examples;
-mod operations;
+mod events;
 mod parameters;
 mod paths;
 mod problems;
-pub(crate) mod queries;
-mod requests;
-mod shapes;
 mod vocabulary;
 mod webhooks;
 
-pub use parameters::Query;
+pub(crate) use events::union_of_all;
 
 use std::sync::OnceLock;
 
@@ -23,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::JSON;
 use crate::asset::Asset;
-use crate::table::BASE;
+use crate::table::{BASE, ROUTES};
 
 const DESCRIPTION: &str = "\
 Performance feedback: observations about people, their objectives, the people themselves, and what happened to them.
@@ -69,9 +63,12 @@ pub fn document() -> Value {
     })
 }
 
+/// Every schema that a row names, with those that these refer to, and what belongs to no row.
 fn schemas() -> Value {
-    let answers = answers::schemas().into_iter().chain(webhooks::answers()).chain(problems::schemas());
-    object(answers.chain(requests::schemas()).chain(vocabulary::schemas()))
+    let of_rows = ROUTES.iter().flat_map(|it| [it.body.schemas(), it.response.schemas()]).flatten();
+    let others = problems::schemas().into_iter().chain(vocabulary::schemas());
+    let others = others.map(|(name, schema)| (name.to_owned(), schema));
+    Value::Object(of_rows.chain(events::schemas()).chain(others).collect())
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {

@@ -6,26 +6,8 @@ use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, Tak
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
-use super::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
-
-/// The query parameters of a route.
-pub struct Query {
-    read: fn(&mut Params),
-    /// Whether the answer is a page of a list.
-    pub is_list: bool,
-}
-
-impl Query {
-    /// Those of a list, as they are read.
-    pub(super) const fn list(read: fn(&mut Params)) -> Self {
-        Self { read, is_list: true }
-    }
-
-    /// Those of one resource, as they are read.
-    pub(super) const fn one(read: fn(&mut Params)) -> Self {
-        Self { read, is_list: false }
-    }
-}
+use crate::schema::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
+use crate::table::Query;
 
 /// What a parameter takes.
 fn schema(takes: Takes) -> Value {
@@ -115,14 +97,9 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
     json!({"name": name, "in": "query", "required": false, "schema": schema, "description": about})
 }
 
-/// The parameters that a route takes, as the document lists them.
-pub(super) fn of(query: &Query) -> Vec<Value> {
-    described(query.read)
-}
-
-/// The parameters that are read like this, what is inlined at the end.
-pub(super) fn described(read: fn(&mut Params)) -> Vec<Value> {
-    let all = Params::described(read);
+/// The parameters that a route takes, as the document lists them, what is inlined at the end.
+pub(super) fn of(query: Query) -> Vec<Value> {
+    let all = Params::described(query.read);
     let (expand, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| matches!(it, Parameter::Expand(_)));
     others.into_iter().chain(expand).flat_map(shown).collect()
 }

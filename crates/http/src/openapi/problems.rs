@@ -5,9 +5,9 @@ use candor_domain::fields::Word;
 use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
-use super::shapes::{Member, about, answer, array, count, field, id, named, plain};
-use super::vocabulary::{FIELD_CODES, SCOPES, open};
 use crate::error_response::ErrorCode;
+use crate::schema::shapes::{Member, about, answer, array, count, field, id, named, plain};
+use crate::schema::words::{FIELD_CODES, SCOPES, open};
 
 /// The schema of the body.
 pub(super) const BODY: &str = "ErrorResponse";

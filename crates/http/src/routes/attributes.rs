@@ -1,36 +1,52 @@
 //! Attributes (decisions G).
 
 use candor_domain::access::Permission;
+use candor_domain::fields::Word;
+use candor_domain::id::{AttributeKind, Kind};
+use candor_domain::library::{Attribute, Tone, attribute};
 use candor_service::{Shell, library::attributes};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::openapi::queries;
+use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
+use crate::schema::words::{of, open, sort};
+use crate::schema::{AT, Schema, body};
 use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, Work};
+use crate::table::{Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route::get("/attributes", Needs(Permission::ObservationsRead), list)
         .named("listAttributes", "List attributes")
-        .with(&queries::ATTRIBUTES)
-        .answers("AttributeList"),
+        .about("Lists attributes by name, without archived ones unless they are asked for.")
+        .lists(&ATTRIBUTE, |it| drop(attribute::Filter::read(it))),
     Route::post("/attributes", Admin(Permission::ObservationsWrite), create)
         .named("createAttribute", "Create an attribute")
-        .takes("AttributeCreate")
-        .creates("Attribute"),
+        .about("Creates an attribute; 409 if the name is taken, also by an archived one.")
+        .takes(&ATTRIBUTE_CREATE)
+        .creates(&ATTRIBUTE),
     Route::get("/attributes/{id}", Needs(Permission::ObservationsRead), get)
         .named("getAttribute", "Get an attribute, also an archived one")
-        .answers("Attribute"),
+        .about("Answers one attribute, also an archived one.")
+        .answers(&ATTRIBUTE),
     Route::patch("/attributes/{id}", Admin(Permission::ObservationsWrite), update)
         .named("updateAttribute", "Update an attribute")
-        .takes("AttributeUpdate")
-        .answers("Attribute"),
+        .about("Changes name, category or tone; 409 while it is archived.")
+        .takes(&ATTRIBUTE_UPDATE)
+        .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/archive", Admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
-        .answers("Attribute"),
+        .about("Puts an attribute out of use; observations that have it keep it.")
+        .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Admin(Permission::ObservationsWrite), restore)
         .named("restoreAttribute", "Restore an archived attribute")
-        .answers("Attribute"),
+        .about("Puts an archived attribute back to use; 409 if it is not archived.")
+        .answers(&ATTRIBUTE),
 ];
+
+/// The routes of attributes.
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "The tags of observations.", ROUTES)
+    .id(AttributeKind::PREFIX)
+    .words(|| vec![of::<Tone>("The sound of feedback with this attribute."), sort::<Attribute>()]);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { attributes::list(shell, &it.call, it.params).await })
@@ -54,4 +70,31 @@ fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 fn restore<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { attributes::restore(shell, &it.call, it.id()?).await })
+}
+
+const ATTRIBUTE: Schema = Schema::resource("Attribute", attribute).example(example);
+const ATTRIBUTE_CREATE: Schema = Schema::new("AttributeCreate", || body(attribute::Draft::read))
+    .example(|| json!({"name": "Calm", "category": "Communication", "tone": "positive"}));
+const ATTRIBUTE_UPDATE: Schema =
+    Schema::new("AttributeUpdate", || body(attribute::Patch::read)).example(|| json!({"category": "Character"}));
+
+/// The attribute of examples.
+pub(crate) const ATTRIBUTE_ID: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
+
+fn attribute() -> Value {
+    let chars = attribute::NAME_CHARS;
+    let mut members = vec![
+        field("id", id::<AttributeKind>(), "The attribute's id."),
+        field("name", plain(), &format!("Its name, 1 to {chars} characters, unique in the organization without case.")),
+        field("category", plain(), &format!("What it is listed under: 1 to {chars} characters, freely chosen.")),
+        field("tone", open(Tone::NAME), "The sound of feedback that has this attribute."),
+    ];
+    members.extend(times());
+    members.push(archived_at());
+    answer(members, vec![])
+}
+
+fn example() -> Value {
+    json!({"id": ATTRIBUTE_ID, "name": "Active listening", "category": "Communication", "tone": "positive",
+           "created_at": AT, "updated_at": AT, "archived_at": null})
 }

@@ -1,36 +1,51 @@
 //! Departments (decisions G).
 
 use candor_domain::access::Permission;
+use candor_domain::id::{DepartmentKind, Kind};
+use candor_domain::library::{Department, department};
 use candor_service::{Shell, library::departments};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::openapi::queries;
+use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
+use crate::schema::words::sort;
+use crate::schema::{AT, Schema, body};
 use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, Work};
+use crate::table::{Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route::get("/departments", Needs(Permission::EmployeesRead), list)
         .named("listDepartments", "List departments")
-        .with(&queries::DEPARTMENTS)
-        .answers("DepartmentList"),
+        .about("Lists departments by name, without archived ones unless they are asked for.")
+        .lists(&DEPARTMENT, |it| drop(department::Filter::read(it))),
     Route::post("/departments", Admin(Permission::EmployeesWrite), create)
         .named("createDepartment", "Create a department")
-        .takes("DepartmentCreate")
-        .creates("Department"),
+        .about("Creates a department; 409 if the name is taken, also by an archived one.")
+        .takes(&DEPARTMENT_CREATE)
+        .creates(&DEPARTMENT),
     Route::get("/departments/{id}", Needs(Permission::EmployeesRead), get)
         .named("getDepartment", "Get a department, also an archived one")
-        .answers("Department"),
+        .about("Answers one department, also an archived one.")
+        .answers(&DEPARTMENT),
     Route::patch("/departments/{id}", Admin(Permission::EmployeesWrite), update)
         .named("updateDepartment", "Rename a department")
-        .takes("DepartmentUpdate")
-        .answers("Department"),
+        .about("Renames a department; 409 while it is archived.")
+        .takes(&DEPARTMENT_UPDATE)
+        .answers(&DEPARTMENT),
     Route::post("/departments/{id}/archive", Admin(Permission::EmployeesWrite), archive)
         .named("archiveDepartment", "Archive a department without members")
-        .answers("Department"),
+        .about("Puts a department out of use; 409 while anybody belongs to it who is not deactivated.")
+        .answers(&DEPARTMENT),
     Route::post("/departments/{id}/restore", Admin(Permission::EmployeesWrite), restore)
         .named("restoreDepartment", "Restore an archived department")
-        .answers("Department"),
+        .about("Puts an archived department back to use; 409 if it is not archived.")
+        .answers(&DEPARTMENT),
 ];
+
+/// The routes of departments.
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "What people belong to.", ROUTES)
+    .id(DepartmentKind::PREFIX)
+    .words(|| vec![sort::<Department>()]);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { departments::list(shell, &it.call, it.params).await })
@@ -54,4 +69,24 @@ fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 fn restore<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { departments::restore(shell, &it.call, it.id()?).await })
+}
+
+const DEPARTMENT: Schema = Schema::resource("Department", department).example(example);
+const DEPARTMENT_CREATE: Schema =
+    Schema::new("DepartmentCreate", || body(department::read_new)).example(|| json!({"name": "Care"}));
+const DEPARTMENT_UPDATE: Schema =
+    Schema::new("DepartmentUpdate", || body(department::read_patch)).example(|| json!({"name": "Care"}));
+
+fn department() -> Value {
+    let name =
+        format!("Its name, 1 to {} characters, unique in the organization without case.", department::NAME_CHARS);
+    let mut members = vec![field("id", id::<DepartmentKind>(), "The department's id."), field("name", plain(), &name)];
+    members.extend(times());
+    members.push(archived_at());
+    answer(members, vec![])
+}
+
+fn example() -> Value {
+    json!({"id": "dep_01KJPWD6M24DF9HWRAYHFSFV52", "name": "Care", "created_at": AT, "updated_at": AT,
+           "archived_at": null})
 }

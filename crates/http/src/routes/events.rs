@@ -1,28 +1,48 @@
 //! What happened: the feed of events and the audit log (decisions F9, G).
 
 use candor_domain::access::Permission;
+use candor_domain::audit::{self, ActorKind, AuditEntry};
+use candor_domain::event::{EventType, FeedRequest};
+use candor_domain::fields::Word;
+use candor_domain::id::{AuditKind, EventKind, KeyKind, Kind, RequestKind};
+use candor_domain::time::Timestamp;
 use candor_service::{Shell, audit_log as log, events};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::openapi::queries;
+use crate::openapi::union_of_all;
+use crate::schema::shapes::{Member, about, answer, datetime, field, id, named, nullable, page, plain};
+use crate::schema::words::{of, open, sort};
+use crate::schema::{AT, KEY_ID, Schema};
 use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, Work};
+use crate::table::{Query, Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route::get("/events", Needs(Permission::EventsRead), feed)
         .named("listEvents", "Read the gap-free feed of events of the last 30 days, in commit order")
-        .with(&queries::EVENTS)
-        .answers("EventFeed")
+        .about(
+            "Reads events in the order in which their changes were saved, without gaps. `next_cursor` is there also \
+             at the end, for the next time.",
+        )
+        .with(Query::list(|it| drop(FeedRequest::read(it, Timestamp::from_millis(0)))))
+        .answers(&EVENT_FEED)
         .full_sight(),
     Route::get("/events/{id}", Needs(Permission::EventsRead), get)
         .named("getEvent", "Get one event of the last 30 days")
-        .answers("Event")
+        .about("Answers one event, as it was delivered.")
+        .answers(&EVENT)
         .full_sight(),
     Route::get("/audit-log", Admin(Permission::AuditRead), audit_log)
         .named("listAuditLog", "List audit entries")
-        .with(&queries::AUDIT_LOG)
-        .answers("AuditEntryList"),
+        .about("Lists who did what, newest first.")
+        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it))),
 ];
+
+/// The routes of the feed and the audit log.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("History", "What happened, for machines and for auditors.", ROUTES)
+        .id(EventKind::PREFIX)
+        .words(words);
 
 fn feed<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { events::feed(shell, &it.call, it.params).await })
@@ -34,4 +54,129 @@ fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 fn audit_log<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { log::list(shell, &it.call, it.params).await })
+}
+
+/// Any event; the schemas of which this is the union are made of the groups' events.
+const EVENT: Schema = Schema::resource("Event", union_of_all).outcome("The event, as it was delivered.");
+const EVENT_FEED: Schema =
+    Schema::new("EventFeed", feed_page).outcome("The events that follow the cursor, at most a page of them.");
+const AUDIT_ENTRY: Schema =
+    Schema::new("AuditEntry", audit_entry).example(example_of_audit_entry).refers_to(&[&FIELD_CHANGE]);
+/// An entry of the audit log, as the history of a resource has it.
+pub(crate) const HISTORY_ENTRY: Schema =
+    Schema::new("HistoryEntry", history_entry).example(example_of_history_entry).refers_to(&[&FIELD_CHANGE]);
+/// A member that differs.
+const FIELD_CHANGE: Schema = Schema::new("FieldChange", change);
+
+/// The event of examples.
+pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
+
+fn words() -> Vec<Member> {
+    vec![event_types(), of::<ActorKind>("What kind of actor did something."), sort::<AuditEntry>()]
+}
+
+/// With the types that something fires already.
+fn event_types() -> Member {
+    let named = |live| {
+        let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
+        some.map(|it| it.word()).collect::<Vec<_>>()
+    };
+    let mut about = "The types of events. More are added over time; pass over those you do not know.".to_owned();
+    let later = named(false).join("`, `");
+    if !later.is_empty() {
+        about.push_str(&format!(" Nothing fires `{later}` yet; subscribing to them is possible beforehand."));
+    }
+    let (name, mut schema) = of::<EventType>(&about);
+    schema["x-live"] = json!(named(true));
+    (name, schema)
+}
+
+/// The id of an event, or of a test.
+pub(crate) fn event_id() -> Value {
+    let pattern = format!("^{}_(test_)?[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", EventKind::PREFIX);
+    json!({"type": "string", "pattern": pattern, "examples": [EVENT_ID]})
+}
+
+/// A value before and after.
+fn change() -> Value {
+    let members = vec![
+        field("from", json!({}), "The value before, of any type; null where there was none."),
+        field("to", json!({}), "The value after, of any type; null where there is none."),
+    ];
+    about(answer(members, vec![]), "A member that differs.")
+}
+
+/// Members that differ, by name.
+pub(crate) fn changes() -> Value {
+    json!({"type": "object", "additionalProperties": named("FieldChange")})
+}
+
+fn audit_entry() -> Value {
+    let key = vec![
+        field("id", id::<KeyKind>(), "The key's id."),
+        field("name", plain(), "What people called it at that time."),
+    ];
+    let key = field(
+        "api_key",
+        answer(key, vec![]),
+        "The key of an upload whose actor is the connector that it was made for. Only there.",
+    );
+    let context = vec![
+        field("ip", nullable(plain()), "The address that the request came from, where that is known."),
+        field("user_agent", nullable(plain()), "What the client called itself."),
+    ];
+    let context = field("context", answer(context, vec![key]), "Where the request came from.");
+    answer(members().into_iter().chain([context]).collect(), vec![])
+}
+
+fn history_entry() -> Value {
+    answer(members(), vec![])
+}
+
+/// What the audit log and a history say of an entry.
+fn members() -> Vec<Member> {
+    let actor = vec![
+        field("type", open(ActorKind::NAME), "What kind of actor it was."),
+        field("id", nullable(plain()), "The actor's id; null for the service itself."),
+        field("name", plain(), "The actor's name at that time."),
+    ];
+    let target = vec![
+        field("type", plain(), "The kind of resource, for example `observation`."),
+        field("id", plain(), "The resource's id."),
+    ];
+    vec![
+        field("id", id::<AuditKind>(), "The entry's id."),
+        field("occurred_at", datetime(), "When it was done."),
+        field("action", plain(), "What was done, for example `observation.archive`."),
+        field("actor", answer(actor, vec![]), "Who did it."),
+        field("target", answer(target, vec![]), "What it was done to."),
+        field("changes", changes(), "The members that differ, by name; secrets never appear."),
+        field("comment", nullable(plain()), "The comment, outcome or reason that came with it."),
+        field("request_id", nullable(id::<RequestKind>()), "The request that asked for it; null where none did."),
+    ]
+}
+
+/// A page of the feed.
+fn feed_page() -> Value {
+    let on = field("next_cursor", plain(), "Leads on, also at the end, where a poller asks again with it.");
+    page(&named("Event"), on.1)
+}
+
+fn example_of_audit_entry() -> Value {
+    json!({
+        "id": "aud_01KJPWD6M2KWBHK8Y5J227CEGJ", "occurred_at": AT, "action": "observation.update",
+        "actor": {"type": "api_key", "id": KEY_ID, "name": "HR sync"},
+        "target": {"type": "observation", "id": "obs_01KJPWD6M24DF9HWRAYHFSFV52"},
+        "changes": {"impact": {"from": null, "to": "The customer stayed."}}, "comment": null,
+        "request_id": "req_01KJPWD6M2FHD2CCT6MTEX2H16", "context": {"ip": "192.0.2.1", "user_agent": null},
+    })
+}
+
+/// Histories do not say where requests came from.
+fn example_of_history_entry() -> Value {
+    let mut value = example_of_audit_entry();
+    if let Some(members) = value.as_object_mut() {
+        members.remove("context");
+    }
+    value
 }

@@ -1,44 +1,65 @@
 //! API keys, and what the key of a request is (decision B7).
 
-use candor_domain::access::Permission;
+use candor_domain::access::api_key::{self, ApiKey};
+use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, QuotaClass};
+use candor_domain::fields::Word;
+use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
+use candor_domain::time::Timestamp;
 use candor_service::{Shell, keys};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::openapi::queries;
+use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
+use crate::schema::words::{SCOPES, enumeration, of, open, sort};
+use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
 use crate::table::Access::{Admin, AnyKey};
-use crate::table::{Route, Work};
+use crate::table::{Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
-    Route::get("/me", AnyKey, me).named("getMe", "Get what the key of this request is and may do").answers("Me"),
+const ROUTES: &[Route] = &[
+    Route::get("/me", AnyKey, get_me)
+        .named("getMe", "Get what the key of this request is and may do")
+        .about("Answers what the key of the request is, may do, and how often it may ask.")
+        .answers(&ME),
     Route::get("/api-keys", Admin(Permission::SettingsRead), list)
         .named("listApiKeys", "List API keys")
-        .with(&queries::API_KEYS)
-        .answers("ApiKeyList")
+        .about("Lists the keys of the organization, without secrets.")
+        .lists(&API_KEY, |it| drop(it.changed::<ApiKey>("")))
         .live_only(),
     Route::post("/api-keys", Admin(Permission::SettingsWrite), create)
         .named("createApiKey", "Create an API key; its secret is shown this once")
-        .takes("ApiKeyCreate")
-        .creates("ApiKeyWithSecret")
+        .about("Creates a key that may do no more than the one that asks. Its secret is in this answer only.")
+        .takes(&API_KEY_CREATE)
+        .creates(&API_KEY_WITH_SECRET)
         .live_only(),
     Route::get("/api-keys/{id}", Admin(Permission::SettingsRead), get)
         .named("getApiKey", "Get an API key")
-        .answers("ApiKey")
+        .about("Answers one key, without its secret.")
+        .answers(&API_KEY)
         .live_only(),
     Route::patch("/api-keys/{id}", Admin(Permission::SettingsWrite), update)
         .named("updateApiKey", "Change the name, scopes or end of an API key")
-        .takes("ApiKeyUpdate")
-        .answers("ApiKey")
+        .about("Changes the name, the scopes or the end; it takes effect everywhere within a second.")
+        .takes(&API_KEY_UPDATE)
+        .answers(&API_KEY)
         .live_only(),
     Route::post("/api-keys/{id}/rotate", Admin(Permission::SettingsWrite), rotate)
         .named("rotateApiKey", "Give an API key a new secret; it is shown this once")
-        .may_take("ApiKeyRotate")
-        .answers("ApiKeyWithSecret")
+        .about("Gives a key a new secret, which is in this answer only. The one before stays good for a while.")
+        .may_take(&API_KEY_ROTATE)
+        .answers(&API_KEY_WITH_SECRET)
         .live_only(),
     Route::post("/api-keys/{id}/revoke", Admin(Permission::SettingsWrite), revoke)
         .named("revokeApiKey", "Revoke an API key")
-        .answers("ApiKey")
+        .about("Ends a key for good, everywhere within a second.")
+        .answers(&API_KEY)
         .live_only(),
 ];
+
+/// The routes of keys.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Access", "The key of a request, and all keys of the organization.", ROUTES)
+        .id(KeyKind::PREFIX)
+        .words(words);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::list(shell, &it.call, it.params).await })
@@ -64,6 +85,111 @@ fn revoke<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::revoke(shell, &it.call, it.id()?).await })
 }
 
-fn me<'a>(_: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
+fn get_me<'a>(_: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::me(&it.call) })
+}
+
+const ME: Schema = Schema::new("Me", me).example(example_of_me);
+const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(example);
+const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
+    .example(|| with(example(), "key", "cdr_live_…"))
+    .outcome("The resource with its secret, which is shown this once.");
+const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|it| api_key::Draft::read(it, NOW)))
+    .example(|| json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}));
+const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|it| api_key::Patch::read(it, None, NOW)))
+    .example(|| json!({"name": "HR sync, old"}));
+const API_KEY_ROTATE: Schema =
+    Schema::new("ApiKeyRotate", || body(api_key::read_rotation)).example(|| json!({"overlap_seconds": 3600}));
+
+/// No rule that is shown depends on the time.
+const NOW: Timestamp = Timestamp::from_millis(0);
+
+fn words() -> Vec<Member> {
+    let scopes: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
+    vec![
+        of::<Environment>("The data set of a key: `test` keeps apart what is tried out, and sends no mail."),
+        of::<AccessLevel>("Whether a key may do what administrators do."),
+        enumeration(SCOPES, &scopes, "What a key may do. `write` does not include `read`; `*` stands for all."),
+        of::<QuotaClass>("What a request counts as; each class has a limit of its own."),
+        sort::<ApiKey>(),
+    ]
+}
+
+/// What a key and `/me` say alike.
+fn powers() -> [Member; 4] {
+    [
+        field("environment", open(Environment::NAME), "The data set that the key works on."),
+        field("access_level", open(AccessLevel::NAME), "Whether it may do what administrators do."),
+        field("scopes", array(&open(SCOPES)), "What it may do."),
+        field(
+            "employee_id",
+            nullable(id::<EmployeeKind>()),
+            "The person whom it acts for, and whose sight it has; null for a key of the organization.",
+        ),
+    ]
+}
+
+fn expires_at() -> Member {
+    field("expires_at", nullable(datetime()), "When the key ends; null where it does not.")
+}
+
+fn api_key(with_secret: bool) -> Value {
+    let quota = |what: &str| format!("How many {what} in any 60 seconds were arranged; null for the default.");
+    let name = format!("What people call it, 1 to {} characters.", api_key::NAME_CHARS);
+    let mut members =
+        vec![field("id", id::<KeyKind>(), "The key's id; not its secret."), field("name", plain(), &name)];
+    members.extend(powers());
+    members.extend([
+        field("last4", plain(), "The last four characters of its secret, by which people tell keys apart."),
+        field("reads_per_minute", nullable(count(0)), &quota("reads")),
+        field("writes_per_minute", nullable(count(0)), &quota("writes")),
+    ]);
+    members.extend(times());
+    members.extend([
+        expires_at(),
+        field("last_used_at", nullable(datetime()), "When it was last used, to the minute; null if it never was."),
+        field("revoked_at", nullable(datetime()), "When it was revoked; null while it is good."),
+    ]);
+    if with_secret {
+        members.push(field("key", plain(), "The secret. It is shown this once and cannot be retrieved later."));
+    }
+    answer(members, vec![])
+}
+
+fn me() -> Value {
+    let quota = answer(
+        vec![
+            field("limit", count(0), "Requests that are allowed within the window."),
+            field("window_seconds", count(1), "The length of the sliding window in seconds."),
+        ],
+        vec![],
+    );
+    let about = |class: &str| format!("The quota of requests that count as `{class}`.");
+    let quotas = QuotaClass::words().into_iter().map(|it| field(it, quota.clone(), &about(it))).collect();
+    let mut members = vec![
+        field("key_id", id::<KeyKind>(), "The id of the key that this request came with."),
+        field("name", plain(), "What people call the key."),
+        field("organization_id", id::<OrganizationKind>(), "The organization that the key belongs to."),
+    ];
+    members.extend(powers());
+    members.extend([expires_at(), field("quotas", answer(quotas, vec![]), "How often the key may ask.")]);
+    answer(members, vec![])
+}
+
+fn example() -> Value {
+    json!({
+        "id": KEY_ID, "name": "HR sync", "environment": "live", "access_level": "standard",
+        "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
+        "reads_per_minute": null, "writes_per_minute": null, "created_at": AT, "updated_at": AT, "expires_at": null,
+        "last_used_at": null, "revoked_at": null,
+    })
+}
+
+fn example_of_me() -> Value {
+    let quota = |limit: u32| json!({"limit": limit, "window_seconds": 60});
+    json!({
+        "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID, "environment": "live",
+        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "expires_at": null,
+        "quotas": {"read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6)},
+    })
 }

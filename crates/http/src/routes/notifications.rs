@@ -1,26 +1,40 @@
 //! Notifications in the application (decisions G).
 
 use candor_domain::access::Permission;
+use candor_domain::fields::Word;
+use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
+use candor_domain::notification::{self, Notification};
 use candor_service::{Shell, notifications};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::openapi::queries;
+use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain};
+use crate::schema::words::{of, open, sort};
+use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 use crate::table::Access::Permission as Needs;
-use crate::table::{Route, Work};
+use crate::table::{Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route::get("/notifications", Needs(Permission::NotificationsRead), list)
         .named("listNotifications", "List notifications")
-        .with(&queries::NOTIFICATIONS)
-        .answers("NotificationList"),
+        .about("Lists what people were told, newest first. A key that acts for a person sees that person's only.")
+        .lists(&NOTIFICATION, |it| drop(notification::Filter::read(it))),
     Route::post("/notifications/{id}/read", Needs(Permission::NotificationsWrite), read)
         .named("readNotification", "Mark a notification as read")
-        .answers("Notification"),
+        .about("Notes that a notification was read. Doing so again changes nothing.")
+        .answers(&NOTIFICATION),
     Route::post("/notifications/read_all", Needs(Permission::NotificationsWrite), read_all)
         .named("readAllNotifications", "Mark everything that was sent to a person as read")
-        .takes("NotificationsReadAll")
-        .answers("NotificationsRead"),
+        .about("Notes that everything that was sent to a person so far was read.")
+        .takes(&NOTIFICATIONS_READ_ALL)
+        .answers(&NOTIFICATIONS_READ),
 ];
+
+/// The routes of notifications.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Notifications", "What people are told in the application.", ROUTES)
+        .id(NotificationKind::PREFIX)
+        .words(words);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { notifications::list(shell, &it.call, it.params).await })
@@ -32,4 +46,49 @@ fn read<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 fn read_all<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { notifications::read_all(shell, &it.call, it.body).await })
+}
+
+const NOTIFICATION: Schema = Schema::resource("Notification", notification).example(example);
+const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", notifications_read)
+    .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT}))
+    .outcome("Whose notifications were marked, and when.");
+const NOTIFICATIONS_READ_ALL: Schema = Schema::new("NotificationsReadAll", || body(notification::read_read_all))
+    .example(|| json!({"recipient_id": EMPLOYEE_ID}));
+
+fn words() -> Vec<Member> {
+    vec![of::<notification::Type>("What a notification is about."), sort::<Notification>()]
+}
+
+fn notification() -> Value {
+    let target = vec![
+        field("type", plain(), "The kind of resource, for example `objective`."),
+        field("id", plain(), "The resource's id."),
+    ];
+    let members = vec![
+        field("id", id::<NotificationKind>(), "The notification's id."),
+        field("recipient_id", id::<EmployeeKind>(), "The person who is told."),
+        field("type", open(notification::Type::NAME), "What it is about."),
+        field("title", plain(), "What happened, in a line for people."),
+        field("body", plain(), "More about it, for example a reason; may be empty."),
+        field("target", answer(target, vec![]), "The resource that it leads to."),
+        field("created_at", datetime(), "When it was sent."),
+        field("read_at", nullable(datetime()), "When it was first marked as read; null until then."),
+    ];
+    answer(members, vec![])
+}
+
+fn notifications_read() -> Value {
+    let members = vec![
+        field("recipient_id", id::<EmployeeKind>(), "The person whose notifications were marked."),
+        field("read_at", datetime(), "When they were."),
+    ];
+    answer(members, vec![])
+}
+
+fn example() -> Value {
+    json!({
+        "id": "ntf_01KJPWD6M24DF9HWRAYHFSFV52", "recipient_id": EMPLOYEE_ID, "type": "objective.rejected",
+        "title": "Objective sent back: Answer every ticket within a day", "body": "Which tickets?",
+        "target": {"type": "objective", "id": OBJECTIVE_ID}, "created_at": AT, "read_at": null,
+    })
 }

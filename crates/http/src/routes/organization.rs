@@ -1,25 +1,43 @@
 //! The organization, and its test data (decisions B6, C10).
 
 use candor_domain::access::Permission;
+use candor_domain::fields::Word;
+use candor_domain::id::OrganizationKind;
+use candor_domain::organization::{self, Review};
 use candor_service::{Shell, organization as org, test_data};
+use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
+use crate::schema::shapes::{Member, answer, count, field, flag, id, plain, times};
+use crate::schema::words::{of, open};
+use crate::schema::{AT, ORGANIZATION_ID, Schema, body};
 use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, Work};
+use crate::table::{Route, RouteGroup, Work};
 
-pub(crate) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route::get("/organization", Needs(Permission::SettingsRead), get)
         .named("getOrganization", "Get the organization and its settings")
-        .answers("Organization"),
+        .about("Answers the organization that the key belongs to.")
+        .answers(&ORGANIZATION),
     Route::patch("/organization", Admin(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
-        .takes("OrganizationUpdate")
-        .answers("Organization"),
+        .about("Changes the name and how reviews go.")
+        .takes(&ORGANIZATION_UPDATE)
+        .answers(&ORGANIZATION),
     Route::post("/test-data/reset", Admin(Permission::SettingsWrite), reset_test_data)
         .named("resetTestData", "Remove all test data")
-        .answers("TestDataReset")
+        .about(
+            "Removes everything from the data set of test keys but the organization's settings, its keys and the \
+             audit log; the starter set of attributes is put back. Live data are never touched. Where there is much, \
+             it ends after 15 seconds with `complete: false`, and the next request goes on.",
+        )
+        .answers(&TEST_DATA_RESET)
         .test_only(),
 ];
+
+/// The routes of the organization.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Organization", "The organization and its connections to HR systems.", ROUTES).words(words);
 
 fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { org::get(shell, &it.call).await })
@@ -31,4 +49,41 @@ fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 fn reset_test_data<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { test_data::reset(shell, &it.call).await })
+}
+
+const ORGANIZATION: Schema = Schema::resource("Organization", organization).example(example);
+const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", test_data_reset)
+    .example(|| json!({"removed": 4812, "complete": true}))
+    .outcome("How much was removed, and whether nothing is left.");
+const ORGANIZATION_UPDATE: Schema = Schema::new("OrganizationUpdate", || body(organization::Patch::read))
+    .example(|| json!({"objective_review": "required"}));
+
+fn words() -> Vec<Member> {
+    vec![of::<Review>("Whether something is reviewed before it is approved: it may be, must be, or cannot be.")]
+}
+
+fn organization() -> Value {
+    let name = format!("The organization's name, 1 to {} characters.", organization::NAME_CHARS);
+    let mut members = vec![
+        field("id", id::<OrganizationKind>(), "The organization's id."),
+        field("name", plain(), &name),
+        field("objective_review", open(Review::NAME), "Whether objectives are reviewed before they are approved."),
+        field("summary_review", open(Review::NAME), "Whether summaries are reviewed before they are approved."),
+    ];
+    members.extend(times());
+    answer(members, vec![])
+}
+
+fn test_data_reset() -> Value {
+    let complete = "Whether nothing is left. Where it is false the request took long enough: send it again.";
+    let members = vec![
+        field("removed", count(0), "How many rows of the data set went, of whatever kind."),
+        field("complete", flag(), complete),
+    ];
+    answer(members, vec![])
+}
+
+fn example() -> Value {
+    json!({"id": ORGANIZATION_ID, "name": "Example", "objective_review": "optional", "summary_review": "optional",
+           "created_at": AT, "updated_at": AT})
 }

@@ -1,41 +1,38 @@
-//! The rows of the table, resource by resource.
+//! All routes, resource by resource.
 
-use super::Route;
-use crate::openapi;
+use super::{Route, RouteGroup};
 use crate::routes::{
-    assignments, attributes, connectors, conversations, departments, employees, events, keys, notifications,
-    objectives, observations, organization, search, summaries, webhooks,
+    assignments, attributes, connectors, conversations, departments, document, employees, events, invitations, keys,
+    notifications, objectives, observations, organization, search, summaries, webhooks,
 };
 
-/// What describes the others.
-const DOCUMENT: &[Route] =
-    &[Route::file("/openapi.json", openapi::rendered).named("getDocument", "Get this document").answers("Document")];
-
-/// All of them, in the order of the document.
-const FAMILIES: [&[Route]; 16] = [
-    observations::ROUTES,
-    objectives::ROUTES,
-    assignments::ROUTES,
-    conversations::ROUTES,
-    notifications::ROUTES,
-    summaries::ROUTES,
-    search::ROUTES,
-    employees::ROUTES,
-    departments::ROUTES,
-    attributes::ROUTES,
-    keys::ROUTES,
-    organization::ROUTES,
-    connectors::ROUTES,
-    webhooks::ROUTES,
-    events::ROUTES,
-    DOCUMENT,
+/// The groups, in the order of the document's tags.
+pub(crate) const GROUPS: [RouteGroup; 18] = [
+    observations::GROUP,
+    objectives::EMPLOYEES,
+    objectives::MANAGERS,
+    assignments::GROUP,
+    conversations::GROUP,
+    summaries::GROUP,
+    search::GROUP,
+    notifications::GROUP,
+    employees::GROUP,
+    invitations::GROUP,
+    departments::GROUP,
+    attributes::GROUP,
+    keys::GROUP,
+    organization::GROUP,
+    connectors::GROUP,
+    webhooks::GROUP,
+    events::GROUP,
+    document::GROUP,
 ];
 
 const COUNT: usize = {
-    let (mut count, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
-        family += 1;
+    let (mut count, mut group) = (0, 0);
+    while group < GROUPS.len() {
+        count += GROUPS[group].routes.len();
+        group += 1;
     }
     count
 };
@@ -44,15 +41,15 @@ const COUNT: usize = {
 pub static ROUTES: &[Route] = &joined();
 
 const fn joined() -> [Route; COUNT] {
-    let mut all = [FAMILIES[0][0]; COUNT];
-    let (mut at, mut family) = (0, 0);
-    while family < FAMILIES.len() {
+    let mut all = [GROUPS[0].routes[0]; COUNT];
+    let (mut at, mut group) = (0, 0);
+    while group < GROUPS.len() {
         let mut row = 0;
-        while row < FAMILIES[family].len() {
-            all[at] = FAMILIES[family][row];
+        while row < GROUPS[group].routes.len() {
+            all[at] = GROUPS[group].routes[row];
             (at, row) = (at + 1, row + 1);
         }
-        family += 1;
+        group += 1;
     }
     all
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use candor_http::openapi::document;
-use candor_http::table::{Access, Body, Method, ROUTES, Route};
+use candor_http::table::{Access, Body, Method, ROUTES, Route, Success};
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, method};
@@ -164,7 +164,7 @@ async fn every_answer_is_as_described_member_by_member() {
         resources.begin(&world, route).await;
         let request = world.ask(method(route), &format!("{path}{}", everything_inlined(&document, route)));
         let answered = resources.filled(request, route).send().await;
-        if route.response.is_empty() {
+        if route.response == Success::Empty {
             assert_eq!((answered.status, answered.body.len()), (204, 0), "{}", route.operation);
             continue;
         }

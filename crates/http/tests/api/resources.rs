@@ -126,7 +126,7 @@ impl Resources {
     pub(crate) fn body(&self, route: &Route) -> Option<Value> {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { return None };
         let employee = self.id("employees");
-        Some(match schema {
+        Some(match schema.name {
             "ObservationCreate" => json!({"employee_id": employee, "type": "strength", "observation": "Helps."}),
             "ObservationUpdate" => json!({"impact": "Trust"}),
             "EmployeeObjectiveCreate" | "ManagerObjectiveCreate" => {

@@ -4,58 +4,58 @@ use candor_domain::id::Kind;
 use serde_json::{Value, json};
 
 /// A member of an object.
-pub(super) type Member = (&'static str, Value);
+pub(crate) type Member = (&'static str, Value);
 
 /// Characters that texts do not have (decision A9), for use within brackets.
 const CONTROLS: &str = r"\u0000-\u0008\u000B\u000C\u000E-\u001F";
 
 /// A text of so many characters. One that must have a character must have one that is not blank.
-pub(super) fn text(min: usize, max: usize) -> Value {
+pub(crate) fn text(min: usize, max: usize) -> Value {
     let pattern =
         if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 
 /// A text of so many characters behind a prefix; it has one that is not blank.
-pub(super) fn prefixed(prefix: &str, max: usize) -> Value {
+pub(crate) fn prefixed(prefix: &str, max: usize) -> Value {
     let pattern = format!(r"^{}[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$", prefix.replace('.', r"\."));
     json!({"type": "string", "minLength": prefix.len() + 1, "maxLength": prefix.len() + max, "pattern": pattern})
 }
 
 /// A text as the service writes it.
-pub(super) fn plain() -> Value {
+pub(crate) fn plain() -> Value {
     json!({"type": "string"})
 }
 
 /// An identifier of a kind.
-pub(super) fn id<K: Kind>() -> Value {
+pub(crate) fn id<K: Kind>() -> Value {
     let pattern = format!("^{}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", K::PREFIX);
     let example = format!("{}_01KJPWD6M24DF9HWRAYHFSFV52", K::PREFIX);
     json!({"type": "string", "pattern": pattern, "examples": [example]})
 }
 
 /// An instant.
-pub(super) fn datetime() -> Value {
+pub(crate) fn datetime() -> Value {
     json!({"type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"]})
 }
 
 /// A day.
-pub(super) fn date() -> Value {
+pub(crate) fn date() -> Value {
     json!({"type": "string", "format": "date", "examples": ["2026-03-02"]})
 }
 
 /// A whole number from here on.
-pub(super) fn count(least: u8) -> Value {
+pub(crate) fn count(least: u8) -> Value {
     json!({"type": "integer", "minimum": least})
 }
 
 /// A boolean.
-pub(super) fn flag() -> Value {
+pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
 /// The schema, or null.
-pub(super) fn nullable(mut schema: Value) -> Value {
+pub(crate) fn nullable(mut schema: Value) -> Value {
     if schema.get("$ref").is_some() {
         return json!({"anyOf": [schema, {"type": "null"}]});
     }
@@ -68,33 +68,33 @@ pub(super) fn nullable(mut schema: Value) -> Value {
 }
 
 /// A member of an object, with a sentence about it.
-pub(super) fn field(name: &'static str, schema: Value, description: &str) -> Member {
+pub(crate) fn field(name: &'static str, schema: Value, description: &str) -> Member {
     (name, about(schema, description))
 }
 
 /// The schema with a sentence about it.
-pub(super) fn about(mut schema: Value, description: &str) -> Value {
+pub(crate) fn about(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
 }
 
 /// An array.
-pub(super) fn array(items: &Value) -> Value {
+pub(crate) fn array(items: &Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
 /// An array without duplicates.
-pub(super) fn set(items: &Value, min: usize, max: usize) -> Value {
+pub(crate) fn set(items: &Value, min: usize, max: usize) -> Value {
     json!({"type": "array", "items": items, "uniqueItems": true, "minItems": min, "maxItems": max})
 }
 
 /// Another schema of the document.
-pub(super) fn named(name: &str) -> Value {
+pub(crate) fn named(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 /// What the service answers: all of these members, and more when the version grows; some only when asked for.
-pub(super) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
+pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
     let required: Vec<_> = always.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<_, _> =
         always.into_iter().chain(sometimes).map(|(name, schema)| (name.to_owned(), schema)).collect();
@@ -102,7 +102,7 @@ pub(super) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
 }
 
 /// What a request carries: these members and no others.
-pub(super) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
+pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
     let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
     let mut schema = answer(required, optional);
     if names.is_empty() {
@@ -113,11 +113,24 @@ pub(super) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
 }
 
 /// A page of a list (§1).
-pub(super) fn page(items: &Value, cursor: Value) -> Value {
+pub(crate) fn page(items: &Value, cursor: Value) -> Value {
     let members = vec![
         field("data", array(items), "The entries of this page, in order; there may be fewer than `limit`."),
         ("next_cursor", cursor),
         field("has_more", flag(), "Whether more entries follow this page."),
     ];
     answer(members, vec![])
+}
+
+/// When a resource was created and last changed.
+pub(crate) fn times() -> [Member; 2] {
+    [
+        field("created_at", datetime(), "When it was created."),
+        field("updated_at", datetime(), "When it last changed; later than before with every change."),
+    ]
+}
+
+/// When a resource was archived.
+pub(crate) fn archived_at() -> Member {
+    field("archived_at", nullable(datetime()), "When it was archived; null while in use.")
 }

@@ -1,30 +1,30 @@
-//! The upload of a CSV file: its body, its parameters, its answer.
+//! The upload of a CSV file: its body and its answer.
 
 use candor_domain::csv::Action;
 use candor_domain::fields::Word;
 use serde_json::{Value, json};
 
-use super::answers::changes;
-use super::shapes::{about, answer, array, count, field, plain};
-use super::vocabulary::{FIELD_CODES, open};
+use crate::routes::events::changes;
+use crate::schema::Schema;
+use crate::schema::shapes::{about, answer, array, count, field, plain};
+use crate::schema::words::{FIELD_CODES, open};
+
+/// What became of the rows.
+pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", report)
+    .example(example)
+    .outcome("What became of the rows; also where some or all of them were refused.");
 
 /// The first lines of a file, as an example.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
     mara@example.com,Mara,Lindqvist,,Product,Izmir\njonas@example.com,Jonas,Okafor,mara@example.com,Product,Lagos\n";
 
 /// The request body.
-pub(super) fn body() -> Value {
+pub(crate) fn body() -> Value {
     let schema = about(plain(), "A header and at most 10,000 rows, in UTF-8 with commas, at most 5 MiB.");
     json!({"required": true, "content": {"text/csv": {"schema": schema, "example": EXAMPLE}}})
 }
 
-/// The query parameters.
-pub(super) fn parameters() -> Vec<Value> {
-    super::parameters::described(super::queries::EMPLOYEES_CSV)
-}
-
-/// The schema of the answer.
-pub(super) fn report() -> Value {
+fn report() -> Value {
     let row = || field("row_number", count(1), "The row as a spreadsheet counts; the header is 1.");
     let email = || field("email", plain(), "The e-mail address of the row, as it was given.");
     let error = vec![
@@ -58,8 +58,7 @@ pub(super) fn report() -> Value {
     answer(vec![data], sometimes)
 }
 
-/// An example of the answer.
-pub(super) fn example() -> Value {
+fn example() -> Value {
     json!({"data": {"created": 2, "updated": 0, "deactivated": 0, "skipped": 1, "errors": [
         {"row_number": 4, "email": "ada@", "code": "invalid_format", "message": "email must be an e-mail address"},
     ]}})

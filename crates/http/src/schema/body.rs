@@ -1,26 +1,10 @@
-//! The schemas of what requests carry, as the domain reads them.
+//! The schema of a body, made from the rules by which the domain reads it.
 
-use candor_domain::access::api_key;
-use candor_domain::assignment::{self, SubmissionDraft};
-use candor_domain::conversation::{self, message};
 use candor_domain::fields::Fields;
-use candor_domain::id::Id;
-use candor_domain::library::{attribute, department};
-use candor_domain::notification;
-use candor_domain::objective::{self, Action, Family, Verb};
-use candor_domain::observation;
-use candor_domain::organization;
-use candor_domain::people::{self, Rehire, connector, invitation};
 use candor_domain::rule::{Described, Shape};
-use candor_domain::summary;
-use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, ReplayOrder};
 use serde_json::{Value, json};
 
 use super::shapes::{Member, about, array, date, datetime, flag, named, nullable, request, set, text};
-
-/// No rule that is shown depends on the time.
-const NOW: Timestamp = Timestamp::from_millis(0);
 
 /// What a rule takes.
 fn schema(shape: &Shape) -> Value {
@@ -96,61 +80,11 @@ fn member(it: &Described) -> Member {
 }
 
 /// The schema of a body that is read like this.
-fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
+pub(crate) fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
     object(&Fields::described(read))
 }
 
 fn object(members: &[Described]) -> Value {
     let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|it| it.is_required);
     request(required.into_iter().map(member).collect(), optional.into_iter().map(member).collect())
-}
-
-fn objective_create(family: Family) -> Value {
-    body(|it| objective::Draft::read(it, family))
-}
-
-fn action(verb: Verb) -> Value {
-    body(|it| Action::read(it, verb))
-}
-
-/// Every schema of a request, by name.
-pub(super) fn schemas() -> Vec<Member> {
-    vec![
-        ("ObservationCreate", body(|it| observation::Draft::read(it, NOW.date()))),
-        ("ObservationUpdate", body(observation::Patch::read)),
-        ("EmployeeObjectiveCreate", objective_create(Family::Employees)),
-        ("ManagerObjectiveCreate", objective_create(Family::Managers)),
-        ("ObjectiveUpdate", body(objective::Patch::read)),
-        ("ObjectiveApprove", action(Verb::Approve)),
-        ("ObjectiveReject", action(Verb::Reject)),
-        ("ObjectiveComplete", action(Verb::Complete)),
-        ("ObjectiveMiss", action(Verb::Miss)),
-        ("AssignmentCreate", body(assignment::Draft::read)),
-        ("SubmissionCreate", body(|it| SubmissionDraft::read(it, Id::from_bytes([0; 16]), NOW.date()))),
-        ("ConversationCreate", body(conversation::Draft::read)),
-        ("ConversationUpdate", body(conversation::Patch::read)),
-        ("MessageCreate", body(message::Draft::read)),
-        ("SummaryCreate", body(summary::Draft::read)),
-        ("SummaryUpdate", body(summary::Patch::read)),
-        ("SummaryReturn", body(|it| summary::Action::read(it, summary::ActionKind::Return))),
-        ("SummaryFeedback", body(|it| summary::Action::read(it, summary::ActionKind::Feedback))),
-        ("NotificationsReadAll", body(notification::read_read_all)),
-        ("EmployeeCreate", body(people::Draft::read)),
-        ("EmployeeUpdate", body(people::Patch::read)),
-        ("EmployeeRehire", body(Rehire::read)),
-        ("DepartmentCreate", body(department::read_new)),
-        ("DepartmentUpdate", body(department::read_patch)),
-        ("AttributeCreate", body(attribute::Draft::read)),
-        ("AttributeUpdate", body(attribute::Patch::read)),
-        ("OrganizationUpdate", body(organization::Patch::read)),
-        ("ApiKeyCreate", body(|it| api_key::Draft::read(it, NOW))),
-        ("ApiKeyUpdate", body(|it| api_key::Patch::read(it, None, NOW))),
-        ("ApiKeyRotate", body(api_key::read_rotation)),
-        ("ConnectorCreate", body(connector::Draft::read)),
-        ("ConnectorRelease", body(connector::read_release)),
-        ("InvitationAccept", body(invitation::read_acceptance)),
-        ("WebhookCreate", body(webhook::Draft::read)),
-        ("WebhookUpdate", body(webhook::Patch::read)),
-        ("WebhookReplay", body(|it| ReplayOrder::read(it, NOW))),
-    ]
 }

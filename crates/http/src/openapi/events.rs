@@ -1,0 +1,106 @@
+//! Events, as they are answered and delivered: a schema for the events of each resource, and the union of all.
+
+use candor_domain::event::{API_VERSION, EventType};
+use candor_domain::fields::Word;
+use candor_domain::id::OrganizationKind;
+use serde_json::{Map, Value, json};
+
+use crate::routes::events::{EVENT_ID, event_id};
+use crate::routes::observations;
+use crate::schema::shapes::{about, answer, datetime, field, id, named, plain};
+use crate::schema::{AT, ORGANIZATION_ID};
+use crate::table::{EventFamily, GROUPS};
+
+/// Events whose data is not described here.
+const OTHER: &str = "OtherEvent";
+
+/// What carries the same data as this; [`OTHER`] where nothing does, which a test rules out.
+fn family(event: EventType) -> Option<EventFamily> {
+    GROUPS.iter().filter_map(|it| it.events).find(|it| event.word().starts_with(it.prefix))
+}
+
+/// The families in the order of the catalogue, each once, with the words of their types.
+fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
+    let mut families: Vec<(EventFamily, Vec<&str>)> = Vec::new();
+    for event in EventType::ALL {
+        let Some(family) = family(*event) else { continue };
+        match families.iter_mut().find(|(it, _)| it.name == family.name) {
+            Some((_, words)) => words.push(event.word()),
+            None => families.push((family, vec![event.word()])),
+        }
+    }
+    families
+}
+
+/// An event with this type and this data.
+fn event_of(kind: Value, data: Value, description: &str) -> Value {
+    let members = vec![
+        field("id", event_id(), "The event's id: the same in the feed and for every attempt. Handle an id once."),
+        field("event", kind, "The type of the event."),
+        field("created_at", datetime(), "When it happened, not when it was sent."),
+        field("api_version", plain(), &format!("The version of the payload, now `{API_VERSION}`.")),
+        field("organization_id", id::<OrganizationKind>(), "The organization in which it happened."),
+        field("data", data, "The resource after the change, as GET shows it with nothing inlined."),
+    ];
+    about(answer(members, vec![]), description)
+}
+
+/// The schemas of the events of each family, which [`union_of_all`] is made of.
+///
+/// The types that are not described exclude those that are, so that a value fits one schema only.
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let families = families();
+    let mut schemas = Vec::new();
+    for (family, words) in &families {
+        schemas.extend(family.data.with_those_it_refers_to());
+        let types = json!({"type": "string", "enum": words, "description": "The types of events with this data."});
+        schemas.push((family.types.to_owned(), types));
+        let mut schema = event_of(named(family.types), named(family.data.name), family.about);
+        if *family.data == observations::OBSERVATION {
+            schema["examples"] = json!([example()]);
+        }
+        schemas.push((family.name.to_owned(), schema));
+    }
+    let known: Vec<_> = families.iter().map(|(family, _)| named(family.types)).collect();
+    let kind = json!({"type": "string", "not": {"anyOf": known}});
+    let data = json!({"type": "object", "additionalProperties": true});
+    let description = "An event of a type that this version does not describe. Types are added over time: pass over \
+                       those you do not know.";
+    schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
+    schemas
+}
+
+/// Every event there is, told apart by `event`.
+pub(crate) fn union_of_all() -> Value {
+    let families = families();
+    let names = families.iter().map(|(family, _)| family.name).chain([OTHER]);
+    let mut mapping = Map::new();
+    for (family, words) in &families {
+        let schema = format!("#/components/schemas/{}", family.name);
+        mapping.extend(words.iter().map(|it| ((*it).to_owned(), json!(schema))));
+    }
+    json!({
+        "description": "Something that happened: in the feed, and as the body of a delivery.",
+        "oneOf": names.map(named).collect::<Vec<_>>(),
+        "discriminator": {"propertyName": "event", "mapping": mapping},
+    })
+}
+
+/// An event, as feeds and deliveries have it.
+fn example() -> Value {
+    json!({"id": EVENT_ID, "event": "observation.created", "created_at": AT, "api_version": "v1",
+           "organization_id": ORGANIZATION_ID, "data": observations::example()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_of_event_is_of_one_family() {
+        for event in EventType::ALL {
+            let of = |it: &EventFamily| event.word().starts_with(it.prefix);
+            assert_eq!(GROUPS.iter().filter_map(|it| it.events).filter(of).count(), 1, "{}", event.word());
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What describes the others.
+
+use serde_json::{Value, json};
+
+use crate::openapi;
+use crate::schema::Schema;
+use crate::schema::shapes::{answer, field, plain};
+use crate::table::{Route, RouteGroup};
+
+const ROUTES: &[Route] = &[Route::file("/openapi.json", openapi::rendered)
+    .named("getDocument", "Get this document")
+    .about("Answers the description of this API that the reference and generated clients are made from.")
+    .answers(&DOCUMENT)];
+
+/// The one route of the document.
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("About", "This document.", ROUTES);
+
+const DOCUMENT: Schema = Schema::new("Document", document).example(example).outcome("The document.");
+
+/// The document itself, of which only the outermost members are described.
+fn document() -> Value {
+    let object = || json!({"type": "object", "additionalProperties": true});
+    let members = vec![
+        field("openapi", plain(), "The version of the OpenAPI specification."),
+        field("info", object(), "The title, version and description of this API."),
+        field("paths", object(), "Every operation, by path and method."),
+    ];
+    let mut schema = answer(members, vec![]);
+    schema["additionalProperties"] = json!(true);
+    schema
+}
+
+fn example() -> Value {
+    json!({"openapi": "3.1.0", "info": {"title": "Candor", "version": env!("CARGO_PKG_VERSION")}, "paths": {}})
+}
