@@ -91,8 +91,9 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
     match command {
         Command::Dev => commands::dev::run(config, output).await,
         Command::Serve { role } => commands::serve::run(config, role, output).await,
+        Command::Migrate { role_settings: true, .. } => commands::migrate::role_settings(output),
         Command::Migrate { check: true, .. } => commands::migrate::check(config, output).await,
-        Command::Migrate { check: false, distribute, shards } => {
+        Command::Migrate { distribute, shards, .. } => {
             commands::migrate::run(config, distribute.then_some(shards), output).await
         }
         Command::Copy { from, to } => commands::copy::run(config, from, to, output).await,

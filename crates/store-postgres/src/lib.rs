@@ -2,7 +2,7 @@
 //!
 //! Reads share a few connections on which statements of many requests are under way at once. A change set is one
 //! statement on a connection of its own, run in a task that no dropped request can cancel; those that only add rows and
-//! arrive at once share one. The database needs PostgreSQL 14 or newer; poolers in session mode may stand between.
+//! arrive at once share one. The database needs PostgreSQL 14 or newer; poolers may stand between.
 
 mod commit;
 mod connection;
@@ -12,6 +12,7 @@ mod failure;
 mod layout;
 mod listing;
 mod migrations;
+mod pooler;
 mod probe;
 mod queue;
 mod reads;
@@ -24,6 +25,7 @@ mod store;
 pub use copy::{CopyRefusal, PostgresCopy, is_copy_unfinished};
 pub use distribute::{distribute, lay_out_by_tenant};
 pub use migrations::{SchemaError, master_keys, migrate, pending, revert};
+pub use pooler::role_settings;
 pub use probe::probe;
 pub use store::PostgresStore;
 

@@ -13,6 +13,7 @@ use crate::connection::session::{Session, run};
 use crate::distribute::lacking;
 use crate::failure::Failure;
 use crate::layout::LAYOUT;
+use crate::pooler::{expect_own_session, explained};
 use crate::reads::upkeep;
 use crate::sql::Sql;
 use crate::{ConnectError, PostgresOptions};
@@ -122,11 +123,11 @@ pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaErro
 }
 
 fn text(error: impl std::fmt::Display) -> SchemaError {
-    SchemaError::Failed(error.to_string())
+    SchemaError::Failed(explained(error.to_string()))
 }
 
 pub(crate) fn failed(failure: Failure) -> SchemaError {
-    SchemaError::Failed(failure.text())
+    SchemaError::Failed(explained(failure.text()))
 }
 
 pub(crate) fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<bool, Failure> {
@@ -135,13 +136,14 @@ pub(crate) fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<boo
 
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
-    session.connect().await.map_err(|it| ConnectError::Unreachable(it.text()).into())
+    session.connect().await.map_err(|it| ConnectError::Unreachable(explained(it.text())).into())
 }
 
 /// Waits for its turn without a limit, and lets a step take its time, but never makes the service wait long for a lock
 /// that a step waits for.
 pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let mut connection = connect(options).await?;
+    expect_own_session(options, &connection).await?;
     let lock = format!(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \
          SELECT pg_advisory_lock({LOCK}); SET lock_timeout = '10s'"

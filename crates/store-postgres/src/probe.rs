@@ -8,6 +8,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::connection::session::Session;
 use crate::failure::with_causes;
+use crate::pooler::explained;
 use crate::{ConnectError, PostgresOptions};
 
 /// Makes one connection and ends it.
@@ -18,7 +19,7 @@ pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.try_once().await.map_err(|error| {
         let text = with_causes(&error);
-        if passes(&error) { ConnectError::NotYet(text) } else { ConnectError::Unreachable(text) }
+        if passes(&error) { ConnectError::NotYet(text) } else { ConnectError::Unreachable(explained(text)) }
     })
 }
 

@@ -18,6 +18,7 @@ use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
 use crate::layout::{LAYOUT, Layout, layout};
 use crate::listing::slow::Slow;
+use crate::pooler::explained;
 use crate::queue::{Turns, Warned};
 use crate::replica::Replica;
 use crate::sql::Sql;
@@ -73,7 +74,7 @@ impl PostgresStore {
         let shared_connections =
             Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
         let found = shared_connections.read(&Sql::plain(LAYOUT), layout).await;
-        let found = found.map_err(|it| ConnectError::Unreachable(it.text()))?;
+        let found = found.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
         let layout = found.first().copied().unwrap_or(Layout::OneServer);
         let committer = Committer::new(pool.clone(), home.clone(), layout);
         let (turns, warned) = (Turns::of(pooled), Warned::default());

@@ -29,6 +29,8 @@ mod newcomer;
 #[cfg(test)]
 mod outage;
 #[cfg(test)]
+mod poolers;
+#[cfg(test)]
 mod private_files;
 #[cfg(test)]
 mod rekey;

@@ -92,6 +92,9 @@ Example:
         /// Into so many parts, which are what can be moved from node to node later
         #[arg(long, requires = "distribute", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
         shards: u16,
+        /// Only print the statements that set a role of PostgreSQL up for a pooler in transaction mode
+        #[arg(long, conflicts_with_all = ["check", "distribute"])]
+        role_settings: bool,
     },
     /// Copy everything from one database to another, with the service stopped
     ///

@@ -22,6 +22,15 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
     if pending.is_empty() { Ok(()) } else { Err(Error::Pending { database, count: pending.len() }) }
 }
 
+/// Prints what a role is set to whose sessions a pooler hands about.
+///
+/// # Errors
+/// [`Error::Io`] if nobody takes the answer.
+pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
+    let statements = candor_store_postgres::role_settings();
+    output.say(&json!({"statements": statements}), &statements.join("\n"))
+}
+
 /// Applies the pending migrations, and spreads the tables over the nodes of a cluster, into so many parts, where that is
 /// asked for.
 ///

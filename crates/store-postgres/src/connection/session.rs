@@ -25,22 +25,25 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Sent data that nobody confirms for so long breaks the connection.
 const UNCONFIRMED: Duration = Duration::from_secs(20);
 
-/// Plans must not depend on the values of one request; but a cluster plans for the node of a value, and has no plan that
-/// does without. Locks wait as long as a retry of the same request may wait for its twin (decision B2); the other times
-/// are far above what any statement needs.
-const SETTINGS: &str = "SELECT set_config('plan_cache_mode', \
-    CASE WHEN EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'auto' ELSE 'force_generic_plan' END, false); \
-    SET default_transaction_isolation = 'read committed'; \
-    SET lock_timeout = '10s'; \
-    SET idle_in_transaction_session_timeout = '60s'; \
-    SET enable_seqscan = off; \
-    SET jit = off";
+/// Plans must not depend on the values of one request; …
+pub(crate) const PLAN_SETTING: (&str, &str) = ("plan_cache_mode", "force_generic_plan");
+/// … but a cluster plans for the node of a value, and has no plan that does without.
+const PLAN_OF_A_CLUSTER: &str = "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'auto'";
+/// Locks wait as long as a retry of the same request may wait for its twin (decision B2); the other times are far above
+/// what any statement needs.
+pub(crate) const SETTINGS: [(&str, &str); 5] = [
+    ("default_transaction_isolation", "read committed"),
+    ("lock_timeout", "10s"),
+    ("idle_in_transaction_session_timeout", "60s"),
+    ("enable_seqscan", "off"),
+    ("jit", "off"),
+];
 /// For work that one process does alone and that takes what it takes. What is lost in a crash of the server is lost as a
 /// whole, and whoever needs a commit to be on the disk says so.
 const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = 0; SET jit = off; SET synchronous_commit = off";
 /// The longest that a statement runs, unless its connection is for others.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Makes connections.
 #[derive(Clone)]
@@ -137,6 +140,16 @@ impl Session {
         Ok(client)
     }
 
+    /// The statements that a connection begins with.
+    fn settings(&self) -> String {
+        let (name, value) = PLAN_SETTING;
+        let plan = format!("SELECT set_config('{name}', CASE WHEN {PLAN_OF_A_CLUSTER} ELSE '{value}' END, false)");
+        let set = SETTINGS.map(|(name, value)| format!("SET {name} = '{value}'")).join("; ");
+        // The server takes 0 for no limit at all.
+        let longest = self.statement_timeout.as_millis().max(1);
+        format!("{plan}; {set}; SET statement_timeout = {longest}")
+    }
+
     pub(crate) async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
         let refused = |it: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&it));
         let made = match &self.tls {
@@ -150,10 +163,7 @@ impl Session {
             }
         };
         let mut connection = made?;
-        // The server takes 0 for no limit at all.
-        let longest = self.statement_timeout.as_millis().max(1);
-        let settings = format!("{SETTINGS}; SET statement_timeout = {longest}");
-        connection.batch_execute(&settings).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+        connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
         if let Some(identity) = self.standby_of {
             identity.check(&connection).await.map_err(ConnectionError::BadConnection)?;

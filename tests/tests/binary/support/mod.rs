@@ -2,6 +2,7 @@
 
 mod client;
 mod place;
+mod pooler;
 mod process;
 mod proxy;
 mod receiver;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use client::{Client, Response};
 pub(crate) use place::Place;
+pub(crate) use pooler::{Mode, Pooler};
 pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, watched};
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{Answer, Arrival, Receiver};

@@ -1,0 +1,121 @@
+//! A pooler between the service and its database: what works, and what is said where it does not.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use candor_test_postgres::{Cluster, TestSession};
+use serde_json::{Value, json};
+
+use crate::support::{Client, Mode, Place, Pooler, Receiver, Service, candor, wait_until};
+
+const SOON: Duration = Duration::from_secs(30);
+const WRITERS: usize = 6;
+/// What each of them writes.
+const WRITES: usize = 25;
+
+/// A server with a pooler in front.
+fn pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
+    let Some(server) = Cluster::start().unwrap() else {
+        println!("skipped: there is no PostgreSQL to put a pooler in front of");
+        return None;
+    };
+    let pooler = Pooler::start(mode, &server)?;
+    Some((server, pooler))
+}
+
+fn trusting(url: &str) -> Place {
+    Place::at(url).with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
+}
+
+fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
+    let made = client.request("POST", path, &[("Idempotency-Key", key)], Some(body)).unwrap();
+    assert_eq!(made.status, 201, "{}", made.text());
+    made.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Writers and readers at once: nothing fails, and whoever follows gets everything once, by the feed and as deliveries.
+fn serves(place: &Place, key: &str) {
+    let (service, receiver) = (Service::serve(place), Receiver::start());
+    let mut client = service.client(key);
+    let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
+    let employee = made(&mut client, "/v1/employees", "person", &person);
+    let hook = json!({"url": receiver.url("/hooks"), "event_types": ["observation.created"]});
+    made(&mut client, "/v1/webhooks", "hook", &hook);
+    let write = |writer: usize| {
+        let mut client = service.client(key);
+        let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+        let write = |number| {
+            let key = format!("{writer}-{number}");
+            let id = made(&mut client, "/v1/observations", &key, &body);
+            assert_eq!(made(&mut client, "/v1/observations", &key, &body), id);
+            let page = client.get("/v1/observations?filter[type]=strength&limit=5").unwrap();
+            assert_eq!(page.status, 200, "{}", page.text());
+            id
+        };
+        (0..WRITES).map(write).collect::<Vec<_>>()
+    };
+    let written: Vec<String> = thread::scope(|scope| {
+        let write = &write;
+        let writers: Vec<_> = (0..WRITERS).map(|it| scope.spawn(move || write(it))).collect();
+        writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!(written.iter().collect::<BTreeSet<_>>().len(), WRITERS * WRITES);
+    let mut events = vec![];
+    let told = wait_until(SOON, || {
+        events = client.all("/v1/events?filter[event]=observation.created");
+        events.len() >= written.len()
+    });
+    assert!(told.is_some(), "{} events", events.len());
+    let told: BTreeSet<&str> = events.iter().map(|it| it["data"]["id"].as_str().unwrap()).collect();
+    assert_eq!((told, events.len()), (written.iter().map(String::as_str).collect(), written.len()));
+    let events: BTreeSet<&str> = events.iter().map(|it| it["id"].as_str().unwrap()).collect();
+    receiver.until("every event", |all| all.iter().map(|it| it.event()).collect::<BTreeSet<_>>() == events);
+    service.stop();
+}
+
+#[test]
+fn a_pooler_in_session_mode_may_stand_in_between() {
+    let Some((_server, pooler)) = pooled(Mode::Session) else { return };
+    let place = trusting(&pooler.url());
+    let key = place.key("*", &["--admin"]).secret;
+    serves(&place, &key);
+    // Others get the sessions that were used.
+    let service = Service::serve(&place);
+    assert_eq!(service.client(&key).get("/v1/employees").unwrap().status, 200);
+    service.stop();
+}
+
+#[test]
+fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
+    let Some((server, pooler)) = pooled(Mode::Transaction) else { return };
+    let direct = Place::at(&server.url());
+    let settings = candor(&direct, &["migrate", "--role-settings"]).succeeded().stdout;
+    TestSession::connect(&server.url()).unwrap().execute(&settings).unwrap();
+    let set = "SELECT current_setting('enable_seqscan') = 'off' AND current_setting('lock_timeout') = '10s'";
+    assert!(TestSession::connect(&server.url()).unwrap().is_true(set).unwrap(), "{settings}");
+    let key = direct.key("*", &["--admin"]).secret;
+
+    let place = trusting(&pooler.url());
+    if pooler.keeps_statements {
+        let refused = candor(&place, &["migrate"]);
+        assert!(refused.code == Some(1) && refused.stderr.contains("leads to the server itself"), "{}", refused.stderr);
+        serves(&place, &key);
+    } else {
+        println!(
+            "skipped: this PgBouncer keeps no statements in transaction mode, as 1.21 does; only its refusal is tried"
+        );
+        let statuses: Vec<_> = (0..4).map(|_| candor(&place, &["migrate", "--check"])).collect();
+        let told = statuses.iter().any(|it| it.code == Some(1) && it.stderr.contains("max_prepared_statements"));
+        assert!(told, "{:?}", statuses.iter().map(|it| &it.stderr).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_a_pooler_does_not_take_at_the_start_is_explained() {
+    let Some((_server, pooler)) = pooled(Mode::Session) else { return };
+    let place = Place::at(&format!("{}?options=-c%20work_mem%3D8MB", pooler.url()));
+    let it = candor(&place, &["serve"]);
+    assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
+    assert!(it.stderr.contains("ignore_startup_parameters"), "{}", it.stderr);
+}
