@@ -38,7 +38,8 @@ pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
     let tenant = call.caller.tenant;
     let oldest = oldest_in_feed(now);
-    let store = shell.store.replica();
+    // Whoever begins now reads lists next, which show everything that stands before this place.
+    let store = if matches!(start, FeedStart::Now) { &*shell.store } else { shell.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut bodies: Vec<_> = page.events.iter().map(|it| it.body(tenant)).collect();
     let fitting = fitting(&bodies);

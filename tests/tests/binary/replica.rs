@@ -104,6 +104,8 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
     let (told, cursor) = page(&mut ahead.client(&stage.key), None);
     assert_eq!(told, [before.clone(), meanwhile.clone()]);
     assert_eq!(page(&mut client, Some(&cursor)), (vec![], cursor.clone()), "nothing yet, and nothing is passed over");
+    let now = text(&client.get(&format!("{FEED}&since=now")).unwrap().json()["next_cursor"]);
+    assert_eq!(page(&mut ahead.client(&stage.key), Some(&now)).0, [""; 0], "the lists have what stands before it");
     let after = stage.observe(&mut client, "After");
     stage.pair.resume();
     let mut told = vec![];
