@@ -16,6 +16,8 @@ const CLIENTS: usize = 32;
 const LIMIT: usize = 600;
 /// Longer than anything takes here on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
+/// How soon instances count together again once the server is back.
+const BACK: Duration = Duration::from_secs(2);
 /// What is shorter than a window, by more than an answer takes.
 const WITHIN_A_WINDOW: Duration = Duration::from_secs(50);
 
@@ -119,15 +121,16 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
     let (answers, enough) = (Answers::default(), AtomicBool::new(false));
-    let all = |up: u64| wait_until(SOON, || services.iter().all(|it| metric(it, UP) == Some(up))).is_some();
-    assert!(all(1), "the start has asked");
+    let all =
+        |up: u64, most: Duration| wait_until(most, || services.iter().all(|it| metric(it, UP) == Some(up))).is_some();
+    assert!(all(1, SOON), "the start has asked");
     thread::scope(|scope| {
         scope.spawn(|| read(&services, &key, &answers, |_| enough.load(Ordering::Relaxed)));
         let some = wait_until(SOON, || answers.count() >= LIMIT / 4);
         server.kill();
-        let (down, more) = (all(0), wait_until(SOON, || answers.count() > LIMIT));
+        let (down, more) = (all(0, SOON), wait_until(SOON, || answers.count() > LIMIT));
         let resumed = server.resume();
-        let up = all(1);
+        let up = all(1, BACK);
         enough.store(true, Ordering::Relaxed);
         assert!(some.is_some() && down && more.is_some() && resumed.is_ok() && up, "{down} {more:?} {up}");
     });

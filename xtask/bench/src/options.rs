@@ -8,12 +8,13 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 31] = [
+pub(crate) const MEASURES: [&str; 32] = [
     "footprint",
     "get",
     "list",
     "depth",
     "expand",
+    "limits",
     "copy",
     "create",
     "create-tagged",

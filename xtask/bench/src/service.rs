@@ -48,6 +48,8 @@ pub(crate) struct Candor {
     database: String,
     /// Where the mail server is, if there is one.
     mail_port: Option<u16>,
+    /// Where quotas are counted, if not in the process.
+    rate_limiter: Option<String>,
 }
 
 /// An organization, and a key that may do everything in it.
@@ -61,7 +63,8 @@ impl Candor {
     /// The folder is for its files, the log among them.
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Outcome<Self> {
         fs::create_dir_all(folder)?;
-        Ok(Self { binary: binary.to_path_buf(), folder: folder.to_path_buf(), database, mail_port: None })
+        let (binary, folder) = (binary.to_path_buf(), folder.to_path_buf());
+        Ok(Self { binary, folder, database, mail_port: None, rate_limiter: None })
     }
 
     /// The same binary on another database, with files of its own.
@@ -73,6 +76,11 @@ impl Candor {
     /// The same with a mail server on this machine.
     pub(crate) fn mailing(self, port: u16) -> Self {
         Self { mail_port: Some(port), ..self }
+    }
+
+    /// The same with quotas that are counted on this server.
+    pub(crate) fn counting_on(self, url: &str) -> Self {
+        Self { rate_limiter: Some(url.to_owned()), ..self }
     }
 
     /// The URL of the database.
@@ -159,6 +167,9 @@ impl Candor {
         command.env("CANDOR_MASTER_KEY", MASTER_KEY).env("CANDOR_LOG", "info").current_dir(&self.folder);
         command.env("CANDOR_WEBHOOKS_TRUSTED_TARGETS", RECEIVERS).env("CANDOR_SWEEP_INTERVAL", SWEEP_INTERVAL);
         command.env("CANDOR_DRAIN_DELAY", "0s");
+        if let Some(url) = &self.rate_limiter {
+            command.env("CANDOR_RATE_LIMITER", url);
+        }
         if let Some(port) = self.mail_port {
             command.env("CANDOR_SMTP_URL", format!("smtp://127.0.0.1:{port}?tls=none"));
             command.env("CANDOR_SMTP_FROM", "no-reply@example.com").env("CANDOR_PUBLIC_URL", "https://candor.example");

@@ -265,6 +265,11 @@ impl Side {
         })
     }
 
+    /// Another process on the same database, whose quotas are counted on this server.
+    pub(crate) fn counting_on(&self, url: &str) -> Outcome<Service> {
+        self.candor.clone().counting_on(url).serve()
+    }
+
     /// Another organization on the same service, and a key of it.
     pub(crate) fn another_account(&self) -> Outcome<Account> {
         self.candor.another_account()

@@ -119,6 +119,7 @@ fn tools() -> Vec<Row> {
                     "candor-webhooks",
                     "candor-mail",
                     "candor-test-postgres",
+                    "candor-test-redis",
                     "candor-test-smtp",
                 ],
             ],

@@ -5,6 +5,7 @@ mod copying;
 mod creates;
 mod csv;
 mod footprint;
+mod limits;
 mod mails;
 mod manager;
 mod objectives;
@@ -27,12 +28,13 @@ use crate::stage::Stage;
 type Measure = fn(&Stage, &Options) -> Outcome<Vec<Line>>;
 
 /// On the main data set: those that write come last.
-const ON_THE_MAIN_STAGE: [(&str, Measure); 25] = [
+const ON_THE_MAIN_STAGE: [(&str, Measure); 26] = [
     ("footprint", footprint::run),
     ("get", reads::get),
     ("list", reads::list),
     ("depth", reads::depth),
     ("expand", reads::expand),
+    ("limits", limits::shared),
     ("copy", copying::run),
     ("create", creates::usual),
     ("create-tagged", creates::tagged),

@@ -189,6 +189,37 @@ async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back(
 }
 
 #[tokio::test]
+async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again() {
+    const STEP_MILLIS: i64 = 100;
+    let world = World::of(4);
+    world.set_down(true);
+    let pass = async |steps: i64| {
+        for _ in 0..steps {
+            world.clock.advance_millis(STEP_MILLIS);
+            for instance in 0..world.instances.len() {
+                world.ask(instance).await;
+            }
+        }
+    };
+    // Each notices at another moment, and goes on trying.
+    for instance in 0..world.instances.len() {
+        world.clock.advance_millis(270);
+        world.ask(instance).await;
+    }
+    pass(13).await;
+    let count_there = || {
+        let steady = world.clock.steady();
+        let usual = |it: &&Instance| it.limits.breaker.attempt(steady) == Some(Attempt::Usual);
+        world.instances.iter().filter(usual).count()
+    };
+    assert_eq!(count_there(), 0);
+    world.restart();
+    // The first to ask finds the connection broken that it had, and the second makes a new one.
+    pass(2_000 / STEP_MILLIS).await;
+    assert_eq!(count_there(), world.instances.len());
+}
+
+#[tokio::test]
 async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
     let world = World::of(1);
     world.store.hangs.store(true, Ordering::Relaxed);
