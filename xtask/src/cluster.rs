@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         println!("skipped: the tests on a cluster, for there is no cargo-nextest to choose them with");
         return Ok(());
     }
-    let mut tests = cargo(&["nextest", "run", "--workspace", AT_ONCE]);
+    let mut tests = cargo(&["nextest", "run", "--workspace", "--profile=cluster", AT_ONCE]);
     if arguments.is_empty() {
         tests.args(["--no-fail-fast", "-E", TESTS]);
     }

@@ -34,7 +34,9 @@ const PLAN_OF_A_CLUSTER: &str = "EXISTS (SELECT 1 FROM pg_extension WHERE extnam
 pub(crate) const SETTINGS: [(&str, &str); 5] = [
     ("default_transaction_isolation", "read committed"),
     ("lock_timeout", "10s"),
-    ("idle_in_transaction_session_timeout", "60s"),
+    // The statements of a transaction are sent together, so only a process that stands still lets one wait. What it has
+    // locked must not keep others from what its lease covered.
+    ("idle_in_transaction_session_timeout", "10s"),
     ("enable_seqscan", "off"),
     ("jit", "off"),
 ];
