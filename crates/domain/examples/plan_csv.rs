@@ -39,7 +39,7 @@ fn main() -> Result<(), String> {
     }
     let mut people = Vec::new();
     for step in &first.steps {
-        for decision in Plan::decisions(&file, &known, &options, step) {
+        for decision in Plan::decisions(&file, &known, &options, step).map_err(|it| it.message)? {
             println!("{}: {} {}", decision.audit.action, decision.state.first_name, decision.state.last_name);
             people.push(decision.state);
         }

@@ -50,6 +50,39 @@ impl Fields {
         Self { members, problems, described: None }
     }
 
+    /// Reads the body of a creation, in which the service's own fields have no place (decision A7).
+    ///
+    /// # Errors
+    /// Every field that is wrong.
+    pub fn of_new<T>(
+        body: Object,
+        read_only: &[&str],
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<T, Problems> {
+        let mut fields = Self::new(body);
+        fields.refuse(read_only);
+        let draft = read(&mut fields);
+        fields.finish(draft)
+    }
+
+    /// Reads the body of an update of `stored`, in which what cannot change may stand as it is (decision A7).
+    ///
+    /// # Errors
+    /// Every field that is wrong, or that cannot be changed.
+    pub fn of_update<T, S: serde::Serialize>(
+        body: Object,
+        fixed: &[&[&str]],
+        stored: &S,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, Problems> {
+        let mut fields = Self::new(body);
+        for names in fixed {
+            fields.unchanged(names, stored);
+        }
+        let patch = read(&mut fields);
+        fields.finish(Some(patch))
+    }
+
     /// What a reader of bodies reads: it is given one that says nothing, and answers are not looked at.
     #[must_use]
     pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Described> {

@@ -94,10 +94,7 @@ impl Patch {
     /// # Errors
     /// Every field that is wrong, or that cannot be changed.
     pub fn parse(body: Object, stored: &Organization) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(&["id", "created_at", "updated_at"], stored);
-        let patch = Self::read(&mut fields);
-        fields.finish(Some(patch))
+        Fields::of_update(body, &[&["id", "created_at", "updated_at"]], stored, Self::read)
     }
 }
 

@@ -102,10 +102,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, Self::read)
     }
 
     /// The same, as the caller may ask for it: who acts for a person asks as that person (decision B5).

@@ -75,10 +75,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, Self::read)
     }
 
     /// Whether the caller may write this: who acts for a person writes as that person only (decision B5).

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
-use crate::people::is_key;
+use crate::people::{self, is_key};
 use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
 
@@ -27,10 +27,10 @@ pub(super) enum Column {
 const KNOWN: [Column; 9] = [
     Column::Email,
     Column::EXTERNAL_ID,
-    Column::required("first_name"),
-    Column::required("last_name"),
-    Column::optional("job_title"),
-    Column::required("role"),
+    Column::required(people::FIRST_NAME.name),
+    Column::required(people::LAST_NAME.name),
+    Column::optional(people::JOB_TITLE.name),
+    Column::required(people::ROLE.name),
     Column::ManagerEmail,
     Column::DepartmentName,
     Column::Status,
@@ -40,7 +40,7 @@ const CUSTOM: &str = "custom.";
 const SHOWN_CHARS: usize = 80;
 
 impl Column {
-    pub(super) const EXTERNAL_ID: Self = Self::optional("external_id");
+    pub(super) const EXTERNAL_ID: Self = Self::optional(people::EXTERNAL_ID.name);
 
     const fn required(name: &'static str) -> Self {
         Self::Member { name, is_optional: false }
@@ -53,7 +53,7 @@ impl Column {
     /// Its name in a header, where that is always the same.
     const fn name(&self) -> Option<&'static str> {
         match self {
-            Self::Email => Some("email"),
+            Self::Email => Some(people::EMAIL.name),
             Self::Member { name, .. } => Some(name),
             Self::ManagerEmail => Some("manager_email"),
             Self::DepartmentName => Some("department_name"),

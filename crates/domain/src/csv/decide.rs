@@ -141,7 +141,8 @@ impl Judge<'_> {
         };
         let Some(now) = decisions.last().map(|it| &it.state).or(stored) else { return Ok(decisions) };
         let at = self.options.at;
-        let status = status(self.file, row, stored).unwrap_or_default();
+        let wanted = status(self.file, row, stored);
+        let status = wanted.map_err(|it| Rejection::of(&Problems::one("status", it)))?;
         let moved = match (status, now.status) {
             (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
             (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),

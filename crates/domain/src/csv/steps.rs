@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::decide::{Judge, Wanted};
-use super::report::{self, PlannedRow, RowOutcome};
+use super::report::{self, PlannedRow, Rejection, RowOutcome};
 use super::{CsvRow, File, Known, PersonNames, Plan, PlanOptions};
 use crate::decision::Decision;
 use crate::id::EmployeeId;
@@ -25,23 +25,32 @@ pub struct Step {
 impl Plan {
     /// What a step does, in order; the last decision has the final state. With what the plan was made of, this decides
     /// the same as the plan did.
-    #[must_use]
-    pub fn decisions(file: &File, known: &Known, options: &PlanOptions<'_>, step: &Step) -> Vec<Decision<Employee>> {
+    ///
+    /// # Errors
+    /// Why it is refused now: the plan was made of something else.
+    pub fn decisions(
+        file: &File,
+        known: &Known,
+        options: &PlanOptions<'_>,
+        step: &Step,
+    ) -> Result<Vec<Decision<Employee>>, Rejection> {
         let stored = step.before.and_then(|it| known.people.get(it));
         let judge = Judge { file, known, options };
-        let decided = file.rows.get(step.row).map(|row| judge.decide(row, step.id, stored, step.wanted));
-        decided.and_then(Result::ok).unwrap_or_default()
+        let row = file.rows.get(step.row).ok_or_else(|| Rejection::conflict("the file has no such row"))?;
+        judge.decide(row, step.id, stored, step.wanted)
     }
 
     /// What would become of each row, with what would change; `names` are those of whoever is stored.
-    #[must_use]
+    ///
+    /// # Errors
+    /// As [`Plan::decisions`].
     pub fn rows(
         &self,
         file: &File,
         known: &Known,
         options: &PlanOptions<'_>,
         mut names: PersonNames,
-    ) -> Vec<PlannedRow> {
+    ) -> Result<Vec<PlannedRow>, Rejection> {
         names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
         // In another spelling an address is the same.
         let is_other = |step: &Step, email: &str| {
@@ -55,14 +64,18 @@ impl Plan {
         let steps: HashMap<usize, &Step> = self.steps.iter().map(|it| (it.row, it)).collect();
         let changes = |step: &&Step| {
             let before = step.before.and_then(|it| known.people.get(it));
-            let decisions = Self::decisions(file, known, options, step);
-            decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names))
+            let decisions = Self::decisions(file, known, options, step)?;
+            Ok::<_, Rejection>(
+                decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names)),
+            )
         };
-        let planned = |(at, row): (usize, &CsvRow)| PlannedRow {
-            row_number: row.number,
-            email: row.email.clone(),
-            action: self.outcomes.get(at).unwrap_or(&RowOutcome::Unchanged).action(),
-            changes: steps.get(&at).map(changes).unwrap_or_default(),
+        let planned = |(at, row): (usize, &CsvRow)| {
+            Ok(PlannedRow {
+                row_number: row.number,
+                email: row.email.clone(),
+                action: self.outcomes.get(at).unwrap_or(&RowOutcome::Unchanged).action(),
+                changes: steps.get(&at).map(changes).transpose()?.unwrap_or_default(),
+            })
         };
         file.rows.iter().enumerate().map(planned).collect()
     }

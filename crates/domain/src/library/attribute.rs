@@ -151,10 +151,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -184,10 +181,7 @@ impl Patch {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
         }
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        let patch = Self::read(&mut fields);
-        fields.finish(Some(patch))
+        Fields::of_update(body, &[READ_ONLY], stored, Self::read)
     }
 }
 

@@ -110,10 +110,7 @@ pub fn read_patch(fields: &mut Fields) -> Option<String> {
 /// # Errors
 /// Every field that is wrong.
 pub fn parse_new(body: Object) -> Result<String, Problems> {
-    let mut fields = Fields::new(body);
-    fields.refuse(READ_ONLY);
-    let name = read_new(&mut fields);
-    fields.finish(name)
+    Fields::of_new(body, READ_ONLY, read_new)
 }
 
 impl Department {
@@ -126,10 +123,7 @@ impl Department {
         if self.archived_at.is_some() {
             return Ok(None);
         }
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, self);
-        let name = read_patch(&mut fields);
-        fields.finish(Some(name))
+        Fields::of_update(body, &[READ_ONLY], self, read_patch)
     }
 
     /// A new department; `holder` is whoever has the name already.

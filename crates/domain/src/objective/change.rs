@@ -117,10 +117,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(family: Family, body: Object) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields, family);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, family))
     }
 
     /// Whether the caller may create this at all, before the owner is looked at (decisions C6, C10).

@@ -123,10 +123,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object, today: Date) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields, today);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, today))
     }
 }
 
@@ -158,11 +155,7 @@ impl Patch {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
         }
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        fields.unchanged(IMMUTABLE, stored);
-        let patch = Self::read(&mut fields);
-        fields.finish(Some(patch))
+        Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
     }
 }
 

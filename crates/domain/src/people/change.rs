@@ -17,21 +17,22 @@ use crate::time::Timestamp;
 const READ_ONLY: &[&str] =
     &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
 
-const EMAIL: Field<Checked<String>> = Field::new(
+pub(crate) const EMAIL: Field<Checked<String>> = Field::new(
     "email",
     rule::email(),
     "The e-mail address, unique in the organization without case. At most {max} characters.",
 );
-const EXTERNAL_ID: Field<Text> = Field::new(
+pub(crate) const EXTERNAL_ID: Field<Text> = Field::new(
     "external_id",
     rule::text(1..=EXTERNAL_ID_CHARS),
     "The person's id in another system, unique in the organization; null for none.",
 );
-const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "The first name.");
-const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "The last name.");
-const JOB_TITLE: Field<Text> =
+pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "The first name.");
+pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "The last name.");
+pub(crate) const JOB_TITLE: Field<Text> =
     Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "What the person does; null for nothing recorded.");
-const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "What the person may do in the organization.");
+pub(crate) const ROLE: Field<OneOf<Role>> =
+    Field::new("role", rule::word(), "What the person may do in the organization.");
 const MANAGER: Field<Refers<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
 const DEPARTMENT: Field<Refers<DepartmentKind>> = Field::new("department_id", rule::reference("the department"), "");
 const SEND_INVITE: Field<Flag> =
@@ -161,10 +162,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 

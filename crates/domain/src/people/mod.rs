@@ -10,6 +10,7 @@ mod list;
 
 pub use authorization::LineChange;
 pub use change::{Draft, Patch, References, ReportingLine};
+pub(crate) use change::{EMAIL, EXTERNAL_ID, FIRST_NAME, JOB_TITLE, LAST_NAME, ROLE};
 pub use connector::Connector;
 pub(crate) use custom::is_key;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};

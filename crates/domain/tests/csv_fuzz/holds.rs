@@ -60,7 +60,7 @@ pub(crate) fn planning(bytes: &[u8]) {
 fn applied(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
     let (mut people, mut lines): (Vec<Employee>, _) = (vec![], HashMap::new());
     for step in &plan.steps {
-        let decisions = Plan::decisions(file, &Known::default(), options, step);
+        let decisions = Plan::decisions(file, &Known::default(), options, step).expect("what was planned");
         let state = decisions.into_iter().next_back().expect("a step decides something").state;
         if let Some(manager) = state.manager_id {
             assert!(people.iter().any(|it| it.id == manager), "a manager is there before the reports");

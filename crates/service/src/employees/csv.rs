@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::csv::{self, File, Plan, Report, RowOutcome, UnreadableFile, UploadRequest};
+use candor_domain::csv::{self, File, Plan, Rejection, Report, RowOutcome, UnreadableFile, UploadRequest};
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorKind, EmployeeId};
 use candor_domain::params::Params;
@@ -44,7 +44,7 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let file = match aside(move || File::read(&body)).await? {
+    let file = match off_thread(move || File::read(&body)).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
@@ -70,8 +70,13 @@ fn refused(it: UnreadableFile) -> Error {
     }
 }
 
-/// Keeps what takes long away from the threads that answer requests.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+/// What was planned is decided again when its turn comes, from the same values: a refusal then is a defect.
+fn refused_later(it: &Rejection) -> Error {
+    Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code, it.message))
+}
+
+/// Does what takes long on a thread of its own, away from those that answer requests.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     spawn_blocking(work).await.map_err(|it| Error::Bug(it.to_string()))
 }
 
@@ -136,7 +141,7 @@ impl<'a> Upload<'a> {
         let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.shell.ids));
         let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
-        let plan = aside(plan).await?;
+        let plan = off_thread(plan).await?;
         Ok((loaded, plan))
     }
 
@@ -146,11 +151,12 @@ impl<'a> Upload<'a> {
         let (loaded, plan) = self.plan(HashSet::new(), at).await?;
         let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
         let asked = Arc::clone(&self.asked);
-        let report = aside(move || {
-            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names);
-            Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) }
+        let report = off_thread(move || {
+            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names)?;
+            Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
         });
-        Ok(Reply::done(render(&report.await?)?, None))
+        let report = report.await?.map_err(|it| refused_later(&it))?;
+        Ok(Reply::done(render(&report)?, None))
     }
 
     fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {

@@ -29,7 +29,7 @@ impl Expandable for Employee {
     type Path = Expand;
     type Found = Found;
 
-    /// Departments ride on the scopes of employees (decision B3).
+    /// Departments are read with the scopes of employees (decision B3).
     fn permission(_: Expand) -> Option<Permission> {
         None
     }

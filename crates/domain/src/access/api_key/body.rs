@@ -123,10 +123,7 @@ impl Draft {
     /// # Errors
     /// Every field that is wrong.
     pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.refuse(READ_ONLY);
-        let draft = Self::read(&mut fields, now);
-        fields.finish(draft)
+        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, now))
     }
 }
 
@@ -146,11 +143,7 @@ impl Patch {
     /// # Errors
     /// Every field that is wrong, or that cannot be changed.
     pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        fields.unchanged(IMMUTABLE, stored);
-        let patch = Self::read(&mut fields, stored.expires_at, now);
-        fields.finish(Some(patch))
+        Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| Self::read(fields, stored.expires_at, now))
     }
 }
 

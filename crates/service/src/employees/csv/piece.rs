@@ -13,7 +13,7 @@ use candor_domain::webhook::Subscribers;
 use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
 
 use super::load::Loaded;
-use super::{PIECE, Upload};
+use super::{PIECE, Upload, refused_later};
 use crate::Error;
 use crate::fan_out::DELIVERIES;
 use crate::shell::render;
@@ -112,8 +112,9 @@ impl<'a> Pieces<'a> {
             }
             count += 1;
             let decisions =
-                Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step);
-            let Some(department) = decisions.last().map(|it| it.state.department_id) else { continue };
+                Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step)
+                    .map_err(|it| refused_later(&it))?;
+            let department = decisions.last().and_then(|it| it.state.department_id);
             let before = step.before.and_then(|it| self.loaded.known.people.get(it));
             if let Some(id) = department.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
                 match self.plan.departments.get(&id) {
