@@ -4,11 +4,11 @@ pub(crate) mod lines;
 pub(crate) mod refusal;
 
 use candor_domain::access::Tenant;
-use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_domain::people::{Employee, Status};
+use candor_domain::people::Employee;
 use candor_port_storage::flat::Stored;
+use candor_port_storage::rows::employees;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
 
 use crate::commit::refusal::refused;
@@ -113,8 +113,12 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
 
 /// Whether anyone who has not left belongs to the department.
 fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
-    let text = "SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status <> ? LIMIT 1";
-    db.exists(Sql::new(text).bind(tenant).bind(department).bind(Status::Deactivated.word()))
+    let present: Vec<_> = employees::present().collect();
+    let marks = vec!["?"; present.len()].join(", ");
+    let text =
+        format!("SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status IN ({marks}) LIMIT 1");
+    let sql = Sql::new(text).bind(tenant).bind(department);
+    db.exists(sql.bind_all(present))
 }
 
 /// The upkeep of the reporting tree while a change set is written.

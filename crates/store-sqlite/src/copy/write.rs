@@ -44,9 +44,9 @@ pub(super) fn write(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>, step: (S
 
 /// Checks what refers to something, and lets new events come behind a position.
 pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
-    let astray =
+    let dangling =
         Sql::new("SELECT \"table\" || ' that refer to none of ' || parent FROM pragma_foreign_key_check LIMIT 1");
-    if let Some(what) = db.first(astray, |row| row.text().map_err(StorageError::Failed))?.flatten() {
+    if let Some(what) = db.first(dangling, |row| row.text().map_err(StorageError::Failed))?.flatten() {
         return Err(StorageError::Failed(format!("there are {what}")));
     }
     in_transaction(db, |db| {
