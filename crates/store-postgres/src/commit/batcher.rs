@@ -22,9 +22,9 @@ use crate::connection::transaction::{Transaction, TransactionOutcome, send_once}
 use crate::failure::Failure;
 use crate::layout::Layout;
 
-/// Flights at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
+/// Transactions at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
 /// that they are shared where there is much to do.
-const LANES: usize = 3;
+const SLOTS: usize = 3;
 /// The most that share a transaction: more would spare little, and the first would wait for the last.
 const MOST: usize = 16;
 /// A transaction keeps its slot for so long for each change set in it. One that takes longer waits for the network, the disk or
@@ -37,13 +37,13 @@ pub(super) struct Batcher {
     pool: Pool,
     home: Handle,
     layout: Layout,
-    hall: Arc<Mutex<CommitQueue>>,
+    queue: Arc<Mutex<CommitQueue>>,
 }
 
 #[derive(Default)]
 struct CommitQueue {
     waiting: VecDeque<PendingCommit>,
-    /// SubscriptionQueues that are in use.
+    /// Transactions that are under way, without those that took too long.
     slots: usize,
 }
 
@@ -83,30 +83,30 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
 
 impl Batcher {
     pub(super) fn new(pool: Pool, home: Handle, layout: Layout) -> Self {
-        Self { pool, home, layout, hall: Arc::default() }
+        Self { pool, home, layout, queue: Arc::default() }
     }
 
     /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
     pub(super) async fn wait_for_one(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let (answer, answered) = oneshot::channel();
-        self.hall().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
-        self.open_lane();
+        self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
+        self.open_slot();
         let stopped = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
         answered.await.map_err(stopped)?
     }
 
-    fn hall(&self) -> MutexGuard<'_, CommitQueue> {
-        self.hall.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, CommitQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a slot, if somebody waits and one is free.
-    fn open_lane(&self) {
-        let mut hall = self.hall();
-        if hall.waiting.is_empty() || hall.slots >= LANES {
+    fn open_slot(&self) {
+        let mut queue = self.queue();
+        if queue.waiting.is_empty() || queue.slots >= SLOTS {
             return;
         }
-        hall.slots += 1;
-        drop(hall);
+        queue.slots += 1;
+        drop(queue);
         let slot = Slot { batcher: self.clone(), is_left: false };
         self.home.spawn(async move { slot.run().await });
     }
@@ -122,18 +122,18 @@ impl Drop for Slot {
     /// A slot that is not left has broken off, or the service is stopping: whoever waits is told so and can try again.
     fn drop(&mut self) {
         if !self.is_left {
-            let mut hall = self.batcher.hall();
-            hall.slots -= 1;
-            hall.waiting.clear();
+            let mut queue = self.batcher.queue();
+            queue.slots -= 1;
+            queue.waiting.clear();
         }
     }
 }
 
 impl Slot {
-    /// Sends flights as long as anybody waits.
+    /// Sends transactions as long as anything waits.
     async fn run(self) {
         loop {
-            let group = self.batcher.hall().next_batch(self.batcher.layout);
+            let group = self.batcher.queue().next_batch(self.batcher.layout);
             if group.is_empty() {
                 return self.leave();
             }
@@ -150,8 +150,8 @@ impl Slot {
     /// Lets others have the slot: somebody may have come just now, or waits behind a transaction that takes long.
     fn leave(mut self) {
         self.is_left = true;
-        self.batcher.hall().slots -= 1;
-        self.batcher.open_lane();
+        self.batcher.queue().slots -= 1;
+        self.batcher.open_slot();
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
     use candor_store_testkit::Fixtures;
 
     fn waiting(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> CommitQueue {
-        let passengers = keys.iter().map(|key| {
+        let pending = keys.iter().map(|key| {
             let change = ChangeSet {
                 events: vec![make.event(EventType::ObservationCreated)],
                 replay: (!key.is_empty()).then(|| make.replay(key)),
@@ -270,7 +270,7 @@ mod tests {
             assert!(may_share(&change));
             PendingCommit { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
         });
-        CommitQueue { waiting: passengers.collect(), slots: 0 }
+        CommitQueue { waiting: pending.collect(), slots: 0 }
     }
 
     fn keys<'a>(group: impl IntoIterator<Item = &'a PendingCommit>) -> Vec<&'a str> {
@@ -281,39 +281,39 @@ mod tests {
     fn twins_never_go_together_and_keep_their_places() {
         let make = Fixtures::new(1);
         let (one, other) = (make.tenant(), make.tenant());
-        let mut hall = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
-        hall.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
+        let mut queue = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
+        queue.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
         assert_eq!(
-            keys(&hall.next_batch(Layout::OneServer)),
+            keys(&queue.next_batch(Layout::OneServer)),
             ["a", "b", "", "", "c", "a"],
             "without a key there are no twins"
         );
-        assert_eq!(keys(&hall.waiting), ["a", "b", "a", "a"]);
+        assert_eq!(keys(&queue.waiting), ["a", "b", "a", "a"]);
         assert_eq!(
-            keys(&hall.next_batch(Layout::OneServer)),
+            keys(&queue.next_batch(Layout::OneServer)),
             ["a", "b", "a"],
             "the same key of another tenant is another key"
         );
-        assert_eq!(keys(&hall.next_batch(Layout::OneServer)), ["a"]);
-        assert!(hall.next_batch(Layout::OneServer).is_empty());
+        assert_eq!(keys(&queue.next_batch(Layout::OneServer)), ["a"]);
+        assert!(queue.next_batch(Layout::OneServer).is_empty());
     }
 
     #[test]
     fn what_belongs_on_different_nodes_never_goes_together() {
         let make = Fixtures::new(4);
         let (one, other) = (make.tenant(), make.tenant());
-        let mut hall = waiting(&make, one, &["a"]);
-        hall.waiting.extend(waiting(&make, other, &["b"]).waiting);
-        hall.waiting.extend(waiting(&make, one, &["c"]).waiting);
-        assert_eq!(keys(&hall.next_batch(Layout::ByTenant)), ["a", "c"]);
-        assert_eq!(keys(&hall.next_batch(Layout::ByTenant)), ["b"]);
+        let mut queue = waiting(&make, one, &["a"]);
+        queue.waiting.extend(waiting(&make, other, &["b"]).waiting);
+        queue.waiting.extend(waiting(&make, one, &["c"]).waiting);
+        assert_eq!(keys(&queue.next_batch(Layout::ByTenant)), ["a", "c"]);
+        assert_eq!(keys(&queue.next_batch(Layout::ByTenant)), ["b"]);
     }
 
     #[test]
     fn no_more_than_the_most_go_together() {
         let make = Fixtures::new(2);
-        let mut hall = waiting(&make, make.tenant(), &[""; MOST + 3]);
-        assert_eq!((hall.next_batch(Layout::OneServer).len(), hall.next_batch(Layout::OneServer).len()), (MOST, 3));
+        let mut queue = waiting(&make, make.tenant(), &[""; MOST + 3]);
+        assert_eq!((queue.next_batch(Layout::OneServer).len(), queue.next_batch(Layout::OneServer).len()), (MOST, 3));
     }
 
     #[test]

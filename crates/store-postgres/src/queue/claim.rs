@@ -26,7 +26,7 @@ struct Queued {
     condition: &'static str,
     order: &'static str,
     /// Those of the queue `o` that are taken.
-    of_lane: String,
+    of_queue: String,
     /// What must hold for the queue `l`, besides.
     open: String,
 }
@@ -38,7 +38,7 @@ impl Queued {
         Self {
             condition: "due_at IS NOT NULL",
             order: "tenant_id, webhook_id, due_at",
-            of_lane: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now}) AND {free}"),
+            of_queue: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now}) AND {free}"),
             open: String::new(),
         }
     }
@@ -48,7 +48,7 @@ impl Queued {
         Self {
             condition: "due_at IS NULL",
             order: "tenant_id, webhook_id, event_id",
-            of_lane: format!("{place} >= {queue} AND {place} <= {queue}"),
+            of_queue: format!("{place} >= {queue} AND {place} <= {queue}"),
             // It waits for as long as its subscription is there and not active.
             open: format!(" AND {} IS DISTINCT FROM 0", webhook("wanted", "l.tenant_id", "l.webhook_id", "")),
         }
@@ -108,7 +108,7 @@ fn locked(sql: &mut Sql, condition: &str, order: &str, most: u16) -> String {
 /// Steps from queue to queue, whatever each of them holds, and takes some of each. Answers the parts that do so, and the
 /// queue where the next walk begins.
 fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
-    let Queued { condition, order, of_lane, open } = queued;
+    let Queued { condition, order, of_queue, open } = queued;
     let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
     let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
     let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
@@ -124,7 +124,7 @@ fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
         )
     };
     let (first, then) = (next(&tenant, &webhook), next("l.tenant_id", "l.webhook_id"));
-    let each = locked(sql, &format!("{condition} AND {of_lane}"), order, walk.each);
+    let each = locked(sql, &format!("{condition} AND {of_queue}"), order, walk.each);
     let parts = format!(
         "queue (tenant_id, webhook_id, number) AS (\
          SELECT n.tenant_id, n.webhook_id, 1::bigint FROM {first} UNION ALL \
