@@ -23,11 +23,11 @@ pub(crate) const LEAST_ROOM: usize = 64;
 /// The most that one claim takes of the oldest.
 const MOST: usize = 128;
 /// A claim walks past so many queues, most of which may have nothing due.
-const LANES: u16 = 512;
+const QUEUES: u16 = 512;
 /// The most of one queue that may be a new one: half of what it may have waiting.
 const EACH: usize = 32;
 /// So many queues are expected to have something due while it is not known.
-const LANES_EXPECTED: usize = 32;
+const QUEUES_EXPECTED: usize = 32;
 
 /// Decides what is claimed next.
 #[derive(Debug)]
@@ -49,12 +49,12 @@ struct Search {
     after: Option<QueueKey>,
     /// How many queues had something to take in this walk so far, and in the whole one before, full ones included.
     queues: usize,
-    lanes_before: usize,
+    queues_before: usize,
     /// Whether more is to be expected, whichever queues have room.
     has_more: bool,
     /// The queues of which something was taken in this walk so far.
     served: HashSet<QueueKey>,
-    /// SubscriptionQueues that may have more: they got nothing because they were full, or something was taken of them in a walk
+    /// Queues that may have more: they got nothing because they were full, or something was taken of them in a walk
     /// that is over.
     passed_over: HashSet<QueueKey>,
     look_at: Duration,
@@ -65,7 +65,7 @@ impl Search {
         Self {
             after: None,
             queues: 0,
-            lanes_before: LANES_EXPECTED,
+            queues_before: QUEUES_EXPECTED,
             has_more: true,
             served: HashSet::new(),
             passed_over: HashSet::new(),
@@ -84,15 +84,15 @@ impl Search {
 
     fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> Walk {
         // If as many queues have something as before, half of the room remains for what comes meanwhile.
-        let each = (room / (2 * self.queues.max(self.lanes_before))).clamp(1, most);
-        Walk { after: self.after, queues: LANES, each: to_u16(each), busy: full }
+        let each = (room / (2 * self.queues.max(self.queues_before))).clamp(1, most);
+        Walk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
     }
 
     /// A part of the walk took something. It goes on at once while it finds something. After its end the next one
     /// begins when a queue that may have more has room: looking at the others alone, again and again, would cost more
     /// than it finds.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
-        let queues = lanes_of(claimed);
+        let queues = queues_of(claimed);
         self.queues += queues.len();
         self.after = claimed.next;
         let is_end = claimed.next.is_none();
@@ -111,7 +111,7 @@ impl Search {
     fn begin_again(&mut self) {
         self.after = None;
         self.served.clear();
-        self.lanes_before = self.queues.max(1);
+        self.queues_before = self.queues.max(1);
         self.queues = 0;
     }
 }
@@ -166,12 +166,12 @@ impl Claims {
     /// What a claim found.
     pub(crate) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Duration) {
         if !claimed.jobs.is_empty() && !matches!(claim, Claim::Parked(_)) {
-            self.recent = lanes_of(claimed).into_iter().collect();
+            self.recent = queues_of(claimed).into_iter().collect();
         }
         match claim {
             Claim::Oldest { most } => {
                 self.due.begin_again();
-                self.due.lanes_before = lanes_of(claimed).len().max(LANES_EXPECTED);
+                self.due.queues_before = queues_of(claimed).len().max(QUEUES_EXPECTED);
                 self.walking = claimed.jobs.len() >= usize::from(*most);
                 self.due.has_more = self.walking;
                 self.due.passed_over.clear();
@@ -211,7 +211,7 @@ impl Claims {
     }
 }
 
-fn lanes_of(claimed: &Claimed) -> HashSet<QueueKey> {
+fn queues_of(claimed: &Claimed) -> HashSet<QueueKey> {
     claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect()
 }
 

@@ -21,7 +21,7 @@ pub use pace::Answer;
 use pace::Pace;
 use ring::Ring;
 
-/// SubscriptionQueues that are remembered while nothing of theirs is held.
+/// Queues that are remembered while nothing of theirs is held.
 const REMEMBERED: usize = 4096;
 
 /// How much there may be at once.
@@ -75,7 +75,7 @@ pub(crate) struct SubscriptionQueues<T> {
     /// An attempt begins only while so much is left of its lease.
     needs: Duration,
     queues: HashMap<QueueKey, State<T>>,
-    /// SubscriptionQueues that nothing is taken for.
+    /// Queues that nothing is taken for.
     left_alone: LeftAlone,
     /// The queues in which something waits.
     ring: Ring,

@@ -1,4 +1,4 @@
-//! What this process has in its hands: attempts under way, and what became of deliveries until the store has confirmed it.
+//! What this process holds: attempts under way, and what became of deliveries until the store has confirmed it.
 //!
 //! A record holds while worker and attempt are what they were. So when a record is late, or its answer is, the same worker
 //! may have leased the delivery once more by then, and the record would end the lease under which another attempt is made.
@@ -49,7 +49,7 @@ impl Unsettled {
         self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|it| it <= at))
     }
 
-    /// A delivery is in this process's hands from now on. Says no, and remembers that it was leased once more, if it is
+    /// This process holds a delivery from now on. Says no, and remembers that it was leased once more, if it is
     /// already.
     pub(crate) fn add(&mut self, job: &Job, ends: Option<Ends>) -> bool {
         let is_new = !self.leased_again(job);
@@ -59,12 +59,12 @@ impl Unsettled {
         is_new
     }
 
-    /// Whether a delivery that is leased is in this process's hands already; that is remembered.
+    /// Whether this process holds a delivery already that is leased once more; that is remembered.
     pub(crate) fn leased_again(&mut self, job: &Job) -> bool {
         self.held.get_mut(&key(job)).map(|it| it.leased_again = true).is_some()
     }
 
-    /// A delivery is not in this process's hands any more: nothing is to be recorded of it.
+    /// This process holds a delivery no longer: nothing is to be recorded of it.
     pub(crate) fn forget(&mut self, job: &Job) {
         self.held.remove(&key(job));
     }

@@ -65,7 +65,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
 }
 
 #[test]
-fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() {
+fn after_a_full_claim_the_queues_are_walked_along_until_they_have_nothing_more() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -89,7 +89,7 @@ fn after_a_full_claim_the_lanes_are_walked_along_until_they_have_nothing_more() 
 }
 
 #[test]
-fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_takes() {
+fn a_queue_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_takes() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -107,7 +107,7 @@ fn a_lane_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_t
 }
 
 #[test]
-fn full_lanes_are_passed_over_until_they_are_not() {
+fn full_queues_are_passed_over_until_they_are_not() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -121,7 +121,7 @@ fn full_lanes_are_passed_over_until_they_are_not() {
 }
 
 #[test]
-fn after_a_walk_the_next_one_begins_when_a_lane_that_may_have_more_has_room() {
+fn after_a_walk_the_next_one_begins_when_a_queue_that_may_have_more_has_room() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();

@@ -1,4 +1,4 @@
-//! SubscriptionQueues that this process leaves to others for some time.
+//! Queues that this process leaves to others for some time.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
 use candor_port_storage::queue::QueueKey;
 
-/// SubscriptionQueues in the order of their turns.
+/// Queues in the order of their turns.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     tenants: VecDeque<Tenant>,
@@ -51,7 +51,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn tenants_take_turns_and_so_do_the_lanes_of_each() {
+    fn tenants_take_turns_and_so_do_the_queues_of_each() {
         let queue = |tenant, webhook| {
             (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
         };

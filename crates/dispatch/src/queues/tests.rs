@@ -12,7 +12,7 @@ const NEEDS: Duration = Duration::from_secs(20);
 const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
 const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
-/// SubscriptionQueues whose items are numbers, and a time that passes when it is told to.
+/// Queues whose items are numbers, and a time that passes when it is told to.
 struct Desk {
     queues: SubscriptionQueues<u32>,
     now: Now,
@@ -64,7 +64,7 @@ fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
 }
 
 #[test]
-fn a_lane_has_no_more_attempts_under_way_than_it_is_wide() {
+fn a_queue_has_no_more_attempts_under_way_than_it_is_wide() {
     let mut desk = Desk::new(LIMITS);
     assert_eq!(desk.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
     let first = desk.start();
@@ -76,7 +76,7 @@ fn a_lane_has_no_more_attempts_under_way_than_it_is_wide() {
 }
 
 #[test]
-fn a_full_lane_says_when_it_is_not_any_more() {
+fn a_full_queue_says_when_it_is_not_any_more() {
     let mut desk = Desk::new(LIMITS);
     desk.warm(queue(1, 1));
     let (_, depth, _) = desk.queues.queues[&queue(1, 1)].measures();
@@ -91,7 +91,7 @@ fn a_full_lane_says_when_it_is_not_any_more() {
 }
 
 #[test]
-fn tenants_take_turns_however_many_lanes_they_have() {
+fn tenants_take_turns_however_many_queues_they_have() {
     let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
     let queues: Vec<_> = (0..20).map(|it| queue(1, it)).chain([queue(2, 99), queue(3, 99)]).collect();
     queues.iter().for_each(|it| desk.warm(*it));
