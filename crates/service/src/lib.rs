@@ -1,6 +1,6 @@
 //! The use cases: load, decide, commit.
 //!
-//! A function per use case takes the [`Shell`], which owns the ceremony (retries, replays, audit, sealing), and the
+//! A function per use case takes the [`Shell`], which does what every change needs besides its decision, and the
 //! [`Call`], which says who asks and under which conditions. It answers a rendered [`Reply`] or an [`Error`].
 
 pub mod assignments;

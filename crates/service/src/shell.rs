@@ -1,4 +1,4 @@
-//! The ceremony around every change: replay, retry, audit, seal, commit.
+//! What every change needs besides its decision: kept answers, deciding anew, audit, sealing, the commit.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Turns of what must not be done twice at once by this process.
+//! Locks for what this process must not do twice at once.
 
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -7,7 +7,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(crate) struct StripedLocks([Mutex<()>; 32]);
 
 impl StripedLocks {
-    /// Waits for a turn.
+    /// Waits for the lock of an id.
     pub(crate) async fn of(&self, id: [u8; 16]) -> MutexGuard<'_, ()> {
         self.0[usize::from(id[15]) % self.0.len()].lock().await
     }

@@ -1,4 +1,4 @@
-//! Attributes. They ride on the scopes of observations; their writes need admin level (decision B3).
+//! Attributes. Their routes need the scopes of observations, and writes admin level too (decision B3).
 
 use candor_domain::id::AttributeId;
 use candor_domain::json::Object;

@@ -1,4 +1,4 @@
-//! Departments. They ride on the scopes of employees; their writes need admin level (decision B3).
+//! Departments. Their routes need the scopes of employees, and writes admin level too (decision B3).
 
 use candor_domain::id::DepartmentId;
 use candor_domain::json::Object;
