@@ -19,7 +19,7 @@ const REFUSALS: &str = "candor_rate_limit_refusals_total";
 const NOT_READING: &str = "candor_http_connections_not_reading_total";
 const TURNED_AWAY: &str = "candor_http_connections_refused_total";
 
-/// AuthenticatedRequest every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
+/// Asked for every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
 const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
 /// The meters of one kind of request, looked up once per thread: finding them by their labels costs more than counting.

@@ -1,4 +1,4 @@
-//! HostNames whose addresses change, are mixed, or are missing: told by a name server of the test.
+//! Host names whose addresses change, are mixed, or are missing: told by a name server of the test.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
