@@ -96,12 +96,15 @@ pub async fn messages(shell: &Shell, call: &Call, id: ConversationId, params: Pa
     expand::plain_page(shell, call, &request, listing).await
 }
 
-/// `GET /conversations/{id}/messages/{message_id}`
+/// `GET /conversations/{id}/messages/{message_id}`. Who acts for nobody in particular sees every conversation, and a message
+/// is always of one that is there.
 ///
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: MessageId) -> Result<Reply, Error> {
-    seen(shell, call, id).await?;
+    if call.caller.acts_for().is_some() {
+        seen(shell, call, id).await?;
+    }
     let stored = shell.store.row::<Message>(call.caller.tenant, message).await?;
     expand::plain(call, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?)
 }

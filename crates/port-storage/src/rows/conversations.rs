@@ -53,6 +53,7 @@ const MESSAGES: Table = Table {
         Index::on(&["conversation_id", "author_id", "created_at", "id"]),
     ],
     versioned: false,
+    shares_commits: true,
     ..Table::named("messages")
 };
 

@@ -2,20 +2,23 @@
 //!
 //! A statement that adds the rows of ten change sets costs the server far less than ten statements. When one of them
 //! fails, nothing of the transaction holds, and each is carried out alone: so no change set ever takes another with it.
+//! Retries, whose idempotency keys have answers already, are told so together, and the others go once more.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, WebhookId};
+use candor_domain::idempotency::IdempotencyRecord;
 use candor_port_storage::StorageError;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::statement::{REPLAYED, answered_of};
 use super::{alone, changes, took, webhooks};
 use crate::connection::pool::Pool;
 use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
@@ -56,7 +59,8 @@ struct PendingCommit {
 }
 
 /// Whether it can share a transaction: it adds one resource that nobody else knows of yet, and requires only what all who require
-/// it hold together. So the idempotency key is all that two of them can both want.
+/// it hold together. So the idempotency key is all that two of them can both want, and the conversation of a message; a
+/// transaction takes either in one order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |it: &Write| match it {
         Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
@@ -76,7 +80,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Require::TreeUnchanged(_)
         | Require::SubscriptionsBelow(_) => false,
     };
-    matches!(change.writes.as_slice(), [one] if adds(one))
+    matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))
         && !change.events.is_empty()
         && change.requires.iter().all(shared)
 }
@@ -179,6 +183,11 @@ impl PendingCommit {
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
     }
 
+    /// What its idempotency key stands for.
+    fn place_of_key(&self) -> Option<(Tenant, String)> {
+        self.change.replay.as_ref().map(|it| (self.tenant, it.key.as_str().to_owned()))
+    }
+
     /// Change sets that can share a statement.
     fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
         (self.tenant, self.change.lease.map(|it| it.worker.0))
@@ -205,13 +214,24 @@ impl Batcher {
                 }
             }
             TransactionOutcome::Undone(failure) => {
-                tracing::debug!(
-                    reason = failure.text(),
-                    "a transaction of several change sets failed; each goes alone"
-                );
-                for it in group {
-                    let this = self.clone();
-                    self.home.spawn(async move { this.carry_out_alone(it).await });
+                let is_replay = matches!(&failure, Failure::Check(word) if word == REPLAYED);
+                let answered = if is_replay { self.answered(&group).await } else { BTreeSet::new() };
+                if answered.is_empty() {
+                    tracing::debug!(
+                        reason = failure.text(),
+                        "a transaction of several change sets failed; each goes alone"
+                    );
+                    for it in group {
+                        let this = self.clone();
+                        self.home.spawn(async move { this.carry_out_alone(it).await });
+                    }
+                    return;
+                }
+                let (retries, others): (Vec<_>, Vec<_>) =
+                    group.into_iter().partition(|it| it.place_of_key().is_some_and(|it| answered.contains(&it)));
+                retries.into_iter().for_each(|it| it.answer(Err(CommitError::Replayed)));
+                if !others.is_empty() {
+                    Box::pin(self.carry_out(others)).await;
                 }
             }
             TransactionOutcome::Unknown(failure) => {
@@ -221,6 +241,21 @@ impl Batcher {
                 }
             }
         }
+    }
+
+    /// The idempotency keys of a group that have an answer already; none where that cannot be told.
+    async fn answered(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
+        let mut wanted: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
+        for it in group {
+            wanted.entry(it.tenant).or_default().extend(&it.change.replay);
+        }
+        let mut answered = BTreeSet::new();
+        for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
+            let found = send_once(&self.pool, &Transaction::alone(answered_of(tenant, &keys)), |row| Ok(row.text()?)).await;
+            let TransactionOutcome::Done(found) = found else { return BTreeSet::new() };
+            answered.extend(found.into_iter().flatten().map(|key| (tenant, key)));
+        }
+        answered
     }
 
     async fn carry_out_alone(&self, it: PendingCommit) {

@@ -1,11 +1,13 @@
 //! Puts the statements of a change set together.
 
+use std::collections::BTreeMap;
+
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
-use candor_port_storage::flat::{Cell, Stored, Unwritable};
+use candor_port_storage::flat::{Cell, Stored, Type, Unwritable};
 use candor_port_storage::{AnyRow, Version};
 
 use super::closure::{beginnings, closure};
@@ -164,9 +166,8 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
         match it {
             Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
-            Write::MessageAdded(id, at) => message_added(statement, *id, *at),
-            // Written behind the others, see `behind`.
-            Write::WebhookForgiven(_) | Write::BringForward(..) => {}
+            // Written by themselves below, and behind the others, see `behind`.
+            Write::MessageAdded(..) | Write::WebhookForgiven(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }
@@ -174,6 +175,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
     for row in &added {
         groups.add(row)?;
     }
+    messages_added(statement, changes);
     groups.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
     webhooks::fan_out(statement, &events, lease);
@@ -191,7 +193,41 @@ fn requires_of(changes: &[&ChangeSet]) -> Vec<Require> {
     all
 }
 
-/// Waits for whoever is changing the conversation, and looks then whether it is archived.
+/// Waits for whoever is changing the conversations, and looks then whether one of them is archived. All who change several
+/// take them in one order, so that nobody waits for another who waits in turn.
+fn messages_added(statement: &mut Statement, changes: &[&ChangeSet]) {
+    let mut newest: BTreeMap<ConversationId, Timestamp> = BTreeMap::new();
+    for it in changes.iter().flat_map(|it| &it.writes) {
+        if let Write::MessageAdded(id, at) = it {
+            let newest = newest.entry(*id).or_insert(*at);
+            *newest = (*newest).max(*at);
+        }
+    }
+    if newest.len() <= 1 || statement.layout.is_by_tenant() {
+        newest.into_iter().for_each(|(id, at)| message_added(statement, id, at));
+        return;
+    }
+    let count = statement.sql.bind(Cell::Int(i64::try_from(newest.len()).unwrap_or(i64::MAX)));
+    let ids = statement.sql.ids(newest.keys().map(|it| it.to_bytes()));
+    let times = statement.sql.many(Type::Time, newest.values().map(|it| Cell::Time(*it)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
+    let held = statement.part(
+        "MATERIALIZED ",
+        &format!(
+            "SELECT c.id, u.at {from} JOIN conversations AS c ON c.tenant_id = {tenant} AND c.id = u.id \
+             ORDER BY c.id FOR NO KEY UPDATE OF c"
+        ),
+    );
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, h.at) FROM {held} AS h \
+             WHERE t.tenant_id = {tenant} AND t.id = h.id AND NOT t.archived RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
+}
+
 fn message_added(statement: &mut Statement, id: ConversationId, at: Timestamp) {
     let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.from(""));

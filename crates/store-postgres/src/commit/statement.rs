@@ -30,6 +30,19 @@ const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerpri
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
     expires_at = excluded.expires_at WHERE";
 
+/// The statement that reads which of these idempotency keys have an answer already.
+pub(super) fn answered_of(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.id(tenant.to_bytes());
+    let now = keys.iter().map(|it| it.created_at).max();
+    let now = sql.bind(now.map_or(Cell::Null(Type::Time), Cell::Time));
+    let keys = sql.many(Type::Text, keys.iter().map(|it| Cell::Text(it.key.as_str().to_owned())));
+    sql.push(&format!(
+        "SELECT key FROM replays WHERE tenant_id = {tenant} AND key = ANY({keys}) AND expires_at > {now}"
+    ));
+    sql
+}
+
 /// A part or a check, in the order in which they were added.
 enum Item {
     Part { name: String, form: &'static str, text: String },
