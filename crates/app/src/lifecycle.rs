@@ -38,6 +38,8 @@ const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
 /// How long those may take to send a request that were let in just before the listener was closed to others.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
+/// How often what was written is put into the index of words: a search looks at the rows that wait one by one.
+const INDEXING: Duration = Duration::from_millis(500);
 /// How often measured durations are moved from the lists they arrive in to their histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
@@ -162,6 +164,11 @@ impl Running {
             // Until this is done, what was there before the search cannot be searched.
             let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&shell, || !*stop.borrow()).await });
+            let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
+            self.loops.spawn(every(INDEXING, self.stop.subscribe(), move || {
+                let (shell, stop) = (Arc::clone(&shell), stop.clone());
+                async move { keep_up_search_index(&shell, || !*stop.borrow()).await }
+            }));
         }
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
@@ -343,6 +350,13 @@ async fn fill_search_index(shell: &Shell, goes_on: impl Fn() -> bool) {
         Ok(0) => tracing::trace!("everything was indexed for the search"),
         Ok(indexed) => tracing::info!(indexed, "indexed what was there before the search"),
         Err(error) => tracing::warn!(%error, "could not index for the search; tried again at the next interval"),
+    }
+}
+
+async fn keep_up_search_index(shell: &Shell, goes_on: impl Fn() -> bool) {
+    match search_index::keep_up(shell, goes_on).await {
+        Ok(indexed) => tracing::trace!(indexed, "indexed what was written for the search"),
+        Err(error) => tracing::warn!(%error, "could not index what was written for the search; tried again soon"),
     }
 }
 

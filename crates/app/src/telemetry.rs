@@ -70,7 +70,7 @@ const METRICS: [(Shape, &str, &str); 37] = [
         "candor_search_backlog_tables",
         "Tables, each of one data set, that are not all indexed for the search.",
     ),
-    (Shape::Counter, "candor_search_indexed_rows_total", "Rows from before the search that were indexed."),
+    (Shape::Counter, "candor_search_indexed_rows_total", "Rows that were put into the index of words."),
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),

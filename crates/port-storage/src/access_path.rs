@@ -11,6 +11,9 @@
 use crate::flat::{Column, Index, Table};
 use crate::listing::{Condition, Listing};
 
+/// The key of every table.
+const BY_ID: Index = Index::on(&["id"]);
+
 /// How the rows of a list are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPath {
@@ -25,6 +28,9 @@ impl AccessPath {
     /// The declared index that leaves the fewest conditions unanswered; the first of several.
     #[must_use]
     pub fn of(listing: &Listing) -> Self {
+        if listing.among().is_some() {
+            return Self { index: Some(&BY_ID), unanswered: vec![] };
+        }
         let along = listing.table().indexes.iter().filter_map(|it| along(listing, it));
         along
             .min_by_key(|it| it.unanswered.len())
@@ -60,7 +66,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         | Condition::Reach(..)
         | Condition::Without(..)
         | Condition::Tagged(..)
-        | Condition::Words(..) => None,
+        | Condition::Among(..) => None,
     }))
 }
 
@@ -124,13 +130,13 @@ fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),
         Condition::Tagged(members, _) => Some(parameter(table, members.member)),
-        Condition::Words(..) => Some("q".to_owned()),
         Condition::Reach(..)
         | Condition::Without(..)
         | Condition::Is(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
-        | Condition::AtMost(..) => None,
+        | Condition::AtMost(..)
+        | Condition::Among(..) => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything of one store put into another: which tables there are, and what each store does for it.
 //!
 //! Rows are taken as they stand in their tables, as cells, whatever they mean: what is copied is what was stored. Only
-//! what leads to rows, such as the index of words, is made anew, because each store has one of its own kind.
+//! what leads to rows, such as the index of words, is made anew.
 
 mod checksum;
 mod positions;
@@ -18,7 +18,7 @@ use crate::store::Read;
 
 pub use checksum::Checksum;
 pub use positions::DistinctPositions;
-pub use row::{IndexedRow, fetched};
+pub use row::fetched;
 pub use tables::{CopyTable, NOT_COPIED, REBUILT, tables};
 
 /// A row: the cells of [`CopyTable::columns`], in their order.

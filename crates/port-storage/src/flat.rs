@@ -8,7 +8,6 @@ use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 use serde::Serialize;
 
-use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 mod reader;
@@ -287,9 +286,9 @@ pub trait Stored: Sized + Send + Sync + 'static {
         vec![]
     }
 
-    /// What the index of words has of it, if its table is searched.
-    fn index_entry(&self) -> Option<IndexEntry> {
-        None
+    /// Whether words find it now; see [`crate::search_index`].
+    fn is_searched(&self) -> bool {
+        false
     }
 
     /// Its cells.

@@ -11,7 +11,6 @@ use candor_domain::time::Timestamp;
 
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
 use crate::read::RowKind;
-use crate::search_index::IndexQuery;
 
 /// A list of one resource: what some [`Listing`]s hold together.
 #[derive(Debug, Clone)]
@@ -84,8 +83,8 @@ pub enum Condition {
     Without(Column, EmployeeId),
     /// The row has any of these tags.
     Tagged(MemberTable, Vec<[u8; 16]>),
-    /// The row has these words.
-    Words(IndexQuery),
+    /// The row is one of these. They are few, and are read by their ids before they are put in order.
+    Among(Vec<[u8; 16]>),
 }
 
 /// The column a list is ordered by.
@@ -184,6 +183,12 @@ impl Listing {
         if !values.is_empty() {
             self.conditions.push(Condition::OneOf(column, values));
         }
+    }
+
+    /// Where the condition stands that says which rows it can be, if there is one.
+    #[must_use]
+    pub fn among(&self) -> Option<usize> {
+        self.conditions.iter().position(|it| matches!(it, Condition::Among(_)))
     }
 
     /// Only rows with a value between these bounds.

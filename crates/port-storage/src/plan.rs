@@ -7,7 +7,6 @@
 use crate::access_path::AccessPath;
 use crate::flat::Column;
 use crate::listing::{Condition, Listing};
-use crate::search_index;
 
 /// People whose rows are all gathered: each costs a store some 2 µs, and has several rows.
 const GATHERED_PEOPLE: usize = 200;
@@ -69,17 +68,15 @@ impl<'l> ListPlanner<'l> {
     /// Of a list of which nothing was counted.
     #[must_use]
     pub fn of(listing: &'l Listing) -> Self {
-        let plan = search_index::plan(listing).unwrap_or_else(|| {
-            let first = RowSource::Scan(RowFilter { hashed: vec![] });
-            ListPlan { first, then: None }
-        });
+        let first = listing.among().map_or(RowSource::Scan(RowFilter { hashed: vec![] }), RowSource::Gather);
+        let plan = ListPlan { first, then: None };
         Self { listing, named: vec![], next: 0, plan }
     }
 
     /// The condition that is to be counted next, to [`counted_to`]; none once the plan is made. What is few needs no look
     /// at the others.
     pub fn next_to_count(&mut self) -> Option<&'l Condition> {
-        if self.plan.first.is_gathered() || self.listing.index_query().is_some() {
+        if self.plan.first.is_gathered() {
             return None;
         }
         let mut conditions = self.listing.conditions.iter().enumerate().skip(self.next);
@@ -105,7 +102,7 @@ impl<'l> ListPlanner<'l> {
 #[must_use]
 pub const fn is_elsewhere(condition: &Condition) -> bool {
     match condition {
-        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Words(..) => true,
+        Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => true,
         // What is left out says nothing about where the others are.
         Condition::Is(..)
         | Condition::OneOf(..)
@@ -132,7 +129,7 @@ pub fn is_of_few(listing: &Listing) -> bool {
     let one =
         |name: &str| listing.conditions.iter().any(|it| matches!(it, Condition::Is(column, _) if column.name == name));
     let mut few = listing.table().indexes.iter().filter(|it| it.of_few && it.columns.first().is_some_and(|it| one(it)));
-    few.any(|it| !it.columns.contains(&listing.sort.name))
+    listing.among().is_some() || few.any(|it| !it.columns.contains(&listing.sort.name))
 }
 
 /// Whether the index along the list holds what conditions ask besides, so that rows need not be read to pass them by.
@@ -159,7 +156,7 @@ const fn most_hashed(condition: &Condition) -> Option<usize> {
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
         | Condition::Without(..)
-        | Condition::Words(..) => None,
+        | Condition::Among(..) => None,
     }
 }
 
@@ -181,7 +178,7 @@ impl NamedRows {
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
             | Condition::Without(..)
-            | Condition::Words(..) => None,
+            | Condition::Among(..) => None,
         }
     }
 

@@ -5,7 +5,6 @@ use candor_domain::id::Id;
 use crate::Version;
 use crate::change::Row;
 use crate::flat::{Cell, Stored, Table, Unwritable};
-use crate::search_index::IndexEntry;
 
 /// A row of any table: its cells, and what it was decided on. A store writes it by its [`Table`], whatever it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +13,7 @@ pub struct AnyRow {
     id: [u8; 16],
     cells: Result<Vec<Cell>, Unwritable>,
     members: Vec<[u8; 16]>,
-    index_entry: Option<IndexEntry>,
+    is_searched: bool,
     seen: Option<Version>,
 }
 
@@ -29,7 +28,7 @@ impl AnyRow {
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
         let (id, cells, members) = (value.key().to_bytes(), value.cells(), value.members());
-        Self { table: T::TABLE, id, cells, members, index_entry: value.index_entry(), seen: None }
+        Self { table: T::TABLE, id, cells, members, is_searched: value.is_searched(), seen: None }
     }
 
     /// Its table.
@@ -64,10 +63,10 @@ impl AnyRow {
         &self.members
     }
 
-    /// What the index of words has of it, if its table is searched.
+    /// Whether words find it now.
     #[must_use]
-    pub const fn index_entry(&self) -> Option<&IndexEntry> {
-        self.index_entry.as_ref()
+    pub const fn is_searched(&self) -> bool {
+        self.is_searched
     }
 
     /// The version it was decided on; `None` = it must not exist.

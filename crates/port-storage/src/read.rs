@@ -97,9 +97,6 @@ pub const ID: Column = Column::new("id", Type::Id);
 /// The reads that are alike for every table. Whoever asks uses [`StorageExt`].
 #[async_trait]
 pub trait Rows {
-    /// Whether the index of words puts together all that begin alike before it answers such a word, whatever else is
-    /// wanted.
-    fn gathers_beginnings(&self) -> bool;
     /// The row that has a value in a column in which no two rows of a tenant have the same.
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>>;
     /// The rows that have one of these values in a column, in any order. There is at least one value, and none is

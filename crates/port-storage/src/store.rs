@@ -13,11 +13,11 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 
 use crate::Version;
-use crate::backlog::Indexing;
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::mail_queue::MailQueue;
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
+use crate::search_index::SearchIndex;
 use crate::upkeep::Upkeep;
 
 /// Why a store did not answer.
@@ -179,7 +179,7 @@ pub trait History {
 /// A store.
 #[async_trait]
 pub trait Storage:
-    Rows + Indexing + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static
+    Rows + SearchIndex + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static
 {
     /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
     /// or not begun; it never leaves a transaction open.

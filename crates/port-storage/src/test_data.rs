@@ -41,6 +41,10 @@ pub const TEST_TABLES: &[TestTable] = &[
     table("connectors", &["id"]),
     table("departments", &["id"]),
     table("attributes", &["id"]),
+    table("search_pending", &["table_name", "id"]),
+    table("search_blocks", &["segment_id", "first_key"]),
+    table("search_chunks", &["segment_id", "number"]),
+    table("search_segments", &["id"]),
     table("search_backlog", &["table_name"]),
 ];
 

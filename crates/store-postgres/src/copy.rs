@@ -212,7 +212,7 @@ impl CopyTarget for PostgresCopy {
 
     async fn accept(&self) -> Read<()> {
         // What was written before was not waited for; this commit is, and comes behind all of it.
-        let text = "SET synchronous_commit = on; DROP TABLE copy_progress";
-        self.client.lock().await.batch_execute(text).await.map_err(failed)
+        let text = format!("SET synchronous_commit = on; {}; DROP TABLE copy_progress", schema::TO_BE_INDEXED);
+        self.client.lock().await.batch_execute(&text).await.map_err(failed)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn layout(row: &mut dyn Fetch) -> Result<Layout, Failure> {
 }
 
 /// Tables whose rows belong to a tenant, and are where the tenant is.
-pub(crate) const BY_TENANT: [&str; 29] = [
+pub(crate) const BY_TENANT: [&str; 33] = [
     "organizations",
     "departments",
     "attributes",
@@ -70,6 +70,10 @@ pub(crate) const BY_TENANT: [&str; 29] = [
     "events",
     "audit_entries",
     "replays",
+    "search_pending",
+    "search_segments",
+    "search_blocks",
+    "search_chunks",
     "search_backlog",
     FEED_POSITIONS,
 ];

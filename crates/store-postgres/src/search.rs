@@ -1,20 +1,273 @@
-//! The index of words: a `tsvector` of tokens beside each row that is searched, and a GIN index of these.
-//!
-//! The index has no order and answers all that it finds, so lists are walked as far as that is shorter, see
-//! [`candor_port_storage::search_index`].
+//! The index of words: segments as the rows of three tables, and the rows that wait for it.
 
-use candor_domain::search::{WantedWord, WantedWords};
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::time::Timestamp;
+use candor_port_storage::Version;
+use candor_port_storage::backlog::Backlog;
+use candor_port_storage::flat::{Cell, Fetch, Type};
+use candor_port_storage::search_index::{
+    Block, IndexChange, IndexState, PendingRow, SearchIndex, Segment, SegmentContents, WantedBlocks,
+};
+use candor_port_storage::store::Read;
 
-/// Tokens as the text of a `tsvector`. Nothing in a token needs to be escaped.
-pub(crate) fn vector(tokens: &[String]) -> String {
-    tokens.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(" ")
+use crate::PostgresStore;
+use crate::commit::raise;
+use crate::connection::transaction::{Transaction, send};
+use crate::failure::Failure;
+use crate::select::{id, int, owner};
+use crate::sql::Sql;
+
+/// Somebody else did what a change of the index was to do.
+const OVERTAKEN: &str = "overtaken";
+/// Segments that are read by one statement among others; more are read apart from them.
+const FEW: usize = 256;
+
+#[async_trait]
+impl SearchIndex for PostgresStore {
+    /// One statement, so that a row is either among those that wait or in a segment, or in both.
+    async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
+        let mut sql = Sql::default();
+        let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(table.to_owned())));
+        let most = sql.bind(Cell::Int(most.into()));
+        sql.push(&format!(
+            "SELECT id, documents, newest, oldest, fences FROM search_segments \
+             WHERE tenant_id = {tenant} AND table_name = {table} AND replaced_at IS NULL UNION ALL \
+             SELECT id, version, NULL, NULL, NULL FROM (SELECT id, version FROM search_pending \
+             WHERE tenant_id = {tenant} AND table_name = {table} LIMIT {most}) AS p"
+        ));
+        let mut state = IndexState::default();
+        for it in self.read(&sql, part).await? {
+            match it {
+                Part::Segment(it) => state.segments.push(it),
+                Part::Pending(it) => state.pending.push(it),
+            }
+        }
+        Ok(state)
+    }
+
+    async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
+        let mut sql = Sql::default();
+        let tenant = sql.id(tenant.to_bytes());
+        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
+        let segments = sql.ids(wanted.iter().map(|it| it.segment));
+        let from = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.from.clone())));
+        let to = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.to.clone())));
+        let of = format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
+        sql.push(&format!(
+            "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
+             AS w (number, segment_id, first, last) CROSS JOIN LATERAL (SELECT b.first_key, b.body {of} \
+             AND b.first_key >= coalesce((SELECT b.first_key {of} AND b.first_key <= w.first \
+             ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key OFFSET 0) AS f"
+        ));
+        let read = |row: &mut dyn Fetch| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
+        let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let mut blocks: Vec<Vec<Block>> = vec![vec![]; wanted.len()];
+        for (at, block) in found {
+            if let Some(it) = blocks.get_mut(at) {
+                it.push(block);
+            }
+        }
+        Ok(blocks)
+    }
+
+    async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
+        let mut sql = Sql::default();
+        let tenant = sql.id(tenant.to_bytes());
+        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
+        let segments = sql.ids(wanted.iter().map(|(segment, _)| *segment));
+        let chunks = sql.many(Type::Int, wanted.iter().map(|(_, number)| Cell::Int(i64::from(*number))));
+        sql.push(&format!(
+            "SELECT w.number, c.body FROM UNNEST({numbers}, {segments}, {chunks}) AS w (number, segment_id, chunk) \
+             CROSS JOIN LATERAL (SELECT body FROM search_chunks WHERE tenant_id = {tenant} \
+             AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
+        ));
+        let read = |row: &mut dyn Fetch| Ok((place(row)?, bytes(row)?));
+        let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let mut chunks = vec![vec![]; wanted.len()];
+        for (at, body) in found {
+            if let Some(it) = chunks.get_mut(at) {
+                *it = body;
+            }
+        }
+        Ok(chunks)
+    }
+
+    async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
+        let statements = statements(tenant, table, &change);
+        let sent = send(&self.pool, &Transaction::of_some(statements), |_| Ok(())).await;
+        match sent {
+            Ok(_) => Ok(true),
+            Err(Failure::Check(word)) if word == OVERTAKEN => Ok(false),
+            Err(failure) => Err(failure.into_storage()),
+        }
+    }
+
+    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
+        let mut sql = Sql::default();
+        let most = sql.bind(Cell::Int(most.into()));
+        sql.push(&format!(
+            "SELECT DISTINCT tenant_id, table_name FROM \
+             (SELECT tenant_id, table_name FROM search_pending LIMIT {most}) AS p"
+        ));
+        self.apart(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default()))).await
+    }
+
+    async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
+        let mut sql = Sql::default();
+        let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(most.into())));
+        sql.push(&format!(
+            "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at LIMIT {most}"
+        ));
+        let gone = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
+        for (tenant, segment) in &gone {
+            let tables = [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
+            let removal = tables.map(|(table, key)| {
+                let mut sql = Sql::default();
+                let (tenant, segment) = (sql.id(tenant.to_bytes()), sql.id(*segment));
+                sql.push(&format!("DELETE FROM {table} WHERE tenant_id = {tenant} AND {key} = {segment}"));
+                (sql, false)
+            });
+            let removal = Transaction::of_some(removal.into());
+            send(&self.pool, &removal, |_| Ok(())).await.map_err(Failure::into_storage)?;
+        }
+        Ok(gone.len() as u64)
+    }
+
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+        let mut sql = Sql::default();
+        let whose = tenant.map(|it| format!("WHERE tenant_id = {}", sql.id(it.to_bytes()))).unwrap_or_default();
+        let most = sql.bind(Cell::Int(most.into()));
+        sql.push(&format!(
+            "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name LIMIT {most}"
+        ));
+        self.read(&sql, backlog).await
+    }
 }
 
-/// What is wanted as the text of a `tsquery`.
-pub(crate) fn query(tokens: &WantedWords) -> String {
-    let all = tokens.all.iter().map(|it| match it {
-        WantedWord::Whole(token) => format!("'{token}'"),
-        WantedWord::Beginning(token) => format!("'{token}':*"),
-    });
-    all.chain(tokens.without.iter().map(|it| format!("!'{it}'"))).collect::<Vec<_>>().join(" & ")
+/// The statements of a change, each of one tenant, with whether its rows are wanted.
+fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bool)> {
+    let mut all = vec![];
+    if !change.indexed.is_empty() {
+        all.push(indexed(tenant, table, &change.indexed));
+    }
+    if !change.replaced.is_empty() {
+        all.push(replaced(tenant, change));
+    }
+    if let Some((backlog, up_to)) = &change.backlog {
+        all.push(gone_on(backlog, *up_to));
+    }
+    if let Some(it) = &change.segment {
+        all.extend(added(tenant, table, it));
+    }
+    all.into_iter().map(|it| (it, false)).collect()
+}
+
+/// Rows that have been written since, or are being written now, go on waiting.
+fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(table.to_owned())));
+    let ids = sql.ids(rows.iter().map(|it| it.id));
+    let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
+    let some = raise("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
+    sql.push(&format!(
+        "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) \
+         JOIN search_pending AS p ON p.id = u.id AND p.version = u.version \
+         WHERE p.tenant_id = {tenant} AND p.table_name = {table} ORDER BY p.id FOR UPDATE OF p SKIP LOCKED), \
+         gone AS (DELETE FROM search_pending AS p USING mine WHERE p.tenant_id = {tenant} AND p.table_name = {table} \
+         AND p.id = mine.id RETURNING 1) SELECT {some}"
+    ));
+    sql
+}
+
+fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, at) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(change.at)));
+    let ids = sql.ids(change.replaced.iter().copied());
+    let count = sql.bind(Cell::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
+    let all = raise(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
+    sql.push(&format!(
+        "WITH gone AS (UPDATE search_segments SET replaced_at = {at} WHERE tenant_id = {tenant} AND id = ANY({ids}) \
+         AND replaced_at IS NULL RETURNING 1) SELECT {all}"
+    ));
+    sql
+}
+
+fn gone_on(backlog: &Backlog, up_to: Option<[u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.id(backlog.tenant.to_bytes());
+    let (name, after) = (sql.bind(Cell::Text(backlog.table.clone())), sql.id(backlog.after));
+    let change = match up_to {
+        Some(id) => format!("UPDATE search_backlog SET after_id = {}", sql.id(id)),
+        None => "DELETE FROM search_backlog".to_owned(),
+    };
+    let mine = raise("(SELECT count(*) FROM gone) = 1", OVERTAKEN);
+    sql.push(&format!(
+        "WITH gone AS ({change} WHERE tenant_id = {tenant} AND table_name = {name} AND after_id = {after} RETURNING 1) \
+         SELECT {mine}"
+    ));
+    sql
+}
+
+fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
+    let (mut head, mut blocks, mut chunks) = (Sql::default(), Sql::default(), Sql::default());
+    let Segment { id, documents, newest, oldest, fences } = &it.segment;
+    let cells = [
+        Cell::Id(tenant.to_bytes()),
+        Cell::Id(*id),
+        Cell::Text(table.to_owned()),
+        Cell::Int(i64::from(*documents)),
+        Cell::Time(*newest),
+        Cell::Time(*oldest),
+        Cell::Bytes(fences.clone()),
+    ];
+    let values = cells.map(|it| head.bind(it)).join(", ");
+    head.push(&format!(
+        "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) VALUES ({values})"
+    ));
+    let (own, segment) = (blocks.id(tenant.to_bytes()), blocks.id(*id));
+    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.first.clone())));
+    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.body.clone())));
+    blocks.push(&format!(
+        "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) \
+         SELECT {own}, {segment}, u.first_key, u.body FROM UNNEST({first}, {body}) AS u (first_key, body)"
+    ));
+    let (own, segment) = (chunks.id(tenant.to_bytes()), chunks.id(*id));
+    let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| Cell::Int(at)));
+    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|it| Cell::Bytes(it.clone())));
+    chunks.push(&format!(
+        "INSERT INTO search_chunks (tenant_id, segment_id, number, body) \
+         SELECT {own}, {segment}, u.number, u.body FROM UNNEST({number}, {body}) AS u (number, body)"
+    ));
+    [head, blocks, chunks]
+}
+
+enum Part {
+    Segment(Segment),
+    Pending(PendingRow),
+}
+
+/// A segment, or a row that waits, which has no times.
+fn part(row: &mut dyn Fetch) -> Result<Part, Failure> {
+    let (id, number) = (id(row)?, int(row)?);
+    let times = (row.time().map_err(Failure::Other)?, row.time().map_err(Failure::Other)?);
+    let (Some(newest), Some(oldest)) = times else {
+        return Ok(Part::Pending(PendingRow { id, version: Version(number) }));
+    };
+    let documents = u32::try_from(number).unwrap_or(u32::MAX);
+    Ok(Part::Segment(Segment { id, documents, newest, oldest, fences: bytes(row)? }))
+}
+
+fn bytes(row: &mut dyn Fetch) -> Result<Vec<u8>, Failure> {
+    row.bytes().map(Option::unwrap_or_default).map_err(Failure::Other)
+}
+
+fn place(row: &mut dyn Fetch) -> Result<usize, Failure> {
+    Ok(usize::try_from(int(row)?).unwrap_or(usize::MAX))
+}
+
+fn backlog(row: &mut dyn Fetch) -> Result<Backlog, Failure> {
+    let tenant = owner(row)?;
+    let table = row.text().map_err(Failure::Other)?.unwrap_or_default();
+    Ok(Backlog { tenant, table, after: id(row)? })
 }

@@ -77,10 +77,6 @@ fn is_nowhere(value: &Cell) -> bool {
 
 #[async_trait]
 impl Rows for PostgresStore {
-    fn gathers_beginnings(&self) -> bool {
-        false
-    }
-
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
         if is_nowhere(&value) {
             return Ok(None);

@@ -49,7 +49,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
     let Some(database) = support::database() else { return };
     let columns = "SELECT c.table_name, c.column_name, c.is_nullable = 'YES' FROM information_schema.columns AS c \
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
-                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' AND NOT t.relispartition AND c.column_name <> 'tokens' \
+                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' AND NOT t.relispartition \
                    ORDER BY c.table_name, c.column_name COLLATE \"C\"";
     let mut found: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     let client = support::client(database.url()).await;
@@ -85,9 +85,7 @@ async fn every_column_is_copied_but_for_what_is_made_anew() {
     let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
                   AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
     let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|it| it.get(0)).collect();
-    // The index of words is beside the rows here, and in tables of its own on the other store.
-    let rebuilt = copy::REBUILT.into_iter().filter(|it| *it == "search_backlog");
-    let known = copy::tables().into_iter().map(|it| it.name).chain(rebuilt).chain(copy::NOT_COPIED);
+    let known = copy::tables().into_iter().map(|it| it.name).chain(copy::REBUILT).chain(copy::NOT_COPIED);
     assert_eq!(there, known.map(str::to_owned).collect());
     let columns = "SELECT column_name::text, data_type::text FROM information_schema.columns WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
@@ -95,7 +93,6 @@ async fn every_column_is_copied_but_for_what_is_made_anew() {
         let there = client.query(columns, &[&table.name]).await.unwrap();
         let there: BTreeSet<(String, String)> = there.iter().map(|it| (it.get(0), it.get(1))).collect();
         let known = table.columns.iter().map(|it| (it.name, declared(it.kind)));
-        let known = known.chain(table.is_searched().then_some(("tokens", "tsvector")));
         assert_eq!(there, known.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect(), "{}", table.name);
     }
 }
@@ -110,9 +107,6 @@ fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
     assert!(postgres.tables.keys().eq(sqlite.tables.keys()));
     assert_eq!(postgres.indexes, sqlite.indexes);
 }
-
-/// Each store has the best index for words that it has, which is none of the other's: statements with these are left out.
-const OF_ONE_STORE: [&str; 4] = ["search_tokens", "search_documents", "tokens tsvector", "USING gin"];
 
 /// A schema in words that both databases share.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -155,7 +149,6 @@ impl Schema {
     fn read(&mut self, statement: &str) {
         let words: Vec<_> = statement.split_whitespace().collect();
         match words[..] {
-            _ if OF_ONE_STORE.iter().any(|it| statement.contains(it)) => {}
             // Rows are no schema.
             ["INSERT" | "UPDATE", ..] => {}
             // A partition has what its table has.

@@ -1,138 +1,207 @@
-//! The index of words: an FTS5 table of tokens, whose rows are in the order in which the resources were created.
-//!
-//! `search_documents` says which row of it is whose. FTS5 finds rows from the last one backwards and stops with the page,
-//! so what is in most rows costs no more than what is in few.
+//! The index of words: segments as the rows of three tables, and the rows that wait for it.
 
+use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::search::{WantedWord, WantedWords};
 use candor_domain::time::Timestamp;
-use candor_port_storage::search_index;
-use candor_port_storage::{AnyRow, StorageError};
+use candor_port_storage::backlog::Backlog;
+use candor_port_storage::flat::Fetch;
+use candor_port_storage::search_index::{
+    Block, IndexChange, IndexState, PendingRow, SearchIndex, Segment, SegmentContents, WantedBlocks,
+};
+use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::{AnyRow, CommitError, Version};
 
-use crate::sql::{Db, Sql, failed};
+use crate::SqliteStore;
+use crate::commit::refusal::refused;
+use crate::connection::writer;
+use crate::sql::{Db, Sql, Value, failed};
+use crate::table::tenant_of;
 
-/// Bits of a place behind the milliseconds: 262,144 resources of one millisecond, of all tenants, have places.
-const NUMBER_BITS: u32 = 18;
-/// The last millisecond that has places of its own, in the year 2527.
-const LAST: i64 = (1 << 44) - 1;
+const WAIT: &str = "INSERT INTO search_pending (tenant_id, table_name, id, version) VALUES (?, ?, ?, ?) \
+    ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
+const SEGMENTS: &str = "SELECT id, documents, newest, oldest, fences FROM search_segments \
+    WHERE tenant_id = ? AND table_name = ? AND replaced_at IS NULL";
+const PENDING: &str = "SELECT id, version FROM search_pending WHERE tenant_id = ? AND table_name = ? LIMIT ?";
+const BLOCKS: &str = "SELECT first_key, body FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
+    AND first_key >= coalesce((SELECT max(first_key) FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
+    AND first_key <= ?3), x'') AND first_key <= ?4 ORDER BY first_key";
+const CHUNK: &str = "SELECT body FROM search_chunks WHERE tenant_id = ? AND segment_id = ? AND number = ?";
+const INDEXED: &str = "DELETE FROM search_pending WHERE tenant_id = ? AND table_name = ? AND id = ? AND version = ?";
+const REPLACED: &str =
+    "UPDATE search_segments SET replaced_at = ? WHERE tenant_id = ? AND id = ? AND replaced_at IS NULL";
+const ADD_SEGMENT: &str = "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) \
+    VALUES (?, ?, ?, ?, ?, ?, ?)";
+const ADD_BLOCK: &str = "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) VALUES (?, ?, ?, ?)";
+const ADD_CHUNK: &str = "INSERT INTO search_chunks (tenant_id, segment_id, number, body) VALUES (?, ?, ?, ?)";
+const TABLES_THAT_WAIT: &str =
+    "SELECT DISTINCT tenant_id, table_name FROM (SELECT tenant_id, table_name FROM search_pending LIMIT ?)";
+const GONE: &str = "SELECT tenant_id, id FROM search_segments WHERE replaced_at < ? ORDER BY replaced_at LIMIT ?";
+const REMOVALS: [&str; 3] = [
+    "DELETE FROM search_blocks WHERE tenant_id = ? AND segment_id = ?",
+    "DELETE FROM search_chunks WHERE tenant_id = ? AND segment_id = ?",
+    "DELETE FROM search_segments WHERE tenant_id = ? AND id = ?",
+];
+const BACKLOG: &str = "SELECT tenant_id, table_name, after_id FROM search_backlog \
+    WHERE ?1 IS NULL OR tenant_id = ?1 ORDER BY tenant_id, table_name LIMIT ?2";
+const GONE_ON: &str = "UPDATE search_backlog SET after_id = ? WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
+const DONE: &str = "DELETE FROM search_backlog WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
 
-const PLACE: &str = "SELECT place FROM search_documents WHERE tenant_id = ? AND table_name = ? AND id = ?";
-/// The next place of a millisecond.
-const ADD: &str = "INSERT INTO search_documents (place, tenant_id, table_name, id) \
-    SELECT coalesce((SELECT max(place) + 1 FROM search_documents WHERE place >= ?1 AND place < ?2), ?1), ?3, ?4, ?5 \
-    RETURNING place";
-const REMOVE: &str = "DELETE FROM search_documents WHERE place = ?";
-const ADD_TOKENS: &str = "INSERT INTO search_tokens (rowid, tokens) VALUES (?, ?)";
-/// Looks for what is to be replaced, which a new row need not.
-const CHANGE_TOKENS: &str = "REPLACE INTO search_tokens (rowid, tokens) VALUES (?, ?)";
-const REMOVE_TOKENS: &str = "DELETE FROM search_tokens WHERE rowid = ?";
+const NO_TIME: &str = "a segment has no time";
 
-/// The first place of a millisecond.
-pub(crate) const fn first_place(at: Timestamp) -> i64 {
-    let millis = at.millis();
-    (if millis > LAST {
-        LAST
-    } else if millis < -LAST {
-        -LAST
-    } else {
-        millis
-    }) << NUMBER_BITS
+/// Names a row that was written for the index, if words find it.
+pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
+    if !row.is_searched() {
+        return Ok(());
+    }
+    let sql = Sql::new(WAIT).bind(tenant).bind(row.table().name).bind(row.id()).bind(row.version().0);
+    db.execute(&sql).map(drop).map_err(|it| refused(&it))
 }
 
-/// What the index is to have of a row.
-pub(crate) struct IndexWrite {
-    tenant: Tenant,
-    table: &'static str,
-    id: [u8; 16],
-    created_at: Timestamp,
-    is_new: bool,
-    /// Nothing if the row is not found by any word.
-    tokens: String,
-}
+#[async_trait]
+impl SearchIndex for SqliteStore {
+    async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
+        let (table, most) = (Value::from(table), i64::from(most));
+        self.look_up(move |db| {
+            // Of one moment: a row goes from those that wait into a segment.
+            let moment = db.moment()?;
+            let sql = Sql::new(SEGMENTS).bind(tenant).bind(table.clone());
+            let segments = moment.0.rows(sql, segment)?;
+            let sql = Sql::new(PENDING).bind(tenant).bind(table.clone()).bind(most);
+            let pending = moment.0.rows(sql, |row| Ok(PendingRow { id: id(row)?, version: Version(int(row)?) }))?;
+            Ok(IndexState { segments, pending })
+        })
+        .await
+    }
 
-/// Brings the index up to date with a row that was written, if its table is searched: at the end of the transaction, because
-/// FTS5 writes a piece of its index at every savepoint, and merges pieces later.
-pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) {
-    let Some(entry) = row.index_entry() else { return };
-    db.index_writes.push(IndexWrite {
-        tenant,
-        table: row.table().name,
-        id: row.id(),
-        created_at: entry.created_at,
-        is_new: row.seen().is_none(),
-        tokens: entry.tokens(tenant, row.table()).join(" "),
-    });
-}
+    async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
+        let wanted = wanted.to_vec();
+        self.look_up_all(wanted.len(), move |db| {
+            let blocks = wanted.iter().map(|it| {
+                let sql = Sql::new(BLOCKS).bind(tenant).bind(it.segment);
+                let sql = sql.bind(it.range.from.as_slice()).bind(it.range.to.as_slice());
+                db.rows(sql, |row| Ok(Block { first: bytes(row)?, body: bytes(row)? }))
+            });
+            blocks.collect()
+        })
+        .await
+    }
 
-/// Carries out what is left to be written to the index.
-pub(crate) fn carry_out(db: &mut Db) -> Result<(), StorageError> {
-    std::mem::take(&mut db.index_writes).iter().try_for_each(|it| it.carry_out(db))
-}
+    async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
+        let wanted = wanted.to_vec();
+        self.look_up_all(wanted.len(), move |db| {
+            let chunks = wanted.iter().map(|(segment, number)| {
+                let sql = Sql::new(CHUNK).bind(tenant).bind(*segment).bind(i64::from(*number));
+                Ok(db.first(sql, bytes)?.unwrap_or_default())
+            });
+            chunks.collect()
+        })
+        .await
+    }
 
-impl IndexWrite {
-    fn carry_out(&self, db: &mut Db) -> Result<(), StorageError> {
-        let place = if self.is_new { None } else { self.place(db)? };
-        match (place, self.tokens.is_empty()) {
-            (None, true) => Ok(()),
-            (Some(place), true) => {
-                run(db, Sql::new(REMOVE_TOKENS).bind(place))?;
-                run(db, Sql::new(REMOVE).bind(place))
-            }
-            (Some(place), false) => run(db, Sql::new(CHANGE_TOKENS).bind(place).bind(self.tokens.as_str())),
-            (None, false) => add(db, self.table, (self.tenant, self.id, self.created_at), &self.tokens),
+    async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
+        let table = table.to_owned();
+        let done = writer::ask_for(&self.tasks, true, move |db| write(db, tenant, &table, &change)).await;
+        match done {
+            Ok(()) => Ok(true),
+            Err(CommitError::Stale) => Ok(false),
+            Err(CommitError::Storage(error)) => Err(error),
+            Err(
+                it @ (CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing | CommitError::Replayed),
+            ) => Err(StorageError::Failed(it.to_string())),
         }
     }
 
-    /// The place of the row in the index, if it is there.
-    fn place(&self, db: &mut Db) -> Result<Option<i64>, StorageError> {
-        let sql = Sql::new(PLACE).bind(self.tenant).bind(self.table).bind(self.id);
-        Ok(db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten())
+    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
+        let sql = Sql::new(TABLES_THAT_WAIT).bind(i64::from(most));
+        self.look_up(move |db| db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?)))).await
+    }
+
+    async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
+        writer::ask_for(&self.tasks, true, move |db| {
+            let sql = Sql::new(GONE).bind(before).bind(i64::from(most));
+            let gone = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
+            for (tenant, segment) in &gone {
+                for text in REMOVALS {
+                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment)).map_err(|it| failed(&it))?;
+                }
+            }
+            Ok(gone.len() as u64)
+        })
+        .await
+    }
+
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+        let tenant = tenant.map_or(Value::Null, Value::from);
+        self.look_up(move |db| db.rows(Sql::new(BACKLOG).bind(tenant.clone()).bind(i64::from(most)), backlog)).await
     }
 }
 
-/// Adds a row of a table to the index, in which it is not yet.
-pub(crate) fn add(
-    db: &mut Db,
-    table: &str,
-    (tenant, id, created_at): (Tenant, [u8; 16], Timestamp),
-    tokens: &str,
-) -> Result<(), StorageError> {
-    let first = first_place(created_at);
-    let sql = Sql::new(ADD).bind(first).bind(first + (1 << NUMBER_BITS));
-    let place = db.number(sql.bind(tenant).bind(table).bind(id))?;
-    run(db, Sql::new(ADD_TOKENS).bind(place).bind(tokens))
-}
-
-fn run(db: &mut Db, sql: Sql) -> Result<(), StorageError> {
-    db.execute(&sql).map(drop).map_err(|it| failed(&it))
-}
-
-/// Takes the rows of a table out of the index that are the first to be removed from it, if it is searched.
-pub(crate) fn forget(db: &mut Db, tenant: Tenant, table: &'static str, most: u32) -> Result<(), StorageError> {
-    if !search_index::TABLES.iter().any(|it| it.name == table) {
-        return Ok(());
+/// Changes the index, unless somebody else did what this does.
+fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Result<(), CommitError> {
+    let (sql, mut indexed) = (Sql::new(INDEXED).bind(tenant).bind(table), 0);
+    for it in &change.indexed {
+        indexed += changed(db, sql.clone().bind(it.id).bind(it.version.0))?;
     }
-    carry_out(db)?;
-    let places = format!(
-        "(SELECT place FROM search_documents WHERE tenant_id = ?1 AND table_name = '{table}' \
-         AND id IN (SELECT id FROM {table} WHERE tenant_id = ?1 LIMIT ?2))"
-    );
-    for (name, place) in [("search_tokens", "rowid"), ("search_documents", "place")] {
-        let text = format!("DELETE FROM {name} WHERE {place} IN {places}");
-        run(db, Sql::new(text).bind(tenant).bind(i64::from(most)))?;
+    if indexed == 0 && !change.indexed.is_empty() {
+        return Err(CommitError::Stale);
+    }
+    for it in &change.replaced {
+        if changed(db, Sql::new(REPLACED).bind(change.at).bind(tenant).bind(*it))? == 0 {
+            return Err(CommitError::Stale);
+        }
+    }
+    if let Some((backlog, up_to)) = &change.backlog {
+        let sql = up_to.map_or_else(|| Sql::new(DONE), |id| Sql::new(GONE_ON).bind(id));
+        let sql = sql.bind(backlog.tenant).bind(backlog.table.as_str()).bind(backlog.after);
+        if changed(db, sql)? == 0 {
+            return Err(CommitError::Stale);
+        }
+    }
+    change.segment.as_ref().map_or(Ok(()), |it| add(db, tenant, table, it))
+}
+
+fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result<(), CommitError> {
+    let Segment { id, documents, newest, oldest, fences } = &it.segment;
+    let sql = Sql::new(ADD_SEGMENT).bind(tenant).bind(*id).bind(table).bind(i64::from(*documents));
+    changed(db, sql.bind(*newest).bind(*oldest).bind(fences.as_slice()))?;
+    for block in &it.blocks {
+        let sql = Sql::new(ADD_BLOCK).bind(tenant).bind(*id);
+        changed(db, sql.bind(block.first.as_slice()).bind(block.body.as_slice()))?;
+    }
+    for (number, chunk) in (0_i64..).zip(&it.chunks) {
+        changed(db, Sql::new(ADD_CHUNK).bind(tenant).bind(*id).bind(number).bind(chunk.as_slice()))?;
     }
     Ok(())
 }
 
-/// What is wanted, in the language of FTS5. Nothing in a token has a meaning in it, and `ascii` splits none.
-pub(crate) fn query(tokens: &WantedWords) -> String {
-    let all = tokens.all.iter().map(|it| match it {
-        WantedWord::Whole(token) => format!("\"{token}\""),
-        WantedWord::Beginning(token) => format!("\"{token}\"*"),
-    });
-    let all = all.collect::<Vec<_>>().join(" AND ");
-    match &tokens.without {
-        Some(token) => format!("({all}) NOT \"{token}\""),
-        None => all,
-    }
+/// How many rows a statement changed.
+fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
+    db.execute(&sql).map_err(|it| refused(&it))
+}
+
+fn segment(row: &mut dyn Fetch) -> Result<Segment, StorageError> {
+    let (id, documents) = (id(row)?, u32::try_from(int(row)?).unwrap_or(u32::MAX));
+    let mut time = || row.time().map_err(StorageError::Failed)?.ok_or_else(|| StorageError::Failed(NO_TIME.to_owned()));
+    let (newest, oldest) = (time()?, time()?);
+    Ok(Segment { id, documents, newest, oldest, fences: bytes(row)? })
+}
+
+fn backlog(row: &mut dyn Fetch) -> Result<Backlog, StorageError> {
+    Ok(Backlog { tenant: tenant_of(row, "search_backlog")?, table: text(row)?, after: id(row)? })
+}
+
+fn id(row: &mut dyn Fetch) -> Result<[u8; 16], StorageError> {
+    row.id().map(Option::unwrap_or_default).map_err(StorageError::Failed)
+}
+
+fn int(row: &mut dyn Fetch) -> Result<i64, StorageError> {
+    row.int().map(Option::unwrap_or_default).map_err(StorageError::Failed)
+}
+
+fn text(row: &mut dyn Fetch) -> Result<String, StorageError> {
+    row.text().map(Option::unwrap_or_default).map_err(StorageError::Failed)
+}
+
+fn bytes(row: &mut dyn Fetch) -> Result<Vec<u8>, StorageError> {
+    row.bytes().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }

@@ -18,7 +18,6 @@ use candor_port_storage::StorageError;
 use candor_port_storage::flat::{Cell, Fetch, Table};
 
 use crate::connection::row::Columns;
-use crate::search::IndexWrite;
 use crate::table::Statements;
 
 /// A value on its way into a statement.
@@ -191,8 +190,6 @@ pub(crate) struct Db {
     connection: SqliteConnection,
     statements: HashMap<&'static str, Arc<Statements>>,
     kept: HashSet<Arc<str>>,
-    /// What the transaction has still to write to the index of words.
-    pub(crate) index_writes: Vec<IndexWrite>,
     /// What was asked, for tests of plans.
     #[cfg(test)]
     pub(crate) asked: Vec<Sql>,
@@ -204,7 +201,6 @@ impl Db {
             connection,
             statements: HashMap::new(),
             kept: HashSet::new(),
-            index_writes: vec![],
             #[cfg(test)]
             asked: vec![],
         }

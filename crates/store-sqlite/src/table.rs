@@ -181,7 +181,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
             table.members.map(|side| members(db, tenant, side, row.id())).transpose()?.unwrap_or_default()
         }
     };
-    search::write(db, tenant, row);
+    search::wait(db, tenant, row)?;
     let Some(side) = table.members else { return Ok(()) };
     let wanted = row.members().iter().copied().collect();
     write_members(db, tenant, side, row.id(), &stored, &wanted)

@@ -143,10 +143,6 @@ fn lost<E: From<StorageError>>() -> E {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Rows for Faulty<S> {
-    fn gathers_beginnings(&self) -> bool {
-        self.store.gathers_beginnings()
-    }
-
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
         self.through(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
     }

@@ -1,5 +1,5 @@
 DROP TABLE search_backlog;
-ALTER TABLE summaries DROP COLUMN tokens;
-ALTER TABLE employees DROP COLUMN tokens;
-ALTER TABLE objectives DROP COLUMN tokens;
-ALTER TABLE observations DROP COLUMN tokens;
+DROP TABLE search_chunks;
+DROP TABLE search_blocks;
+DROP TABLE search_segments;
+DROP TABLE search_pending;

@@ -1,3 +1,5 @@
 DROP TABLE search_backlog;
-DROP TABLE search_documents;
-DROP TABLE search_tokens;
+DROP TABLE search_chunks;
+DROP TABLE search_blocks;
+DROP TABLE search_segments;
+DROP TABLE search_pending;

@@ -1,7 +1,6 @@
 //! Every table of the schema, in exactly one of three lists: it is copied, it is made anew, or it is left out. The tests
 //! of both stores hold these against what the migrations make, column by column.
 
-use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
@@ -16,22 +15,19 @@ use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::summary::Summary;
 use candor_domain::webhook::{Delivery, Subscription};
 
-use super::row::{self, IndexedRow};
 use crate::flat::{Cell, Column, Stored, Table, Type};
 use crate::rows::JOB_TABLE;
-use crate::search_index::IndexEntry;
-use crate::store::StorageError;
 
-/// What is made anew from the rows that are copied: the index of words. All rows are in it then, so nothing waits for it.
-pub const REBUILT: [&str; 3] = ["search_backlog", "search_documents", "search_tokens"];
+/// What is made anew from the rows that are copied: the index of words, which the service fills piece by piece as it does
+/// with what was there before the search.
+pub const REBUILT: [&str; 5] =
+    ["search_backlog", "search_pending", "search_segments", "search_blocks", "search_chunks"];
 
 /// What says nothing about the data: the row that proves that a write is possible.
 pub const NOT_COPIED: [&str; 1] = ["write_probes"];
 
 /// Columns of copied tables that a database makes by itself from others of the row, by table.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
-
-type ReadEntry = fn(&[Cell]) -> Result<Option<IndexEntry>, StorageError>;
 
 /// A table whose rows are copied as they stand.
 #[derive(Debug, Clone)]
@@ -42,8 +38,6 @@ pub struct CopyTable {
     pub columns: Vec<Column>,
     /// The columns by which rows are told apart and in whose order they are read, by their numbers among the columns.
     pub key: Vec<usize>,
-    /// For a table that is searched: itself, and how a row of it is read.
-    searched: Option<(&'static Table, ReadEntry)>,
 }
 
 impl CopyTable {
@@ -62,26 +56,6 @@ impl CopyTable {
     #[must_use]
     pub fn position(&self) -> Option<usize> {
         self.columns.iter().position(|it| self.name == Event::TABLE.name && it.name == "position")
-    }
-
-    /// Whether rows of it are found by words.
-    #[must_use]
-    pub const fn is_searched(&self) -> bool {
-        self.searched.is_some()
-    }
-
-    /// What the index of words has of a row; `None` if its table is not searched.
-    ///
-    /// # Errors
-    /// [`StorageError::Corrupt`] naming the column.
-    pub fn indexed(&self, row: &[Cell]) -> Result<Option<IndexedRow>, StorageError> {
-        let Some((table, read)) = self.searched else { return Ok(None) };
-        let [Cell::Id(tenant), Cell::Id(id), ..] = row else {
-            return Err(StorageError::Failed(format!("a row of {} does not begin with its ids", self.name)));
-        };
-        let (tenant, id) = (Tenant::from_bytes(*tenant), *id);
-        let Some(entry) = read(row)? else { return Ok(None) };
-        Ok(Some(IndexedRow { tenant, id, created_at: entry.created_at, tokens: entry.tokens(tenant, table) }))
     }
 }
 
@@ -109,7 +83,7 @@ fn people() -> [CopyTable; 8] {
         of::<Department>(),
         of::<Attribute>(),
         of::<Connector>(),
-        searched::<Employee>(),
+        of::<Employee>(),
         side("employee_custom_values", "digest", "employee_id"),
         plain("reporting_trees", &[("tenant_id", Type::Id)], &[("version", Type::Int), ("changes", Type::Int)]),
         with(side("reporting_lines", "ancestor_id", "descendant_id"), &[("depth", Type::Int)]),
@@ -119,10 +93,10 @@ fn people() -> [CopyTable; 8] {
 
 fn feedback() -> [CopyTable; 12] {
     [
-        searched::<Observation>(),
+        of::<Observation>(),
         side("observation_attributes", "attribute_id", "observation_id"),
-        searched::<Objective>(),
-        searched::<Summary>(),
+        of::<Objective>(),
+        of::<Summary>(),
         side("summary_includes", "included_id", "summary_id"),
         of::<Conversation>(),
         side("conversation_participants", "participant_id", "conversation_id"),
@@ -155,10 +129,6 @@ fn of<T: Stored>() -> CopyTable {
     in_order(table(T::TABLE), &["tenant_id", "id"])
 }
 
-fn searched<T: Stored>() -> CopyTable {
-    CopyTable { searched: Some((T::TABLE, row::index_entry::<T>)), ..of::<T>() }
-}
-
 /// A resource's table; the tenant comes first, then what is read of it.
 fn table(it: &'static Table) -> CopyTable {
     let tenant = Column::new("tenant_id", Type::Id);
@@ -169,7 +139,7 @@ fn table(it: &'static Table) -> CopyTable {
     if !columns.contains(&tenant) {
         columns.insert(0, tenant);
     }
-    CopyTable { name: it.name, columns, key: vec![], searched: None }
+    CopyTable { name: it.name, columns, key: vec![] }
 }
 
 /// A table that ties two ids together.
@@ -179,7 +149,7 @@ fn side(name: &'static str, one: &'static str, other: &'static str) -> CopyTable
 
 fn plain(name: &'static str, key: &[(&'static str, Type)], others: &[(&'static str, Type)]) -> CopyTable {
     let columns = key.iter().chain(others).map(|(name, kind)| Column::new(name, *kind)).collect();
-    CopyTable { name, columns, key: (0..key.len()).collect(), searched: None }
+    CopyTable { name, columns, key: (0..key.len()).collect() }
 }
 
 /// The same table with more columns.
@@ -197,7 +167,6 @@ fn in_order(mut it: CopyTable, key: &[&str]) -> CopyTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search_index;
 
     #[test]
     fn no_table_is_in_two_lists_and_every_key_is_whole() {
@@ -218,15 +187,5 @@ mod tests {
         assert_eq!(find("deliveries").key.len(), 5);
         assert_eq!(find("events").key_columns().next().unwrap().name, "position");
         assert_eq!(find("events").position(), Some(find("events").key[0]));
-    }
-
-    #[test]
-    fn what_is_searched_is_indexed_anew() {
-        let searched: Vec<_> = tables().iter().filter(|it| it.is_searched()).map(|it| it.name).collect();
-        let mut wanted = search_index::TABLES.map(|it| it.name).to_vec();
-        wanted.sort_unstable();
-        let mut found = searched;
-        found.sort_unstable();
-        assert_eq!(found, wanted);
     }
 }

@@ -32,8 +32,6 @@ pub struct Table {
     /// Whether a new row can be saved together with those of other change sets, because two rows of one tenant never
     /// want the same value of anything but the id.
     pub shares_commits: bool,
-    /// The letter of the table in the index of words, if its rows are searched; see [`crate::search_index`].
-    pub search: Option<char>,
 }
 
 /// An index of a table. Every one of them begins with `tenant_id`, which is not said.
@@ -93,7 +91,6 @@ impl Table {
             parameters: &[],
             of_organization: false,
             shares_commits: false,
-            search: None,
         }
     }
 

@@ -4,6 +4,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind, Id};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, Role, Status};
+use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 
 use super::column;
@@ -11,7 +12,6 @@ use crate::flat::Cell;
 use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{By, ID};
-use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The values of custom fields, as digests.
@@ -58,7 +58,6 @@ const TABLE: Table = Table {
         Index::on(&["role", "status", "id"]),
     ],
     parameters: &[("digest", "custom_fields.…")],
-    search: Some('e'),
     ..Table::named("employees")
 };
 
@@ -117,8 +116,8 @@ impl Stored for Employee {
         Ok(it)
     }
 
-    fn index_entry(&self) -> Option<IndexEntry> {
-        Some(IndexEntry::of(self))
+    fn is_searched(&self) -> bool {
+        Searchable::is_found(self)
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

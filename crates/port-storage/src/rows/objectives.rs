@@ -4,13 +4,13 @@ use candor_domain::fields::Word;
 use candor_domain::id::{Id, ObjectiveKind};
 use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::search::Searchable;
 
 use super::column;
 use super::summaries::INCLUDES;
 use crate::flat::{Cell, Cells, Column, Index, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::read::By;
-use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -51,7 +51,6 @@ const TABLE: Table = Table {
     ],
     parameters: &[("shelf", "status"), ("scope_status", "status")],
     shares_commits: true,
-    search: Some('j'),
     ..Table::named("objectives")
 };
 
@@ -99,8 +98,8 @@ impl Stored for Objective {
         out.put(self.starts_on().map_or(Cell::Null(Type::Date), Cell::Date));
     }
 
-    fn index_entry(&self) -> Option<IndexEntry> {
-        Some(IndexEntry::of(self))
+    fn is_searched(&self) -> bool {
+        Searchable::is_found(self)
     }
 
     fn read(row: &mut Reader<'_>) -> Result<Self, StorageError> {

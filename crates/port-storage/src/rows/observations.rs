@@ -4,11 +4,11 @@ use candor_domain::fields::Word;
 use candor_domain::id::{Id, ObservationKind};
 use candor_domain::observation::{Filter, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::search::Searchable;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
-use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The attributes of observations.
@@ -39,7 +39,6 @@ const TABLE: Table = Table {
         Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts(),
     ],
     shares_commits: true,
-    search: Some('o'),
     ..Table::named("observations")
 };
 
@@ -85,8 +84,8 @@ impl Stored for Observation {
         })
     }
 
-    fn index_entry(&self) -> Option<IndexEntry> {
-        Some(IndexEntry::of(self))
+    fn is_searched(&self) -> bool {
+        Searchable::is_found(self)
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

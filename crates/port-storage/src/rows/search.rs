@@ -1,4 +1,4 @@
-//! What a search finds of each resource: its list, as the caller sees it, with the words that are wanted.
+//! What a search finds of each resource: its list, as the caller sees it, among the rows that the index of words names.
 
 use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
@@ -7,14 +7,13 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, StatusFilter};
-use candor_domain::search::{Filter, WantedWords};
+use candor_domain::search::Filter;
 use candor_domain::summary::{self, Summary};
 
 use super::{column, employees, objectives, observations, summaries};
 use crate::flat::{Cell, Column, Stored, Type};
 use crate::listing::{Condition, Listing, TypedListing, sort_column};
 use crate::read::ID;
-use crate::search_index::IndexQuery;
 
 /// The newest first.
 const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
@@ -24,40 +23,35 @@ fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
     manager.map(|it| Condition::Within(column, it))
 }
 
-/// The words, unless none are wanted.
-fn has_words(filter: &Filter, words: &WantedWords) -> Option<Condition> {
-    let query = || IndexQuery { words: words.clone(), subject: filter.employee_id };
-    (!words.all.is_empty()).then(|| Condition::Words(query()))
+/// The page of all these rows.
+fn page(among: &[[u8; 16]]) -> PageRequest {
+    PageRequest { limit: u16::try_from(among.len()).unwrap_or(u16::MAX), after: None }
 }
 
-/// A list narrowed to what has the words. What an index of words answers needs no runs: they become conditions.
-fn with_words<T: Stored>(list: TypedListing<T>, filter: &Filter, words: &WantedWords) -> TypedListing<T> {
+/// A list narrowed to these rows. They are read by their ids, so runs become conditions.
+fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
     let narrowed = |mut it: Listing| {
         if let Some((column, values)) = it.runs.take() {
             it.one_of(column, values);
         }
         it.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
-        it.conditions.extend(has_words(filter, words));
+        it.conditions.push(Condition::Among(ids.to_vec()));
         it
     };
     TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
 }
 
-/// Observations. They are the most by far, so their list keeps its run, along which it can be walked, also without words.
+/// Observations.
 #[must_use]
-pub fn observations(filter: &Filter, words: &WantedWords, page: &PageRequest) -> TypedListing<Observation> {
-    let Filter { employee_id, manager_id, kind, created_at } = *filter;
-    let of = observation::Filter { employee_id, manager_id, kind, created_at, ..observation::Filter::default() };
-    let list = observations::list(&of, NEWEST, page).into_parts().into_iter().map(|mut it| {
-        it.conditions.extend(has_words(filter, words));
-        it
-    });
-    TypedListing::of(list.collect())
+pub fn observations(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Observation> {
+    let Filter { employee_id, manager_id, kind, created_at: _ } = *filter;
+    let of = observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
+    among(observations::list(&of, NEWEST, &page(ids)), filter, ids)
 }
 
 /// Objectives of every scope that the caller sees.
 #[must_use]
-pub fn objectives(filter: &Filter, words: &WantedWords, sight: Sight, page: &PageRequest) -> TypedListing<Objective> {
+pub fn objectives(filter: &Filter, ids: &[[u8; 16]], sight: Sight) -> TypedListing<Objective> {
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
@@ -70,42 +64,37 @@ pub fn objectives(filter: &Filter, words: &WantedWords, sight: Sight, page: &Pag
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
     };
-    let mut list = objectives::list(&of, sight, NEWEST, page).into_parts();
+    let mut list = objectives::list(&of, sight, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         it.conditions.extend(below(column("owner_id", Type::Id), filter.manager_id));
     }
-    with_words(TypedListing::<Objective>::of(list), filter, words)
+    among(TypedListing::<Objective>::of(list), filter, ids)
 }
 
 /// People who have not left.
 #[must_use]
-pub fn employees(filter: &Filter, words: &WantedWords, page: &PageRequest) -> TypedListing<Employee> {
+pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
     let of = people::Filter { status: StatusFilter::All, ..people::Filter::default() };
-    let mut list = employees::list(&of, NEWEST, page).into_parts();
+    let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         // Who has left is found by no word.
         it.runs = None;
         it.is(ID, filter.employee_id);
         it.conditions.extend(below(ID, filter.manager_id));
     }
-    with_words(TypedListing::<Employee>::of(list), filter, words)
+    among(TypedListing::<Employee>::of(list), filter, ids)
 }
 
 /// Summaries that a caller sees who acts for this person, or for nobody in particular.
 #[must_use]
-pub fn summaries(
-    filter: &Filter,
-    words: &WantedWords,
-    acts_for: Option<EmployeeId>,
-    page: &PageRequest,
-) -> TypedListing<Summary> {
+pub fn summaries(filter: &Filter, ids: &[[u8; 16]], acts_for: Option<EmployeeId>) -> TypedListing<Summary> {
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
     let Filter { employee_id, manager_id, .. } = *filter;
     let of = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };
-    with_words(summaries::list(&of, acts_for, NEWEST, page), filter, words)
+    among(summaries::list(&of, acts_for, NEWEST, &page(ids)), filter, ids)
 }

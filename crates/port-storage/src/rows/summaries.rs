@@ -3,12 +3,12 @@
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, Id, SummaryKind};
 use candor_domain::page::{PageRequest, Sort};
+use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
-use crate::search_index::IndexEntry;
 use crate::store::StorageError;
 
 /// The objectives and observations that summaries rest on. No id is one of both.
@@ -59,7 +59,6 @@ const TABLE: Table = Table {
     ],
     parameters: &[("archived", "status"), ("stage", "status"), ("included_id", "included_objective_id")],
     shares_commits: true,
-    search: Some('s'),
     ..Table::named("summaries")
 };
 
@@ -127,8 +126,8 @@ impl Stored for Summary {
         Ok(stored.showing(row.ids()?))
     }
 
-    fn index_entry(&self) -> Option<IndexEntry> {
-        Some(IndexEntry::of(self))
+    fn is_searched(&self) -> bool {
+        Searchable::is_found(self)
     }
 
     fn members(&self) -> Vec<[u8; 16]> {

@@ -1,7 +1,7 @@
 //! A copy has everything, on either store and back again.
 
-use candor_port_storage::backlog::Indexing;
 use candor_port_storage::copy::CopyTarget;
+use candor_port_storage::search_index::SearchIndex;
 
 use crate::ends::{File, copied, filled, progress, read, server};
 
@@ -19,7 +19,8 @@ async fn what_goes_to_postgres_and_back_is_what_it_was() {
     assert_eq!(back, there);
     assert_eq!(progress(&last.path()).await, None, "nothing of the copy is left but its rows");
     assert_eq!(read(&database).await.progress().await.unwrap(), None);
-    assert_eq!(last.store().index_backlog(None, 10).await.unwrap(), [], "all words are indexed");
+    let left = last.store().index_backlog(None, 10).await.unwrap();
+    assert!(left.iter().any(|it| it.table == "observations"), "the words are indexed by the service: {left:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

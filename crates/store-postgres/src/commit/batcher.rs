@@ -251,7 +251,8 @@ impl Batcher {
         }
         let mut answered = BTreeSet::new();
         for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
-            let found = send_once(&self.pool, &Transaction::alone(answered_of(tenant, &keys)), |row| Ok(row.text()?)).await;
+            let asked = Transaction::alone(answered_of(tenant, &keys));
+            let found = send_once(&self.pool, &asked, |row| row.text().map_err(Failure::Other)).await;
             let TransactionOutcome::Done(found) = found else { return BTreeSet::new() };
             answered.extend(found.into_iter().flatten().map(|key| (tenant, key)));
         }

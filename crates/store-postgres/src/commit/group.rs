@@ -6,7 +6,6 @@ use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritab
 
 use super::statement::{STALE, Statement};
 use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, SECRETS};
-use crate::search;
 
 /// All rows to write.
 pub(super) struct Groups<'c> {
@@ -25,8 +24,6 @@ struct Group<'c> {
 struct Entry<'c> {
     row: &'c AnyRow,
     cells: &'c [Cell],
-    /// What the index of words has of it, if its table is searched.
-    tokens: Option<Cell>,
 }
 
 impl Entry<'_> {
@@ -49,8 +46,7 @@ impl<'c> Groups<'c> {
     /// Adds a row.
     pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), Unwritable> {
         let table = row.table();
-        let tokens = row.index_entry().map(|it| Cell::Text(search::vector(&it.tokens(self.tenant, table))));
-        let entry = Entry { row, cells: row.cells()?, tokens };
+        let entry = Entry { row, cells: row.cells()? };
         let at = self.groups.iter().position(|it| it.table.name == table.name).unwrap_or_else(|| {
             self.groups.push(Group { table, new: vec![], changed: vec![] });
             self.groups.len() - 1
@@ -83,6 +79,7 @@ impl<'c> Groups<'c> {
                 }
                 many => insert_many(statement, group.table, &tenant, many),
             }
+            wait_for_the_index(statement, group);
             if let Some(members) = &group.table.members {
                 remove_members(statement, members, &tenant, &group.changed);
                 add_members(statement, members, &tenant, group.changed.iter().chain(&group.new));
@@ -146,35 +143,48 @@ fn names(table: &Table) -> String {
 /// The columns of an insert, and what the version's is to be.
 fn into(table: &Table) -> (String, &'static str) {
     let (version, first) = if table.versioned { (", version", ", 1") } else { ("", "") };
-    let tokens = if table.search.is_some() { ", tokens" } else { "" };
-    (format!("{} (tenant_id, {}{version}{tokens})", table.name, names(table)), first)
+    (format!("{} (tenant_id, {}{version})", table.name, names(table)), first)
 }
 
-/// The tokens of one row behind its other values, if its table is searched.
-fn tokens_of(statement: &mut Statement, row: &Entry) -> Option<String> {
-    row.tokens.clone().map(|it| format!("{}::tsvector", statement.sql.bind(it)))
+/// Names the rows that words find, for the index of words.
+fn wait_for_the_index(statement: &mut Statement, group: &Group) {
+    let found: Vec<_> = group.changed.iter().chain(&group.new).filter(|it| it.row.is_searched()).collect();
+    if found.is_empty() {
+        return;
+    }
+    let (tenant, table) = (statement.tenant.clone(), statement.sql.bind(Cell::Text(group.table.name.to_owned())));
+    let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
+    let known = "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
+    if found.len() == 1 || statement.layout.is_by_tenant() && found.len() <= FEW {
+        for it in found {
+            let (id, version) = (statement.sql.id(it.row.id()), statement.sql.bind(Cell::Int(it.row.version().0)));
+            let row = statement.row(&format!("{tenant}, {table}, {id}, {version}"));
+            statement.part("", &format!("{into} {row} {known}"));
+        }
+        return;
+    }
+    let ids = statement.sql.ids(found.iter().map(|it| it.row.id()));
+    let versions = statement.sql.many(Type::Int, found.iter().map(|it| Cell::Int(it.row.version().0)));
+    let from = statement.from(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
+    statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
 }
 
 fn insert_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
-    let tokens = tokens_of(statement, row).map(|it| format!(", {it}")).unwrap_or_default();
     let (into, first) = into(table);
-    let row = statement.row(&format!("{tenant}, {}{first}{tokens}", values.join(", ")));
+    let row = statement.row(&format!("{tenant}, {}{first}", values.join(", ")));
     statement.part("", &format!("INSERT INTO {into} {row}"));
 }
 
 fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
     let (source, ((into, first), values)) = (arrays(statement, table, rows), (into(table), unnested(table)));
-    let tokens = if table.search.is_some() { ", u.tokens::tsvector" } else { "" };
     let from = statement.from(&source);
-    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first}{tokens} {from}", values.join(", ")));
+    statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
 }
 
 fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
     let values = row.cells.iter().zip(all(table)).skip(1);
-    let mut sets: Vec<_> =
-        values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
-    sets.extend(tokens_of(statement, row).map(|it| format!("tokens = {it}")));
+    let sets: Vec<_> = values.map(|(cell, it)| format!("{} = {}", it.name, statement.sql.bind(cell.clone()))).collect();
     let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(row.seen()), statement.from(""));
     let part = statement.part(
         "",
@@ -190,9 +200,8 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
 
 fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
     let source = arrays(statement, table, rows);
-    let mut sets: Vec<_> =
+    let sets: Vec<_> =
         all(table).zip(unnested(table)).skip(1).map(|(it, value)| format!("{} = {value}", it.name)).collect();
-    sets.extend(table.search.map(|_| "tokens = u.tokens::tsvector".to_owned()));
     let from = statement.from(&source);
     let part = statement.part(
         "",
@@ -218,12 +227,7 @@ fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
         })
         .collect();
     arrays.push(statement.sql.many(Type::Int, rows.iter().map(Entry::seen)));
-    if table.search.is_none() {
-        return format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table));
-    }
-    let tokens = rows.iter().map(|it| it.tokens.clone().unwrap_or(Cell::Null(Type::Text)));
-    arrays.push(statement.sql.many(Type::Text, tokens));
-    format!("UNNEST({}) AS u ({}, seen, tokens)", arrays.join(", "), names(table))
+    format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table))
 }
 
 /// The columns of `u`; arrays travel as texts.

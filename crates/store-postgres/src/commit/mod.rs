@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 
 use batcher::Batcher;
 
-pub(crate) use statement::keep as keeping;
+pub(crate) use statement::{keep as keeping, raise};
 
 use crate::connection::pool::Pool;
 use crate::connection::transaction::{carried_out, send};

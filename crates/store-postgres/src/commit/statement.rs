@@ -228,7 +228,7 @@ fn is_of(check: &str, part: &str) -> bool {
 }
 
 /// Nothing here is a constant for the planner: it would cast the word beforehand.
-pub(super) fn raise(condition: &str, word: &str) -> String {
+pub(crate) fn raise(condition: &str, word: &str) -> String {
     format!("(CASE WHEN {condition} THEN '1'::text ELSE '{MARK}{word}'::text END)::int")
 }
 

@@ -71,7 +71,7 @@ impl Fetch for Field<'_> {
     }
 }
 
-/// Rows on their way to the server, with the tokens of each where the table has them.
+/// Rows on their way to the server.
 pub(super) struct Rows {
     bytes: BytesMut,
 }
@@ -83,9 +83,8 @@ impl Rows {
     }
 
     /// Adds a row.
-    pub(super) fn add(&mut self, row: &CopyRow, tokens: Option<&[String]>) -> Result<(), StorageError> {
-        let fields = row.len() + usize::from(tokens.is_some());
-        self.bytes.put_i16(i16::try_from(fields).map_err(too_large)?);
+    pub(super) fn add(&mut self, row: &CopyRow) -> Result<(), StorageError> {
+        self.bytes.put_i16(i16::try_from(row.len()).map_err(too_large)?);
         for cell in row {
             if matches!(cell, Cell::Null(_)) {
                 self.bytes.put_i32(NULL);
@@ -93,7 +92,7 @@ impl Rows {
                 self.field(|out| wire::write(cell, &mut out.writer()).map_err(too_large))?;
             }
         }
-        tokens.map_or(Ok(()), |it| self.field(|out| vector(it, out)))
+        Ok(())
     }
 
     /// Those that were added since the last time.
@@ -117,17 +116,6 @@ impl Rows {
 /// What comes behind the last row.
 pub(super) fn end() -> Bytes {
     Bytes::copy_from_slice(&TRAILER.to_be_bytes())
-}
-
-/// A `tsvector` of tokens that have no places in the text.
-fn vector(tokens: &[String], out: &mut BytesMut) -> Result<(), StorageError> {
-    out.put_i32(i32::try_from(tokens.len()).map_err(too_large)?);
-    for token in tokens {
-        out.put_slice(token.as_bytes());
-        out.put_u8(0);
-        out.put_u16(0);
-    }
-    Ok(())
 }
 
 fn too_large(error: impl std::fmt::Display) -> StorageError {

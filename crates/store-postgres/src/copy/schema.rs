@@ -26,6 +26,12 @@ const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, c.conrelid::regcl
 const OFFSET: &str = "SELECT greatest(feed_offset(), \
     greatest($1::bigint, (SELECT max(position) FROM events)) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
 
+/// What was copied is indexed by the service, as what was there before the search.
+pub(super) const TO_BE_INDEXED: &str = "INSERT INTO search_backlog \
+    SELECT tenant_id, t.name, '00000000-0000-0000-0000-000000000000' FROM organizations \
+    CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t (name) \
+    ON CONFLICT DO NOTHING";
+
 /// Whether a copy was begun.
 pub(super) async fn is_begun(client: &Client) -> Read<bool> {
     Ok(client.query_one(IS_BEGUN, &[]).await.map_err(failed)?.get(0))

@@ -37,17 +37,12 @@ pub(super) async fn write(
 }
 
 async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
-    let mut columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
-    columns.extend(table.is_searched().then_some("tokens"));
+    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
     let text = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
     let mut sink = pin!(transaction.copy_in::<_, Bytes>(&text).await.map_err(failed)?);
     let mut all = binary::Rows::new();
     for rows in rows.chunks(MESSAGE_ROWS) {
-        for row in rows {
-            let indexed = table.indexed(row)?;
-            let tokens = indexed.as_ref().map_or(&[][..], |it| &it.tokens);
-            all.add(row, table.is_searched().then_some(tokens))?;
-        }
+        rows.iter().try_for_each(|it| all.add(it))?;
         sink.send(all.take()).await.map_err(failed)?;
     }
     sink.send(binary::end()).await.map_err(failed)?;

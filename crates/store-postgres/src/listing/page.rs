@@ -4,10 +4,7 @@ use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Column};
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
-use candor_port_storage::search_index::{IndexQuery, SAMPLE};
 
-use crate::layout::Layout;
-use crate::search;
 use crate::select::columns_of;
 use crate::sql::Sql;
 
@@ -50,9 +47,8 @@ impl<'l> Part<'l> {
 }
 
 /// After how many rows a scan has gone far.
-pub(super) fn first_stride(listing: &Listing, source: &RowSource) -> u32 {
+pub(super) const fn first_stride(source: &RowSource) -> u32 {
     match source {
-        _ if listing.index_query().is_some() => SAMPLE,
         RowSource::Scan(filter) if !filter.hashed.is_empty() => HASHED_STRIDE,
         RowSource::Scan(_) | RowSource::Gather(_) | RowSource::GatherFirsts(_) => INDEXED_STRIDE,
     }
@@ -60,7 +56,7 @@ pub(super) fn first_stride(listing: &Listing, source: &RowSource) -> u32 {
 
 /// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
 /// common.
-pub(super) fn sql(layout: Layout, own: Tenant, parts: &[Part<'_>]) -> Sql {
+pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let Some(Part { listing, .. }) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
     let tenant = sql.id(own.to_bytes());
@@ -69,15 +65,13 @@ pub(super) fn sql(layout: Layout, own: Tenant, parts: &[Part<'_>]) -> Sql {
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
-    let mut page = PageSql { sql, layout, own, tenant, limit, after, bound, ids_first };
+    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first };
     page.write(listing, parts);
     page.sql
 }
 
 struct PageSql {
     sql: Sql,
-    layout: Layout,
-    own: Tenant,
     /// The tenant's placeholder.
     tenant: String,
     limit: String,
@@ -182,27 +176,16 @@ impl PageSql {
                     owner = members.owner,
                 )
             }
-            Some(Condition::Words(query)) => {
-                // The fence and the comparison keep the planner from any other index: it cannot know how few rows have
-                // the words, and would rather read all that a tenant has.
-                let mut has_words = self.has_words(listing, query);
-                if self.layout.is_by_tenant() {
-                    // A cluster has to see whose rows are wanted.
-                    has_words = format!("r.tenant_id = {} AND {has_words}", self.tenant);
-                }
+            Some(Condition::Among(ids)) => {
+                let ids = self.sql.ids(ids.iter().copied());
+                // The fence keeps the planner from walking along the order instead.
                 format!(
                     "(SELECT g.id, g.place FROM (SELECT r.id, {place} AS place FROM {name} AS r \
-                     WHERE {has_words} AND ({all}) IS TRUE OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"
+                     WHERE r.id = ANY({ids}) AND {all} OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"
                 )
             }
             _ => format!("(SELECT r.id, {place} AS place FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})"),
         }
-    }
-
-    /// The row has the words. What is asked for is read once, and not for every row.
-    fn has_words(&mut self, listing: &Listing, query: &IndexQuery) -> String {
-        let query = search::query(&query.tokens(self.own, listing.table()));
-        format!("r.tokens @@ (SELECT {}::tsquery)", self.sql.bind(Cell::Text(query)))
     }
 
     /// The people below somebody, who may be counted among them.
@@ -258,7 +241,7 @@ impl PageSql {
                         column.name
                     )
                 }
-                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Words(..) => continue,
+                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => continue,
             });
         }
         if let Some((place, id)) = &self.after {
@@ -294,15 +277,12 @@ impl PageSql {
                         format!("{} AS l WHERE l.tenant_id = {tenant} AND l.{member} = ANY({tags})", members.name);
                     (rows, members.owner, "id", None)
                 }
-                Condition::Words(query) => {
-                    looks.push(self.has_words(listing, query));
-                    continue;
-                }
                 Condition::Is(..)
                 | Condition::OneOf(..)
                 | Condition::AtLeast(..)
                 | Condition::AtMost(..)
-                | Condition::Without(..) => continue,
+                | Condition::Without(..)
+                | Condition::Among(..) => continue,
             };
             let looked = if filter.hashed.contains(&at) {
                 format!("(r.{of} IN (SELECT l.{owner} FROM {rows})) IS TRUE")

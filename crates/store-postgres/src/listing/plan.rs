@@ -37,7 +37,7 @@ impl PostgresStore {
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
             | Condition::Without(..)
-            | Condition::Words(..) => return Ok(0),
+            | Condition::Among(..) => return Ok(0),
         };
         let most = sql.bind(Cell::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
         sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {named} LIMIT {most}) AS counted"));

@@ -3,7 +3,6 @@
 mod everyone;
 mod feed;
 mod history;
-mod indexing;
 mod people;
 mod redelivery;
 mod test_data;

@@ -16,7 +16,6 @@ use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
 use crate::connection::tasks::{Taker, TaskQueue};
-use crate::search;
 use crate::sql::{Db, Sql, failed};
 
 /// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.
@@ -178,7 +177,6 @@ fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
         // What SQLite rolled back by itself cannot be rolled back again.
         drop(run(db, "ROLLBACK"));
-        db.index_writes.clear();
     }
     ended
 }
@@ -188,7 +186,6 @@ fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), Stora
     if let [only] = group {
         // The transaction itself serves as the savepoint, which would keep a copy of every page that is changed.
         if !kept(only.as_mut(), db) {
-            db.index_writes.clear();
             return run(db, "ROLLBACK");
         }
     } else {
@@ -196,18 +193,15 @@ fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), Stora
             savepoint(task.as_mut(), db)?;
         }
     }
-    search::carry_out(db)?;
     run(db, "COMMIT")
 }
 
 /// Runs a task of several.
 fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
-    let before = db.index_writes.len();
     run(db, "SAVEPOINT task")?;
     if !kept(task, db) {
         // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
         run(db, "ROLLBACK TO task")?;
-        db.index_writes.truncate(before);
     }
     run(db, "RELEASE task")
 }

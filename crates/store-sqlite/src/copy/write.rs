@@ -6,12 +6,14 @@ use candor_port_storage::copy::{CopyProgress, CopyRow, CopyTable, DistinctPositi
 use candor_port_storage::flat::Cell;
 use candor_port_storage::store::{Read, StorageError};
 
-use crate::search;
 use crate::sql::{Db, Sql, failed};
 
 const IS_BEGUN: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'copy_progress'";
 const BEGIN: &str = "CREATE TABLE copy_progress (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
     DELETE FROM master_keys;";
+/// What was copied is indexed by the service, as what was there before the search.
+const TO_BE_INDEXED: &str = "INSERT OR IGNORE INTO search_backlog SELECT tenant_id, t.column1, zeroblob(16) \
+    FROM organizations CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t";
 const STEP: &str = "REPLACE INTO copy_progress (name, value) VALUES (?, ?)";
 
 /// What is written down about a copy that was begun.
@@ -59,8 +61,11 @@ pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
 
 /// Leaves nothing of the copy but its rows, all of them on the disk.
 pub(super) fn accept(db: &mut Db) -> Read<()> {
-    let text = "PRAGMA synchronous = full; DROP TABLE copy_progress; PRAGMA wal_checkpoint(TRUNCATE);";
-    db.batch(text).map_err(|it| failed(&it))
+    let text = format!(
+        "PRAGMA synchronous = full; BEGIN; {TO_BE_INDEXED}; DROP TABLE copy_progress; COMMIT; \
+         PRAGMA wal_checkpoint(TRUNCATE);"
+    );
+    db.batch(&text).map_err(|it| failed(&it))
 }
 
 fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
@@ -75,11 +80,7 @@ fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
         if let Some(Cell::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
             *position = positions.next(*position);
         }
-        let indexed = table.indexed(&row)?;
         run(db, &Sql::new(Arc::clone(&text)).bind_all(row))?;
-        if let Some(it) = indexed.filter(|it| !it.tokens.is_empty()) {
-            search::add(db, table.name, (it.tenant, it.id, it.created_at), &it.tokens.join(" "))?;
-        }
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod plan;
 pub(crate) mod slow;
-pub(crate) mod words;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -14,7 +13,7 @@ use candor_port_storage::plan::{RowFilter, RowSource, is_of_few};
 use candor_port_storage::read::Found;
 
 use crate::connection::limit::{self, Limit};
-use crate::sql::{Db, Sql};
+use crate::sql::{Db, Sql, Value};
 use crate::table::{columns, read_of};
 use crate::text::Draft;
 
@@ -25,18 +24,12 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
 /// row in common.
 pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
-    if let [only] = listings
-        && only.index_query().is_none()
-    {
+    if let [only] = listings {
         return rows(db, tenant, only, |row| only.kind.read(row));
     }
     // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
-        if let Some((_, query)) = it.index_query() {
-            all.extend(words::rows(moment.0, tenant, it, query)?);
-            continue;
-        }
         all.extend(rows(moment.0, tenant, it, |row| {
             let found = it.kind.read(row)?;
             Ok(((key(row, it)?, found.id), found))
@@ -160,13 +153,18 @@ impl List<'_> {
                 self.conditions(draft, run, &RowFilter::default(), Some(from));
                 draft.add(&format!(" AND t.id = m.{}", side.owner));
             }
+            Some(Condition::Among(ids)) => {
+                draft.with("(SELECT t.rowid AS place FROM (SELECT unhex(value) AS id FROM json_each(", hex(ids));
+                draft.add(&format!(")) m CROSS JOIN {} t", table.name));
+                self.conditions(draft, run, &RowFilter::default(), Some(from));
+                draft.add(" AND t.id = m.id");
+            }
             Some(
                 Condition::Is(..)
                 | Condition::OneOf(..)
                 | Condition::AtLeast(..)
                 | Condition::AtMost(..)
-                | Condition::Without(..)
-                | Condition::Words(..),
+                | Condition::Without(..),
             )
             | None => {
                 draft.add(&format!("(SELECT t.rowid AS place FROM {} t", table.name));
@@ -218,8 +216,8 @@ impl List<'_> {
                 }
                 Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
-                // The rows come from their index, see `words`.
-                Condition::Words(_) => draft,
+                // The rows come from these.
+                Condition::Among(_) => draft,
             };
         }
         self.behind(draft);
@@ -261,6 +259,12 @@ impl List<'_> {
     fn most(&self) -> i64 {
         i64::from(self.listing.limit) + 1
     }
+}
+
+/// Ids as a list of texts in JSON, so that any number of them makes one statement.
+fn hex(ids: &[[u8; 16]]) -> Value {
+    let digits = |id: &[u8; 16]| format!("\"{:032x}\"", u128::from_be_bytes(*id));
+    Value::Text(format!("[{}]", ids.iter().map(digits).collect::<Vec<_>>().join(",")))
 }
 
 /// The people below a manager.

@@ -33,7 +33,7 @@ fn count(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<usize, St
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
         | Condition::Without(..)
-        | Condition::Words(..) => return Ok(0),
+        | Condition::Among(..) => return Ok(0),
     };
     let most = i64::try_from(counted_to(condition)).unwrap_or(i64::MAX);
     draft.with(" LIMIT ", most).add(")");

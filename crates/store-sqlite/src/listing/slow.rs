@@ -40,7 +40,7 @@ impl SqliteStore {
         read: impl Fn(&mut Db, &[Listing]) -> Result<T, StorageError> + Send + Sync + 'static,
     ) -> Result<T, StorageError> {
         let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
-        if listings.iter().all(|it| it.index_query().is_some() || AccessPath::of(it).is_answered()) {
+        if listings.iter().all(|it| AccessPath::of(it).is_answered()) {
             let (read, listings) = (Arc::clone(&read), Arc::clone(&listings));
             let quickly = move |db: &mut Db| Ok(limit::within(Limit::Looks(LOOKS), || read(db, &listings)));
             if let Some(found) = self.read(quickly).await? {

@@ -3,7 +3,6 @@
 mod everyone;
 mod feed;
 mod history;
-mod indexing;
 mod people;
 pub(crate) mod redelivery;
 mod rows;

@@ -13,10 +13,6 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
-    fn gathers_beginnings(&self) -> bool {
-        true
-    }
-
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
         self.look_up(move |db| table::get(db, tenant, kind, by, value)).await
     }

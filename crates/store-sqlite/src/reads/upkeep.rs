@@ -13,7 +13,6 @@ use candor_port_storage::upkeep::{MasterKey, Upkeep};
 use crate::SqliteStore;
 use crate::commit::refusal::refused;
 use crate::connection::writer;
-use crate::search;
 use crate::sql::{Db, Sql, failed};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
@@ -73,7 +72,6 @@ fn empty(db: &mut Db, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
             return Ok(cut);
         }
     }
-    search::forget(db, tenant, name, most)?;
     let gone = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
     if gone > 0 && name == "reporting_lines" {
         let sql = Sql::new(TREE_CHANGED).bind(tenant);

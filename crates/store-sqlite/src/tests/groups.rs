@@ -51,9 +51,9 @@ async fn what_fails_in_a_group_takes_back_only_itself() {
     let mut there: Vec<_> = there.into_iter().map(|it| it.value).collect();
     there.sort_by_key(|it| it.id);
     assert_eq!(there, [first, third]);
-    let count = Sql::new("SELECT count(*) FROM search_documents");
+    let count = Sql::new("SELECT count(*) FROM search_pending");
     let indexed = writer::ask(&store.tasks, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
-    assert_eq!(indexed.unwrap(), 2, "what was taken back is not in the index of words");
+    assert_eq!(indexed.unwrap(), 2, "what was taken back does not wait for the index of words");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ fn sources(listing: &Listing) -> Vec<RowSource> {
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
             | Condition::Without(..)
-            | Condition::Words(..) => {}
+            | Condition::Among(..) => {}
         }
     }
     sources

@@ -6,7 +6,6 @@ mod lists;
 mod migrations;
 mod places;
 mod schema;
-mod search;
 mod slow;
 mod webhooks;
 

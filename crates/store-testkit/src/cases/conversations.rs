@@ -1,9 +1,10 @@
 //! Messages record their time in the conversation, however many are written at once, and never in an archived one.
 
 use candor_domain::conversation::{self, Conversation, Message};
+use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{CommitError, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
 use crate::world::{World, at_once};
@@ -14,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_change_of_the_rest_leaves_what_messages_recorded),
         Case::new(an_archived_conversation_takes_no_message),
         Case::new(thirty_messages_at_once_are_all_there),
+        Case::new(messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones),
         Case::new(nobody_elses_conversation_is_touched),
     ]
 }
@@ -94,6 +96,30 @@ async fn thirty_messages_at_once_are_all_there(world: World) {
     }
     let written: Vec<_> = messages(&world, &it).await.into_iter().map(|it| it.created_at).collect();
     assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
+}
+
+async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones(world: World) {
+    let mut all = vec![];
+    for _ in 0..5 {
+        all.push(begun(&world).await);
+    }
+    let archived = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
+    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    let times: Vec<_> = (0..60).map(|_| world.make.tick()).collect();
+    let tasks = times.iter().enumerate().map(|(at, time)| {
+        let (world, event) = (world.clone(), world.make.event(EventType::ConversationMessageCreated));
+        let change = world.make.change(message(&world, &all[at % 5], *time));
+        async move { world.commit(ChangeSet { events: vec![event], ..change }).await }
+    });
+    for (at, saved) in at_once(tasks).await.into_iter().enumerate() {
+        let is_refused = matches!(saved, Err(CommitError::Stale));
+        assert!(if at % 5 == 2 { is_refused } else { saved.is_ok() }, "{at}: {saved:?}");
+    }
+    for (number, it) in all.iter().enumerate() {
+        let own: Vec<_> = times.iter().skip(number).step_by(5).copied().filter(|_| number != 2).collect();
+        let written: Vec<_> = messages(&world, it).await.into_iter().map(|it| it.created_at).collect();
+        assert_eq!((&written, kept(&world, it).await.0.last_message_at), (&own, own.last().copied()), "{number}");
+    }
 }
 
 async fn nobody_elses_conversation_is_touched(world: World) {

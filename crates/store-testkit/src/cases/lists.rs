@@ -18,8 +18,6 @@ use candor_domain::people::{self, Connector, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
-use candor_port_storage::flat::Stored;
-use candor_port_storage::listing::TypedListing;
 use candor_port_storage::store::Read;
 use candor_port_storage::{StorageExt, rows};
 
@@ -67,21 +65,6 @@ pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<O
             Box::pin(
                 async move { world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await },
             )
-        },
-    )
-}
-
-/// What a search finds of one score.
-pub(crate) fn found<T: Stored + Listed + Clone + PartialEq + std::fmt::Debug>(
-    world: &World,
-    list: impl Fn(&PageRequest) -> TypedListing<T> + Send + Sync + 'static,
-) -> List<T> {
-    let (world, list) = (world.clone(), Arc::new(list));
-    List::new(
-        |it| Stored::key(it).to_bytes(),
-        move |_, page| {
-            let (world, list) = (world.clone(), Arc::clone(&list));
-            Box::pin(async move { world.store.page(world.tenant, list(&page)).await })
         },
     )
 }

@@ -1,317 +1,236 @@
-//! What is found by words, compared with a scan of everything that is stored by the domain's own matcher.
+//! The index of words as stores keep it: what waits for it, its segments as they were given, and nobody else's.
+
+use std::collections::BTreeMap;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::objective::{self, Objective, Scope, Sight};
-use candor_domain::observation::{Observation, Type};
-use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
-use candor_domain::params::Bounds;
-use candor_domain::people::{Employee, Status};
-use candor_domain::search::{Filter, Score, SearchQuery, Searchable, WantedWords};
-use candor_domain::summary::{self, Summary};
-use candor_port_storage::flat::Stored;
-use candor_port_storage::listing::TypedListing;
-use candor_port_storage::rows::search;
+use candor_domain::observation::Observation;
+use candor_domain::time::Timestamp;
+use candor_port_storage::backlog::Backlog;
+use candor_port_storage::search_index::{
+    CHUNK, Document, DocumentKey, IndexChange, IndexState, KeyRange, PendingRow, SegmentContents, WantedBlocks,
+};
 use candor_port_storage::test_data::TEST_TABLES;
-use candor_port_storage::{Row, StorageExt, Versioned, Write};
+use candor_port_storage::{Row, StorageExt, Version, Write};
 
-use super::lists;
-use super::population::{Population, instant};
 use crate::Case;
 use crate::world::World;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(what_is_written_is_found_by_its_words_and_by_no_other),
-        Case::new(a_search_is_narrowed_by_people_type_and_time),
-        Case::new(what_is_out_of_sight_is_not_found),
-        Case::new(a_page_is_full_however_many_were_made_in_one_millisecond),
-        Case::new(nobody_finds_what_another_data_set_has),
-        Case::new(what_was_emptied_is_not_found_and_can_be_written_anew),
+        Case::new(what_is_written_waits_until_it_is_indexed),
+        Case::new(what_was_written_since_goes_on_waiting),
+        Case::new(a_segment_is_read_as_it_was_given),
+        Case::new(a_segment_takes_the_place_of_others_once),
+        Case::new(what_was_replaced_is_read_until_it_is_removed),
+        Case::new(nobody_reads_or_changes_the_index_of_others),
+        Case::new(what_was_emptied_has_no_index),
+        Case::new(what_was_there_before_is_gone_through_once),
     ]
 }
 
-const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
-const LIMITS: [u16; 4] = [1, 4, 17, 100];
+const TABLE: &str = "observations";
+const AT: Timestamp = Timestamp::from_millis(1_000_000);
+const MOST: u16 = 1_000;
 
-/// Words that differ in little, that mean something to a query language, and in many scripts.
-const WORDS: [&str; 34] = [
-    "calm",
-    "Calm",
-    "calmly",
-    "kept",
-    "Café",
-    "cafe\u{301}",
-    "CAFÉS",
-    "Straße",
-    "strasse",
-    "naïve",
-    "İyi",
-    "iyi",
-    "ışık",
-    "and",
-    "OR",
-    "NOT",
-    "NEAR(",
-    "\"quoted\"",
-    "it's",
-    "a*",
-    "a",
-    "!b",
-    "(b)",
-    "b & c | <->",
-    "c:*",
-    "title:",
-    "--",
-    "日本語",
-    "日本",
-    "שָׁלוֹם",
-    "שלום",
-    "👍",
-    "👍🏽",
-    "ไทย",
-];
-
-/// What people are found by.
-const NAMES: [&str; 6] = ["adam", "von", "ev", "job", "engineer", "漢"];
-
-/// A text of some of these words: mostly short, seldom as long as texts can be.
-fn text(world: &World) -> String {
-    let count = if world.random.chance(3) { 600 } else { 1 + world.random.below(8) };
-    let words: Vec<_> = (0..count).map(|_| *world.random.pick(&WORDS)).collect();
-    words.join(*world.random.pick(&[" ", ", ", "\n"]))
+async fn state(world: &World) -> IndexState {
+    let mut state = world.store.index_state(world.tenant, TABLE, MOST).await.unwrap();
+    state.segments.sort_by_key(|it| it.id);
+    state.pending.sort_by_key(|it| it.id);
+    state
 }
 
-/// Some of these words, of which the last one may be begun only.
-fn query(world: &World) -> SearchQuery {
-    loop {
-        let mut asked: String =
-            (0..1 + world.random.below(3)).map(|_| format!("{} ", world.random.pick(&WORDS))).collect();
-        asked.pop();
-        if world.random.chance(40) {
-            asked.pop();
-        }
-        if let Ok(query) = SearchQuery::parse(&asked) {
-            return query;
-        }
-    }
+async fn change(world: &World, change: IndexChange) -> bool {
+    world.store.change_index(world.tenant, TABLE, change).await.unwrap()
 }
 
-/// Walks what is found by a query, score by score, and compares it with what should be.
-async fn must_find<T>(
-    world: &World,
-    query: &SearchQuery,
-    list: impl Fn(&WantedWords, &PageRequest) -> TypedListing<T> + Clone + Send + Sync + 'static,
-    all: &[T],
-    wanted: impl Fn(&T) -> bool,
-) where
-    T: Searchable + Stored + Listed + std::fmt::Debug,
-{
-    for score in Score::ALL {
-        let Some(words) = query.wanted(score) else { continue };
-        let (list, what) = (list.clone(), format!("{query:?} {score:?}"));
-        let list = lists::found(world, move |page| list(&words, page));
-        let matches = |it: &T| it.is_found() && query.find(&it.texts()).is_some_and(|(it, _)| it == score);
-        list.must_show(NEWEST, *world.random.pick(&LIMITS), all, |it| matches(it) && wanted(it), &what).await;
-    }
+async fn written(world: &World, about: EmployeeId) -> Observation {
+    let it = Observation { observation: "Kept calm.".to_owned(), ..world.make.observation(about) };
+    world.save(vec![Write::put(&Row::new(it.clone()))]).await;
+    it
 }
 
-async fn stored<T: Stored>(world: &World, it: &T) -> Versioned<T> {
-    world.store.row::<T>(world.tenant, it.key()).await.unwrap().unwrap()
+fn pending(it: &Observation, version: Version) -> PendingRow {
+    PendingRow { id: it.id.to_bytes(), version }
 }
 
-fn written(world: &World, about: EmployeeId) -> Observation {
-    Observation {
-        observation: text(world),
-        impact: world.random.chance(30).then(|| text(world)),
-        kind: *world.random.pick(&[Type::Strength, Type::Opportunity]),
-        created_at: instant(world),
-        ..world.make.observation(about)
-    }
-}
-
-/// Changes an observation in one of the ways in which observations change, or adds one.
-async fn change(world: &World, all: &mut Vec<Observation>, about: EmployeeId) {
-    if world.random.chance(30) {
-        let it = written(world, about);
-        world.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        all.push(it);
-        return;
-    }
-    let at = world.random.below(all.len());
-    let Versioned { mut value, version } = stored(world, &all[at]).await;
-    match value.archived_at {
-        Some(_) => value.archived_at = None,
-        None if world.random.chance(50) => value.archived_at = Some(world.make.tick()),
-        None => value.observation = text(world),
-    }
-    world.save(vec![Write::put(&Row::seen(value.clone(), version))]).await;
-    all[at] = value;
-}
-
-async fn what_is_written_is_found_by_its_words_and_by_no_other(world: World) {
-    let person = world.hired().await.id;
-    let mut all: Vec<_> = (0..60).map(|_| written(&world, person)).collect();
-    world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    for _ in 0..80 {
-        change(&world, &mut all, person).await;
-        let query = query(&world);
-        let list = |words: &WantedWords, page: &PageRequest| search::observations(&Filter::default(), words, page);
-        must_find(&world, &query, list, &all, |_| true).await;
-    }
-}
-
-async fn a_search_is_narrowed_by_people_type_and_time(world: World) {
-    let population = Population::new(&world, 40, 0).await;
-    let people: Vec<_> = population.people.iter().map(|it| it.id).collect();
-    let all: Vec<_> = (0..300).map(|_| written(&world, *world.random.pick(&people))).collect();
-    for some in all.chunks(100) {
-        world.save(some.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    }
-    for _ in 0..60 {
-        let (one, other) = (instant(&world), instant(&world));
-        let bound = |it| world.random.chance(20).then_some(it);
-        let filter = Filter {
-            employee_id: world.random.maybe(20, &people),
-            manager_id: world.random.maybe(40, &people),
-            kind: world.random.maybe(30, &[Type::Strength, Type::Opportunity]),
-            created_at: Bounds { gte: bound(one.min(other)), lte: bound(one.max(other)) },
-        };
-        let wanted = |it: &Observation| {
-            filter.employee_id.is_none_or(|id| it.employee_id == id)
-                && filter.manager_id.is_none_or(|id| population.is_below(it.employee_id, id))
-                && filter.kind.is_none_or(|kind| it.kind == kind)
-                && filter.created_at.gte.is_none_or(|at| it.created_at >= at)
-                && filter.created_at.lte.is_none_or(|at| it.created_at <= at)
-        };
-        let asked = filter.clone();
-        let list = move |words: &WantedWords, page: &PageRequest| search::observations(&asked, words, page);
-        must_find(&world, &query(&world), list, &all, wanted).await;
-    }
-}
-
-async fn what_is_out_of_sight_is_not_found(world: World) {
-    let population = Population::new(&world, 20, 0).await;
-    let people: Vec<_> = population.people.iter().map(|it| it.id).collect();
-    let objectives: Vec<_> = (0..60).map(|_| objective(&world, *world.random.pick(&people))).collect();
-    let summaries: Vec<_> = (0..60).map(|_| summary(&world, &people)).collect();
-    world.save(objectives.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    world.save(summaries.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    for _ in 0..60 {
-        let acts_for = world.random.maybe(70, &people);
-        let manager_id = world.random.maybe(30, &people);
-        let filter = Filter { manager_id, employee_id: world.random.maybe(10, &people), ..Filter::default() };
-        let is_wanted = |about: EmployeeId| {
-            filter.employee_id.is_none_or(|it| it == about)
-                && manager_id.is_none_or(|it| population.is_below(about, it))
-        };
-        let (sight, query) = (acts_for.map_or(Sight::All, Sight::Of), query(&world));
-        let below = |about: EmployeeId| acts_for.is_some_and(|it| population.is_below(about, it));
-        let asked = filter.clone();
-        let list = move |words: &WantedWords, page: &PageRequest| search::objectives(&asked, words, sight, page);
-        let sees = |it: &Objective| sight.sees(it, below(it.owner_id)) && is_wanted(it.owner_id);
-        must_find(&world, &query, list, &objectives, sees).await;
-        let asked = filter.clone();
-        let list = move |words: &WantedWords, page: &PageRequest| search::summaries(&asked, words, acts_for, page);
-        let sees = |it: &Summary| it.is_seen_by(acts_for, below(it.employee_id)) && is_wanted(it.employee_id);
-        must_find(&world, &query, list, &summaries, sees).await;
-        let asked = filter.clone();
-        let list = move |words: &WantedWords, page: &PageRequest| search::employees(&asked, words, page);
-        let name = *world.random.pick(&NAMES);
-        let by_name = SearchQuery::parse(name).unwrap();
-        must_find(&world, &by_name, list, &population.people, |it: &Employee| is_wanted(it.id)).await;
-    }
-    assert!(population.people.iter().any(|it| it.status == Status::Deactivated), "some have left");
-}
-
-fn objective(world: &World, owner: EmployeeId) -> Objective {
-    Objective {
-        title: text(world),
-        description: world.random.chance(50).then(|| text(world)),
-        scope: *world.random.pick(&[Scope::Employee, Scope::Manager, Scope::Org]),
-        status: *world.random.pick(&[
-            objective::Status::Proposed,
-            objective::Status::Approved,
-            objective::Status::Archived,
-        ]),
-        created_at: instant(world),
-        ..world.make.objective(owner)
-    }
-}
-
-fn summary(world: &World, people: &[EmployeeId]) -> Summary {
-    use summary::Status::{Archived, Draft, Shared};
-    let status = *world.random.pick(&[Draft, Shared, Archived]);
-    let at = instant(world);
-    Summary {
-        title: text(world),
-        body: text(world),
-        author_id: world.random.maybe(60, people),
-        status,
-        shared_at: (status == Shared).then_some(at),
-        archived_at: (status == Archived).then_some(at),
-        created_at: at,
-        ..world.make.summary(*world.random.pick(people))
-    }
-}
-
-async fn a_page_is_full_however_many_were_made_in_one_millisecond(world: World) {
-    let person = world.hired().await.id;
-    let at = instant(&world);
-    let all: Vec<_> = (0..700)
-        .map(|number| Observation {
-            observation: match number {
-                // Far behind what a walk meets first.
-                1..4 => "seldom calm".to_owned(),
-                4 => "seldom".to_owned(),
-                _ if number % 7 == 0 => "calm and rare".to_owned(),
-                _ => "calm".to_owned(),
-            },
-            created_at: at,
-            ..world.make.observation(person)
-        })
-        .collect();
-    for some in all.chunks(100) {
-        world.save(some.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    }
-    for asked in ["calm", "rar", "calm rare", "calm never", "seldom cal", "rare cal"] {
-        let list = |words: &WantedWords, page: &PageRequest| search::observations(&Filter::default(), words, page);
-        must_find(&world, &SearchQuery::parse(asked).unwrap(), list, &all, |_| true).await;
-    }
-}
-
-async fn nobody_finds_what_another_data_set_has(world: World) {
-    let mut worlds = vec![];
-    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
-        let person = it.hired().await.id;
-        let written = Observation { observation: "Kept calm.".to_owned(), ..it.make.observation(person) };
-        it.save(vec![Write::put(&Row::new(written.clone()))]).await;
-        worlds.push((it, written));
-    }
-    for (world, own) in &worlds {
-        let list = |words: &WantedWords, page: &PageRequest| search::observations(&Filter::default(), words, page);
-        must_find(world, &SearchQuery::parse("calm").unwrap(), list, std::slice::from_ref(own), |_| true).await;
-    }
-}
-
-async fn what_was_emptied_is_not_found_and_can_be_written_anew(world: World) {
-    let (world, other) = (world.test_environment(), world);
-    let list = |words: &WantedWords, page: &PageRequest| search::observations(&Filter::default(), words, page);
-    let calm = SearchQuery::parse("calm").unwrap();
-    let written = async |world: &World| {
-        let person = world.hired().await.id;
-        let written = Observation { observation: "Kept calm.".to_owned(), ..world.make.observation(person) };
-        world.save(vec![Write::put(&Row::new(written.clone()))]).await;
-        written
+/// A segment of so many documents, each with a term of its own and two that they share.
+fn segment(id: u8, documents: i64) -> SegmentContents {
+    let document = |at: i64| Document {
+        key: DocumentKey { created_at: Timestamp::from_millis(at), id: [id; 16] },
+        terms: vec!["calm".to_owned(), format!("own{at:05}"), if at % 3 == 0 { "third" } else { "wörd" }.to_owned()],
     };
-    let kept = written(&other).await;
-    let gone = written(&world).await;
+    SegmentContents::of([id; 16], (0..documents).map(document).collect()).unwrap()
+}
+
+fn with(segment: &SegmentContents) -> IndexChange {
+    IndexChange { segment: Some(segment.clone()), ..IndexChange::at(AT) }
+}
+
+fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
+    WantedBlocks { segment: segment.segment.id, range }
+}
+
+/// All that is stored of a segment.
+async fn contents(world: &World, of: &SegmentContents) -> SegmentContents {
+    let blocks = world.store.index_blocks(world.tenant, &[wanted(of, KeyRange::all())]).await.unwrap();
+    let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|it| (of.segment.id, it)).collect();
+    let chunks = world.store.index_chunks(world.tenant, &numbers).await.unwrap();
+    SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
+}
+
+async fn what_is_written_waits_until_it_is_indexed(world: World) {
+    let person = world.hired().await.id;
+    let (one, other) = (written(&world, person).await, written(&world, person).await);
+    let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
+    all.sort_by_key(|it| it.id);
+    assert_eq!(state(&world).await, IndexState { segments: vec![], pending: all.clone() });
+    let tables = world.store.index_pending(MOST).await.unwrap();
+    assert!(tables.contains(&(world.tenant, TABLE.to_owned())), "{tables:?}");
+    assert!(tables.contains(&(world.tenant, "employees".to_owned())), "{tables:?}");
+    assert_eq!(world.store.index_state(world.tenant, TABLE, 1).await.unwrap().pending.len(), 1);
+
+    let segment = segment(1, 2);
+    assert!(change(&world, IndexChange { indexed: all, ..with(&segment) }).await);
+    assert_eq!(state(&world).await, IndexState { segments: vec![segment.segment], pending: vec![] });
+    let tables = world.store.index_pending(MOST).await.unwrap();
+    assert!(!tables.contains(&(world.tenant, TABLE.to_owned())), "{tables:?}");
+}
+
+async fn what_was_written_since_goes_on_waiting(world: World) {
+    let person = world.hired().await.id;
+    let (one, other) = (written(&world, person).await, written(&world, person).await);
+    let seen = [&one, &other].map(|it| pending(it, Version::FIRST)).to_vec();
+    let changed = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
+    world.save(vec![Write::put(&Row::seen(changed.clone(), Version::FIRST))]).await;
+    assert!(change(&world, IndexChange { indexed: seen.clone(), ..with(&segment(1, 2)) }).await);
+    assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
+    assert!(!change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await, "somebody else did that");
+    assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
+
+    // What no word finds does not wait.
+    let archived = Observation { archived_at: Some(world.make.tick()), ..other };
+    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
+}
+
+async fn a_segment_is_read_as_it_was_given(world: World) {
+    let (large, small) = (segment(1, 3_000), segment(2, 1));
+    assert!(change(&world, with(&large)).await && change(&world, with(&small)).await);
+    assert_eq!(contents(&world, &large).await, large);
+    assert_eq!(contents(&world, &small).await, small);
+    let ranges = [
+        wanted(&large, KeyRange::whole("own01234")),
+        wanted(&small, KeyRange::whole("calm")),
+        wanted(&large, KeyRange::beginning("own012")),
+        wanted(&large, KeyRange::whole("aaa")),
+        wanted(&large, KeyRange::beginning("zzz")),
+        wanted(&large, KeyRange::whole("calm")),
+    ];
+    let found = world.store.index_blocks(world.tenant, &ranges).await.unwrap();
+    assert_eq!(found.len(), ranges.len());
+    for (wanted, found) in ranges.iter().zip(found) {
+        let of = if wanted.segment == large.segment.id { &large } else { &small };
+        // Those that begin in the range, and the one before them, in which it may begin.
+        let first = of.blocks.iter().rposition(|it| it.first <= wanted.range.from).unwrap_or(0);
+        let all: Vec<_> = of.blocks.iter().skip(first).filter(|it| it.first <= wanted.range.to).cloned().collect();
+        assert_eq!(found, all, "{:?}", wanted.range);
+    }
+    let chunks = [(large.segment.id, 46), (small.segment.id, 0), (large.segment.id, 3), (large.segment.id, 47)];
+    let found = world.store.index_chunks(world.tenant, &chunks).await.unwrap();
+    assert_eq!(found, [large.chunks[46].clone(), small.chunks[0].clone(), large.chunks[3].clone(), vec![]]);
+    assert_eq!(world.store.index_blocks(world.tenant, &[]).await.unwrap().len(), 0);
+}
+
+async fn a_segment_takes_the_place_of_others_once(world: World) {
+    let (one, other, merged) = (segment(1, 10), segment(2, 20), segment(3, 30));
+    assert!(change(&world, with(&one)).await && change(&world, with(&other)).await);
+    let replacing = IndexChange { replaced: vec![one.segment.id, other.segment.id], ..with(&merged) };
+    assert!(change(&world, replacing.clone()).await);
+    assert_eq!(state(&world).await.segments, std::slice::from_ref(&merged.segment));
+    let again = IndexChange { segment: Some(segment(4, 30)), ..replacing };
+    assert!(!change(&world, again).await);
+    assert_eq!(state(&world).await.segments, [merged.segment]);
+}
+
+async fn what_was_replaced_is_read_until_it_is_removed(world: World) {
+    let (one, merged) = (segment(1, 100), segment(2, 100));
+    assert!(change(&world, with(&one)).await);
+    assert!(change(&world, IndexChange { replaced: vec![one.segment.id], ..with(&merged) }).await);
+    assert_eq!(world.store.remove_replaced(AT, 10).await.unwrap(), 0, "it was not replaced before that");
+    assert_eq!(contents(&world, &one).await, one);
+    let later = Timestamp::from_millis(AT.millis() + 1);
+    assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 1);
+    let gone = contents(&world, &one).await;
+    assert!(gone.blocks.is_empty() && gone.chunks.concat().is_empty());
+    assert_eq!(contents(&world, &merged).await, merged);
+    assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 0);
+}
+
+async fn nobody_reads_or_changes_the_index_of_others(world: World) {
+    let own = segment(1, 50);
+    let mine = written(&world, world.hired().await.id).await;
+    assert!(change(&world, with(&own)).await);
+    for other in [world.elsewhere(), world.test_environment()] {
+        assert_eq!(state(&other).await, IndexState::default());
+        let theirs = contents(&other, &own).await;
+        assert!(theirs.blocks.is_empty() && theirs.chunks.concat().is_empty());
+        let replacing = IndexChange { replaced: vec![own.segment.id], ..IndexChange::at(AT) };
+        assert!(!change(&other, replacing).await);
+        let taking = IndexChange { indexed: vec![pending(&mine, Version::FIRST)], ..IndexChange::at(AT) };
+        assert!(!change(&other, taking).await);
+    }
+    let objectives = world.store.index_state(world.tenant, "objectives", MOST).await.unwrap();
+    assert_eq!(objectives, IndexState::default(), "nor does another table");
+    assert_eq!(
+        state(&world).await,
+        IndexState { segments: vec![own.segment], pending: vec![pending(&mine, Version::FIRST)] }
+    );
+}
+
+async fn what_was_emptied_has_no_index(world: World) {
+    let (world, other) = (world.test_environment(), world);
+    let mut kept = BTreeMap::new();
+    for it in [&world, &other] {
+        written(it, it.hired().await.id).await;
+        assert!(change(it, with(&segment(1, 200))).await);
+        kept.insert(it.tenant, state(it).await);
+    }
     for table in TEST_TABLES {
         while world.store.empty(world.tenant, *table, 10).await.unwrap() > 0 {}
     }
-    must_find(&world, &calm, list, &[], |_| true).await;
-    must_find(&other, &calm, list, &[kept], |_| true).await;
-    let anew = world.hired().await.id;
-    let anew = Observation { employee_id: anew, ..gone };
-    world.save(vec![Write::put(&Row::new(anew.clone()))]).await;
-    must_find(&world, &calm, list, &[anew], |_| true).await;
+    assert_eq!(state(&world).await, IndexState::default());
+    let gone = contents(&world, &segment(1, 200)).await;
+    assert!(gone.blocks.is_empty() && gone.chunks.concat().is_empty());
+    assert_eq!(Some(&state(&other).await), kept.get(&other.tenant));
+    assert_eq!(contents(&other, &segment(1, 200)).await, segment(1, 200));
+}
+
+async fn what_was_there_before_is_gone_through_once(world: World) {
+    let person = world.hired().await.id;
+    let mut all = vec![];
+    for _ in 0..5 {
+        all.push(written(&world, person).await.id.to_bytes());
+    }
+    all.sort_unstable();
+    // Their ids come behind that of the person, who was there before.
+    let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
+    (world.sql)(before).await;
+    let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();
+    let begun = Backlog { tenant: world.tenant, table: TABLE.to_owned(), after: person.to_bytes() };
+    assert_eq!(backlog(Some(world.tenant)).await, std::slice::from_ref(&begun));
+    assert_eq!(backlog(None).await, std::slice::from_ref(&begun));
+    assert_eq!(backlog(Some(world.make.tenant())).await, []);
+    let next = async |it: &Backlog| {
+        let rows = world.store.entries(world.tenant, it.next::<Observation>(3)).await.unwrap();
+        rows.into_iter().map(|it| it.value.id.to_bytes()).collect::<Vec<_>>()
+    };
+    assert_eq!(next(&begun).await, all[..3]);
+    let on = |of: &Backlog, up_to| IndexChange { backlog: Some((of.clone(), up_to)), ..IndexChange::at(AT) };
+    assert!(change(&world, on(&begun, Some(all[2]))).await);
+    assert!(!change(&world, on(&begun, Some(all[2]))).await, "somebody else did that");
+    let gone_on = Backlog { after: all[2], ..begun };
+    assert_eq!(backlog(None).await, std::slice::from_ref(&gone_on));
+    assert_eq!(next(&gone_on).await, all[3..]);
+    assert!(change(&world, on(&gone_on, None)).await);
+    assert_eq!(backlog(None).await, []);
 }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
-use candor_port_storage::AnyRow;
-use candor_port_storage::backlog::{Backlog, Indexing};
+use candor_port_storage::backlog::Backlog;
+use candor_port_storage::search_index::{Block, IndexChange, IndexState, SearchIndex, WantedBlocks};
 use candor_port_storage::store::{Read, Storage};
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -24,15 +24,30 @@ impl<S: Storage + ?Sized> Faulty<S> {
 }
 
 #[async_trait]
-impl<S: Storage + ?Sized> Indexing for Faulty<S> {
+impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
+    async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
+        self.through(FaultyCall::List, self.store.index_state(tenant, table, most)).await
+    }
+    async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
+        self.through(FaultyCall::List, self.store.index_blocks(tenant, wanted)).await
+    }
+    async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
+        self.through(FaultyCall::List, self.store.index_chunks(tenant, wanted)).await
+    }
+    async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
+        self.through(FaultyCall::Upkeep, self.store.change_index(tenant, table, change)).await
+    }
+    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
+        self.through(FaultyCall::Upkeep, self.store.index_pending(most)).await
+    }
+    async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
+        self.through(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await
+    }
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
         let set = self.plan().backlog.clone();
         let of_tenant = set.iter().filter(|it| tenant.is_none_or(|tenant| it.tenant == tenant)).cloned().collect();
         let answer = async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
         self.through(FaultyCall::Upkeep, answer).await
-    }
-    async fn index(&self, backlog: &Backlog, rows: Vec<AnyRow>, up_to: Option<[u8; 16]>) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.index(backlog, rows, up_to)).await
     }
 }
 

@@ -1,18 +1,18 @@
 //! Texts of a vocabulary as languages have it, where few words are in most texts and most words in few, in tenants of
-//! very different size; with the index of words that the service would have made.
+//! very different size. The service indexes them as what was there before the search.
+
+use std::thread::park_timeout;
+use std::time::{Duration, Instant};
 
 use super::{DAYS, FIRST_DAY, Series, hex, person};
 use crate::Outcome;
 use crate::admin::Admin;
 use crate::options::Store;
 use crate::random::Random;
-use candor_domain::access::Tenant;
-use candor_domain::id::{EmployeeId, ObservationId};
-use candor_domain::observation::{Observation, Type};
-use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::Stored;
-use candor_port_storage::search_index::IndexEntry;
+use candor_domain::id::ObservationId;
+use diesel::RunQueryDsl;
 use diesel::connection::{Connection, SimpleConnection};
+use diesel::sql_types::BigInt;
 use diesel::sqlite::SqliteConnection;
 
 /// Words of a text.
@@ -27,8 +27,10 @@ const MILLIS_PER_DAY: i64 = 86_400_000;
 const BATCH: u32 = 2_000;
 /// People that texts are about.
 const PEOPLE: u32 = 10_000;
-/// Bits of a place in the index behind the milliseconds.
-const NUMBER_BITS: u32 = 18;
+/// How often it is looked whether all is indexed, …
+const PAUSE: Duration = Duration::from_millis(200);
+/// … and for how long at the most.
+const PATIENCE: Duration = Duration::from_secs(1_800);
 
 const TEXTS: Series = Series { before: "01a", behind: "00b1a96c40d2e85f7733c4" };
 
@@ -112,7 +114,7 @@ pub(crate) fn load(store: Store, database: &str, vocabulary: &Vocabulary, tenant
     let mut random = Random::seeded(5);
     let mut left = tenants.to_vec();
     let all = tenants.iter().map(|it| it.count).sum();
-    let mut rows = Rows { store, all, texts: vec![], places: vec![] };
+    let mut rows = Rows { store, all, texts: vec![] };
     for number in 0..all {
         let tenant = next(&mut left, random.between(0, all - number)).ok_or("no tenant has texts left")?;
         let mut text = vocabulary.text(&mut random);
@@ -124,6 +126,7 @@ pub(crate) fn load(store: Store, database: &str, vocabulary: &Vocabulary, tenant
             database.run(&rows.statements())?;
         }
     }
+    database.run(&to_be_indexed(store, tenants))?;
     database.end()
 }
 
@@ -147,27 +150,20 @@ enum Loading {
     File(Box<SqliteConnection>),
 }
 
-const NAME: &str = "observations_by_tokens";
-
 impl Loading {
     fn begin(store: Store, database: &str) -> Outcome<Self> {
         Ok(match store {
             Store::Postgres => {
                 let admin = Admin::connect(database)?;
-                // Rows are known to be right, and are not worth a flush each; the index is made of all of them at once.
-                admin.run(&format!(
-                    "SET session_replication_role = replica; SET synchronous_commit = off; \
-                     SET maintenance_work_mem = '512MB'; CREATE TEMP TABLE words AS \
-                     SELECT indexdef FROM pg_indexes WHERE indexname = '{NAME}'; DROP INDEX {NAME}"
-                ))?;
+                // Rows are known to be right, and are not worth a flush each.
+                admin.run("SET session_replication_role = replica; SET synchronous_commit = off")?;
                 Self::Server(Box::new(admin))
             }
             Store::Sqlite => {
                 let mut file = SqliteConnection::establish(database.trim_start_matches("sqlite://"))?;
                 file.batch_execute(
                     "PRAGMA busy_timeout = 5000; PRAGMA synchronous = off; PRAGMA foreign_keys = off; \
-                     PRAGMA cache_size = -1000000; \
-                     CREATE TEMP TABLE words (place, tenant_id, table_name, id, tokens)",
+                     PRAGMA cache_size = -1000000;",
                 )?;
                 Self::File(Box::new(file))
             }
@@ -184,8 +180,6 @@ impl Loading {
     fn end(mut self) -> Outcome {
         match &mut self {
             Self::Server(admin) => {
-                let index = admin.texts("SELECT indexdef FROM words")?;
-                admin.run(&index.join(";"))?;
                 admin.run("VACUUM (ANALYZE, FREEZE)")?;
                 admin.run("CHECKPOINT")
             }
@@ -200,8 +194,6 @@ struct Rows {
     all: u32,
     /// What stands behind `VALUES`.
     texts: Vec<String>,
-    /// The same for the index of words where it is a table.
-    places: Vec<String>,
 }
 
 impl Rows {
@@ -210,21 +202,16 @@ impl Rows {
         let day = FIRST_DAY + number / per_day;
         let at = i64::from(day) * MILLIS_PER_DAY + i64::from(number % per_day) * (MILLIS_PER_DAY / i64::from(per_day));
         let (id, about) = (ObservationId::from_bytes(TEXTS.id(number)), person(number % PEOPLE));
-        let tokens = tokens(tenant, &observation(id, about, text, Timestamp::from_millis(at)));
         let (tenant, id, about) = (hex(&tenant), hex(&id.to_bytes()), hex(&about.to_bytes()));
         // Words are letters only.
         match self.store {
             Store::Postgres => self.texts.push(format!(
                 "('{tenant}', '{id}', '{about}', 'strength', '{text}', '{{}}', date '1970-01-01' + {day}, \
-                 to_timestamp({at} / 1000.0), to_timestamp({at} / 1000.0), false, 1, '{tokens}')"
+                 to_timestamp({at} / 1000.0), to_timestamp({at} / 1000.0), false, 1)"
             )),
-            Store::Sqlite => {
-                self.texts.push(format!(
-                    "(X'{tenant}', X'{id}', X'{about}', 'strength', '{text}', X'', {day}, {at}, {at}, 0, 1)"
-                ));
-                let place = (at << NUMBER_BITS) + i64::from(number);
-                self.places.push(format!("({place}, X'{tenant}', 'observations', X'{id}', '{tokens}')"));
-            }
+            Store::Sqlite => self.texts.push(format!(
+                "(X'{tenant}', X'{id}', X'{about}', 'strength', '{text}', X'', {day}, {at}, {at}, 0, 1)"
+            )),
         }
     }
 
@@ -232,39 +219,38 @@ impl Rows {
     fn statements(&mut self) -> String {
         let columns = "tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, created_at, \
                        updated_at, archived, version";
-        let (texts, places) = (std::mem::take(&mut self.texts).join(", "), std::mem::take(&mut self.places).join(", "));
-        match self.store {
-            Store::Postgres => format!("INSERT INTO observations ({columns}, tokens) VALUES {texts}"),
-            Store::Sqlite => format!(
-                "BEGIN; INSERT INTO observations ({columns}) VALUES {texts}; INSERT INTO words VALUES {places}; \
-                 INSERT INTO search_documents SELECT place, tenant_id, table_name, id FROM words; \
-                 INSERT INTO search_tokens (rowid, tokens) SELECT place, tokens FROM words; \
-                 DELETE FROM words; COMMIT"
-            ),
+        let texts = std::mem::take(&mut self.texts).join(", ");
+        format!("INSERT INTO observations ({columns}) VALUES {texts}")
+    }
+}
+
+/// The observations of these tenants are from before the index of words.
+fn to_be_indexed(store: Store, tenants: &[Texts]) -> String {
+    let mark = if store == Store::Sqlite { "X" } else { "" };
+    let row = |it: &Texts| format!("({mark}'{}', 'observations', {mark}'{}')", hex(&it.tenant), hex(&[0; 16]));
+    let rows = tenants.iter().map(row).collect::<Vec<_>>().join(", ");
+    format!("INSERT INTO search_backlog (tenant_id, table_name, after_id) VALUES {rows}")
+}
+
+/// Waits until a service has indexed everything; says how many seconds that took.
+pub(crate) fn wait_until_indexed(store: Store, database: &str) -> Outcome<f64> {
+    const LEFT: &str = "SELECT count(*) FROM search_backlog";
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let left = match store {
+            Store::Postgres => i64::try_from(Admin::connect(database)?.number(LEFT)?)?,
+            Store::Sqlite => {
+                let mut file = SqliteConnection::establish(database.trim_start_matches("sqlite://"))?;
+                file.batch_execute("PRAGMA busy_timeout = 5000")?;
+                diesel::dsl::sql::<BigInt>(LEFT).get_result(&mut file)?
+            }
+        };
+        if left == 0 {
+            return Ok(begun.elapsed().as_secs_f64());
         }
+        park_timeout(PAUSE);
     }
-}
-
-fn observation(id: ObservationId, about: EmployeeId, text: &str, at: Timestamp) -> Observation {
-    Observation {
-        id,
-        employee_id: about,
-        author_id: None,
-        kind: Type::Strength,
-        observation: text.to_owned(),
-        impact: None,
-        recommended_action: None,
-        attribute_ids: vec![],
-        observation_date: Date::from_epoch_days(0),
-        created_at: at,
-        updated_at: at,
-        archived_at: None,
-    }
-}
-
-/// What the service would have put into the index, separated by blanks.
-fn tokens(tenant: [u8; 16], it: &Observation) -> String {
-    IndexEntry::of(it).tokens(Tenant::from_bytes(tenant), Observation::TABLE).join(" ")
+    Err("the service does not index what was there before".into())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::burst::{Sample, Shape, burst};
-use crate::data::words::{APART, Texts, Vocabulary, load};
+use crate::data::words::{APART, Texts, Vocabulary, load, wait_until_indexed};
 use crate::http::get;
 use crate::options::{Options, Store};
 use crate::random::Random;
@@ -88,6 +88,8 @@ pub(crate) fn load_texts(stage: &Stage, options: &Options) -> Outcome {
 fn filled(side: &Side, options: &Options, vocabulary: &Vocabulary) -> Outcome<Account> {
     let small = side.another_account()?;
     load(side.store, &side.database, vocabulary, &tenants(side, &small, options.texts())?)?;
+    let seconds = wait_until_indexed(side.store, &side.database)?;
+    eprintln!("{} texts indexed in {seconds:.1} s", options.texts());
     Ok(small)
 }
 
@@ -182,6 +184,7 @@ impl Searched<'_> {
         let texts = Texts { tenant: tenant(&account)?, count: SMALL };
         load(self.side.store, candor.database(), self.vocabulary, &[texts])?;
         let service = candor.serve()?;
+        wait_until_indexed(self.side.store, candor.database())?;
         let middle = |key: &str| {
             let words = (70..100).map(|it| self.vocabulary.word(it));
             let paths = words.map(|it| path(&format!("{it}+{}", self.vocabulary.word(10)))).collect();

@@ -1,0 +1,180 @@
+//! What is looked up in a segment, and which of its documents answer it.
+
+use candor_domain::id::EmployeeId;
+use candor_domain::search::{WantedWord, WantedWords};
+
+use super::block::{Block, KeyRange, numbers_within};
+use super::{CHANGED, subject_term};
+
+/// So many characters are the beginning of few words, so that these are read with the word itself.
+const LONG: usize = 4;
+
+/// A term that is wanted, or all that begin alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    wanted: KeyRange,
+    /// What is read of a segment for it: more than is wanted where the rest is asked for next.
+    pub read: KeyRange,
+}
+
+impl Term {
+    fn whole(term: &str) -> Self {
+        Self { wanted: KeyRange::whole(term), read: KeyRange::whole(term) }
+    }
+
+    /// A word whose beginnings are wanted by themselves.
+    fn last(word: &str) -> Self {
+        let is_long = word.chars().nth(LONG - 1).is_some();
+        Self { read: if is_long { KeyRange::beginning(word) } else { KeyRange::whole(word) }, ..Self::whole(word) }
+    }
+
+    fn beginning(text: &str) -> Self {
+        Self { wanted: KeyRange::beginning(text), read: KeyRange::beginning(text) }
+    }
+}
+
+/// What is looked up in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexQuery {
+    steps: Vec<Vec<Term>>,
+    without: Option<[Term; 2]>,
+}
+
+impl IndexQuery {
+    /// Documents with these words; only those about a person, if one is named.
+    #[must_use]
+    pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
+        let (mut whole, mut begun) = (vec![], vec![]);
+        for (at, it) in words.all.iter().enumerate() {
+            match it {
+                WantedWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
+                WantedWord::Whole(word) => whole.push(Term::whole(word)),
+                WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
+            }
+        }
+        whole.extend(subject.map(|it| Term::whole(&subject_term(it))));
+        let steps = [whole, begun].into_iter().filter(|it| !it.is_empty()).collect();
+        Self { steps, without: words.without.as_deref().map(|it| [Term::last(it), Term::whole(CHANGED)]) }
+    }
+
+    /// The terms that are all wanted, those first that fewer documents have.
+    #[must_use]
+    pub fn steps(&self) -> &[Vec<Term>] {
+        &self.steps
+    }
+
+    /// The term that is not wanted, and that of what was changed: what has both may have the first one no longer.
+    #[must_use]
+    pub const fn without(&self) -> Option<&[Term; 2]> {
+        self.without.as_ref()
+    }
+}
+
+/// The numbers of the documents that have all of these terms, each given with the blocks that were read for it; only those
+/// among others, if these are given.
+#[must_use]
+pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>) -> Vec<u32> {
+    let mut all = among;
+    for (term, blocks) in terms {
+        let numbers = in_range(&term.wanted, blocks);
+        all = Some(match all {
+            None => numbers,
+            Some(all) => intersection(&all, &numbers),
+        });
+    }
+    all.unwrap_or_default()
+}
+
+/// The numbers without those of documents that have a term, unless they were changed.
+#[must_use]
+pub fn without(mut numbers: Vec<u32>, [term, changed]: [(&Term, &[Block]); 2]) -> Vec<u32> {
+    let (others, changed) = (in_range(&term.0.wanted, term.1), in_range(&changed.0.wanted, changed.1));
+    numbers.retain(|it| others.binary_search(it).is_err() || changed.binary_search(it).is_ok());
+    numbers
+}
+
+/// The documents with a term of the range.
+fn in_range(range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
+    let mut numbers = vec![];
+    blocks.iter().for_each(|it| numbers_within(&it.body, range, &mut numbers));
+    if !numbers.is_sorted_by(|a, b| a < b) {
+        numbers.sort_unstable();
+        numbers.dedup();
+    }
+    numbers
+}
+
+/// What is in both; the shorter one is looked up in the longer one where that is much longer.
+fn intersection(one: &[u32], other: &[u32]) -> Vec<u32> {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    if short.len() * 16 < long.len() {
+        return short.iter().filter(|it| long.binary_search(it).is_ok()).copied().collect();
+    }
+    let mut long = long.iter().peekable();
+    let mut both = vec![];
+    for it in short {
+        while long.next_if(|other| *other < it).is_some() {}
+        if long.next_if(|other| *other == it).is_some() {
+            both.push(*it);
+        }
+    }
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::segment::{Document, DocumentKey, SegmentContents};
+    use super::*;
+    use candor_domain::search::{Score, SearchQuery};
+    use candor_domain::time::Timestamp;
+
+    fn found(asked: &str, score: Score) -> Vec<u32> {
+        found_in(&["kept calm", "calmly kept", "kept it calm, calmly", "calm", "lost it"], asked, score)
+    }
+
+    fn found_in(texts: &[&str], asked: &str, score: Score) -> Vec<u32> {
+        let documents = (0..).zip(texts).map(|(at, text)| Document {
+            key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
+            terms: text.split(' ').map(|it| it.trim_end_matches(',').to_owned()).collect(),
+        });
+        let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
+        let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
+        let blocks = segment.blocks.as_slice();
+        let all = query.steps().iter().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
+        let all = all.unwrap_or_default();
+        match query.without() {
+            Some([term, changed]) => without(all, [(term, blocks), (changed, blocks)]),
+            None => all,
+        }
+    }
+
+    #[test]
+    fn what_has_every_word_is_found() {
+        assert_eq!(found("kept calm", Score::Whole), [0, 2]);
+        assert_eq!(found("calm", Score::Whole), [0, 2, 3]);
+        assert!(found("never", Score::Whole).is_empty());
+    }
+
+    #[test]
+    fn what_only_begins_so_is_found_without_what_has_the_word() {
+        assert_eq!(found("kept calm", Score::Begun), [1]);
+        assert_eq!(found("i", Score::Begun), [2, 4]);
+    }
+
+    #[test]
+    fn what_was_changed_may_have_the_word_no_longer() {
+        let changed = format!("calm calmly {CHANGED}");
+        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
+        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
+    }
+
+    #[test]
+    fn both_ways_of_looking_find_the_same() {
+        let few: Vec<u32> = vec![3, 500, 999, 1_001];
+        let many: Vec<u32> = (0..1_000).collect();
+        assert_eq!(intersection(&few, &many), [3, 500, 999]);
+        assert_eq!(intersection(&many, &few), [3, 500, 999]);
+        let even: Vec<u32> = (0..500).map(|it| it * 2).collect();
+        assert_eq!(intersection(&many, &even), even);
+    }
+}

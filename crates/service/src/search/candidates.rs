@@ -1,0 +1,249 @@
+//! The documents that the index of words names for a query, newest first, read as far as they are asked for.
+
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use candor_domain::access::Tenant;
+use candor_domain::params::Bounds;
+use candor_domain::time::Timestamp;
+use candor_port_storage::search_index::{
+    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, Segment, Term, WantedBlocks, keys, with_all, without,
+};
+use candor_port_storage::store::{Read, Storage};
+
+/// Segments with about so many documents are looked at first, and four times as many next; all, where these have hardly any.
+const FIRST_DOCUMENTS: u32 = 16_384;
+/// So few documents of a segment are looked at themselves before the beginnings of words are looked up.
+const FEW: usize = 8;
+/// Of so many it is worth while to look up which have a word that is not wanted.
+const MANY: usize = 32;
+
+/// The blocks that a search has read, by their segment and what was wanted.
+pub(super) type Blocks = HashMap<([u8; 16], KeyRange), Vec<Block>>;
+
+/// A segment, and the numbers of its documents that are left of all.
+type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
+
+/// What the index names, and how far it is read.
+pub(super) struct Candidates<'a> {
+    store: &'a dyn Storage,
+    tenant: Tenant,
+    query: &'a IndexQuery,
+    blocks: &'a mut Blocks,
+    behind: Option<DocumentKey>,
+    not_before: Option<Timestamp>,
+    /// The newest first.
+    unopened: VecDeque<&'a Segment>,
+    documents: u32,
+    opened: Vec<Opened>,
+    known: BinaryHeap<DocumentKey>,
+    last: Option<DocumentKey>,
+}
+
+/// A segment whose terms were looked up.
+struct Opened {
+    segment: [u8; 16],
+    /// Its documents that are named, newest first.
+    numbers: Vec<u32>,
+    /// Of how many of them the keys are known, …
+    read: usize,
+    /// … and the last of these keys.
+    last: Option<DocumentKey>,
+}
+
+impl Opened {
+    /// Whether it may have documents that come before this one, or that nobody knows yet.
+    fn may_precede(&self, key: Option<&DocumentKey>) -> bool {
+        self.read < self.numbers.len() && self.last.is_none_or(|last| key.is_none_or(|it| last > *it))
+    }
+}
+
+impl<'a> Candidates<'a> {
+    /// All that some segments name.
+    pub(super) fn new(
+        (store, tenant): (&'a dyn Storage, Tenant),
+        query: &'a IndexQuery,
+        segments: &'a [Segment],
+        blocks: &'a mut Blocks,
+    ) -> Self {
+        let mut unopened: Vec<_> = segments.iter().collect();
+        unopened.sort_by_key(|it| std::cmp::Reverse(it.newest));
+        Self {
+            store,
+            tenant,
+            query,
+            blocks,
+            behind: None,
+            not_before: None,
+            unopened: unopened.into(),
+            documents: FIRST_DOCUMENTS,
+            opened: vec![],
+            known: BinaryHeap::new(),
+            last: None,
+        }
+    }
+
+    /// Only what comes behind a place.
+    pub(super) fn behind(mut self, place: Option<DocumentKey>) -> Self {
+        self.behind = self.behind.min(place).or(self.behind).or(place);
+        if let Some(place) = self.behind {
+            self.unopened.retain(|it| it.oldest <= place.created_at);
+        }
+        self
+    }
+
+    /// Only what was created between these times.
+    pub(super) fn within(mut self, bounds: Bounds<Timestamp>) -> Self {
+        self.not_before = bounds.gte;
+        self.unopened.retain(|it| bounds.gte.is_none_or(|from| it.newest >= from));
+        // What was created at the last moment has no greater id than this.
+        self.behind(bounds.lte.map(|it| DocumentKey { created_at: it, id: [u8::MAX; 16] }))
+    }
+
+    /// The next ones, so many unless there are fewer left.
+    pub(super) async fn next(&mut self, count: usize) -> Read<Vec<DocumentKey>> {
+        let mut some = vec![];
+        loop {
+            while some.len() < count
+                && let Some(key) = self.certain()
+            {
+                self.known.pop();
+                // A document is in two segments if it was written anew.
+                if self.last != Some(key) {
+                    some.push(key);
+                }
+                self.last = Some(key);
+            }
+            if some.len() >= count || !self.go_on(count).await? {
+                return Ok(some);
+            }
+        }
+    }
+
+    /// The newest one of which the key is known, if none that is not known can come before it.
+    fn certain(&self) -> Option<DocumentKey> {
+        let key = *self.known.peek()?;
+        let is_first = !self.opened.iter().any(|it| it.may_precede(Some(&key)));
+        (is_first && self.unopened.front().is_none_or(|it| it.newest < key.created_at)).then_some(key)
+    }
+
+    /// Reads more; says whether there was anything left.
+    async fn go_on(&mut self, count: usize) -> Read<bool> {
+        let first = self.known.peek().copied();
+        if self.opened.iter().any(|it| it.may_precede(first.as_ref())) {
+            self.read_keys(count, first.as_ref()).await?;
+            return Ok(true);
+        }
+        if self.unopened.is_empty() {
+            return Ok(false);
+        }
+        self.open(count).await?;
+        Ok(true)
+    }
+
+    /// Looks up the terms in the next segments.
+    async fn open(&mut self, count: usize) -> Read<()> {
+        let (mut segments, mut documents) = (vec![], 0);
+        while documents < self.documents
+            && let Some(it) = self.unopened.pop_front()
+        {
+            documents += it.documents;
+            segments.push((it, None));
+        }
+        for terms in self.query.steps() {
+            // Few documents are looked at themselves sooner than what else they should have.
+            let is_few = |it: &(_, Option<Vec<u32>>)| it.1.as_ref().is_some_and(|it| it.len() <= FEW);
+            let (few, many): (Vec<_>, Vec<_>) = segments.into_iter().partition(is_few);
+            segments = self.look_up(many, terms).await?;
+            segments.extend(few);
+        }
+        if let Some(unwanted) = self.query.without() {
+            segments = self.leave_out(segments, unwanted).await?;
+        }
+        let mut found = 0;
+        for (segment, numbers) in segments {
+            let mut numbers = numbers.unwrap_or_default();
+            let from = self.behind.map_or(0, |it| segment.first_behind(&it));
+            numbers.drain(..numbers.partition_point(|it| *it < from));
+            found += numbers.len();
+            self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
+        }
+        // What is rare is looked for everywhere at once.
+        self.documents = if found * 4 < count { u32::MAX } else { self.documents.saturating_mul(4) };
+        Ok(())
+    }
+
+    /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
+    /// that have none.
+    async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
+        self.read_blocks(segments.iter().map(|(it, _)| it.id), terms).await?;
+        let found = segments.into_iter().map(|(segment, among)| {
+            let blocks = terms.iter().map(|it| (it, self.blocks_of(segment, it)));
+            (segment, Some(with_all(among, blocks)))
+        });
+        Ok(found.filter(|(_, numbers)| numbers.as_ref().is_some_and(|it| !it.is_empty())).collect())
+    }
+
+    /// Without the documents that have an unwanted term, where these can be many: they are seen to have it otherwise.
+    async fn leave_out<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term; 2]) -> Read<Vec<Numbered<'s>>> {
+        let is_many = |it: &Numbered<'_>| it.1.as_ref().is_some_and(|it| it.len() > MANY);
+        self.read_blocks(segments.iter().filter(|it| is_many(it)).map(|(it, _)| it.id), terms).await?;
+        let left = segments.into_iter().map(|it| match it {
+            (segment, Some(numbers)) if numbers.len() > MANY => {
+                let [term, changed] = terms.each_ref().map(|it| (it, self.blocks_of(segment, it)));
+                (segment, Some(without(numbers, [term, changed])))
+            }
+            few => few,
+        });
+        Ok(left.collect())
+    }
+
+    fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
+        self.blocks.get(&(segment.id, term.read.clone())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Reads the blocks for some terms that were not read before.
+    async fn read_blocks(&mut self, segments: impl Iterator<Item = [u8; 16]>, terms: &[Term]) -> Read<()> {
+        let all =
+            segments.flat_map(|segment| terms.iter().map(move |it| WantedBlocks { segment, range: it.read.clone() }));
+        let wanted: Vec<_> = all.filter(|it| !self.blocks.contains_key(&(it.segment, it.range.clone()))).collect();
+        if !wanted.is_empty() {
+            let found = self.store.index_blocks(self.tenant, &wanted).await?;
+            self.blocks.extend(wanted.into_iter().map(|it| (it.segment, it.range)).zip(found));
+        }
+        Ok(())
+    }
+
+    /// Reads the keys of the next documents of each segment that may have some that come before this one.
+    async fn read_keys(&mut self, count: usize, before: Option<&DocumentKey>) -> Read<()> {
+        let next = |it: &Opened| it.numbers[it.read..].iter().take(count).copied().collect::<Vec<_>>();
+        let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, it)| it.may_precede(before)).collect();
+        let of: Vec<(usize, Vec<u32>)> = of.into_iter().map(|(at, it)| (at, next(it))).collect();
+        let mut wanted: Vec<([u8; 16], u32)> = vec![];
+        for (at, numbers) in &of {
+            let chunks = numbers.iter().map(|it| (self.opened[*at].segment, it / CHUNK));
+            chunks.for_each(|it| {
+                if wanted.last() != Some(&it) {
+                    wanted.push(it)
+                }
+            });
+        }
+        let chunks = self.store.index_chunks(self.tenant, &wanted).await?;
+        let chunks: Vec<Vec<DocumentKey>> = chunks.iter().map(|it| keys(it)).collect();
+        let mut chunks = wanted.iter().zip(&chunks).peekable();
+        for (at, numbers) in of {
+            let opened = &mut self.opened[at];
+            for number in &numbers {
+                let of = (opened.segment, number / CHUNK);
+                while chunks.next_if(|(it, _)| **it != of).is_some() {}
+                let key = chunks.peek().and_then(|(_, keys)| keys.get((number % CHUNK) as usize));
+                opened.last = key.copied().or(opened.last);
+                self.known.extend(key.filter(|it| {
+                    self.behind.is_none_or(|behind| **it < behind)
+                        && self.not_before.is_none_or(|from| it.created_at >= from)
+                }));
+            }
+            opened.read += numbers.len();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Search: what has the words, of what the caller may see (decision G, "Search").
+//!
+//! What has every word comes before what has the last one only as a beginning, and the newest first within each. The index
+//! of words names rows, newest first; the store reads those that the caller may see, and the domain looks at the texts,
+//! scores them and shows the words. Rows that are not in the index yet are all looked at.
+
+mod candidates;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use candor_domain::objective::Sight;
+use candor_domain::page::{Key, Page, Position};
+use candor_domain::params::Params;
+use candor_domain::search::{Score, SearchHit, SearchRequest, Searchable, Type, WantedWords, required_permissions};
+use candor_port_storage::StorageExt;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::listing::TypedListing;
+use candor_port_storage::rows::search as rows;
+use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment};
+use tokio::time::timeout;
+
+use crate::reply::Reply;
+use crate::search_index::{MOST_WAITING, table};
+use crate::{Call, Error, Shell, list};
+use candidates::{Blocks, Candidates};
+
+/// `GET /search`
+///
+/// # Errors
+/// A type that the key may not read, invalid parameters, texts that are not indexed yet; see [`Error`].
+pub async fn search(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    for permission in required_permissions(&params) {
+        call.caller.require(permission)?;
+    }
+    let request = SearchRequest::parse(params)?;
+    call.authorize()?;
+    shell.search_index.require_complete(shell, call.caller.tenant, &request.types).await?;
+    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request }.hits())
+        .await
+        .map_err(|_| too_slow())??;
+    list::page_by(&request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it)
+}
+
+fn too_slow() -> Error {
+    let message = "The search took too long. Ask for more words or longer ones, or narrow it by a filter.";
+    Error::TooSlow(message.to_owned())
+}
+
+/// The longest that a search takes unless a test says otherwise.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
+/// The most rows that are read at once, whatever filters leave of them.
+const MOST_AT_ONCE: usize = 1_000;
+
+struct Search<'a> {
+    shell: &'a Shell,
+    call: &'a Call,
+    request: &'a SearchRequest,
+}
+
+/// What has one score, from a place on.
+struct Tier {
+    score: Score,
+    words: WantedWords,
+    behind: Option<DocumentKey>,
+}
+
+/// What there is of one type.
+struct Part {
+    kind: Type,
+    segments: Vec<Segment>,
+    /// The rows that are not in the index, or have changed since.
+    waiting: HashSet<[u8; 16]>,
+    /// Those of them that match.
+    hits: Vec<SearchHit>,
+    /// What was read of the segments.
+    blocks: Blocks,
+}
+
+fn place(it: &SearchHit) -> DocumentKey {
+    DocumentKey { created_at: it.created_at, id: it.place }
+}
+
+impl Search<'_> {
+    /// The first hits behind the cursor: as many as the page has, and one more if there is one.
+    async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
+        let mut parts = vec![];
+        for kind in &self.request.types {
+            parts.push(self.part(*kind).await?);
+        }
+        let mut hits = vec![];
+        for tier in Score::ALL.into_iter().filter_map(|it| self.tier(it)) {
+            let mut found = vec![];
+            for it in &mut parts {
+                found.extend(self.found(it, &tier).await?);
+            }
+            found.sort_by_key(|it| std::cmp::Reverse(place(it)));
+            hits.extend(found);
+            if hits.len() > self.request.list.page.limit.into() {
+                break;
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The hits of a score that are behind the cursor; none where all of them are before it.
+    fn tier(&self, score: Score) -> Option<Tier> {
+        let behind = match &self.request.list.page.after {
+            Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
+            Some(Position { key: Key::Scored(last, created_at), id }) if score == *last => {
+                Some(DocumentKey { created_at: *created_at, id: *id })
+            }
+            Some(_) | None => None,
+        };
+        Some(Tier { score, words: self.request.query.wanted(score)?, behind })
+    }
+
+    async fn part(&self, kind: Type) -> Result<Part, Error> {
+        let state = self.shell.store.index_state(self.call.caller.tenant, table(kind), MOST_WAITING).await?;
+        if state.pending.len() >= MOST_WAITING.into() {
+            return Err(Error::NotIndexed);
+        }
+        let ids: Vec<_> = state.pending.iter().map(|it| it.id).collect();
+        let mut hits = vec![];
+        for some in ids.chunks(MOST_AT_ONCE) {
+            hits.extend(self.matching(kind, some).await?);
+        }
+        Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
+    }
+
+    /// The hits of one score: all that are not in the index, and of the others as many as the page has and one more.
+    async fn found(&self, part: &mut Part, tier: &Tier) -> Result<Vec<SearchHit>, Error> {
+        let filter = &self.request.list.filter;
+        let limit = usize::from(self.request.list.page.limit) + 1;
+        let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
+        let query = IndexQuery::of(&tier.words, filter.employee_id);
+        let (store, tenant) = (&*self.shell.store, self.call.caller.tenant);
+        let candidates = Candidates::new((store, tenant), &query, &part.segments, &mut part.blocks);
+        let mut candidates = candidates.behind(tier.behind).within(filter.created_at);
+        let (mut hits, mut count) = (vec![], limit);
+        while hits.len() < limit {
+            let some = candidates.next(count).await?;
+            if some.is_empty() {
+                break;
+            }
+            let ids: Vec<_> = some.iter().map(|it| it.id).filter(|it| !part.waiting.contains(it)).collect();
+            hits.extend(self.matching(part.kind, &ids).await?.into_iter().filter(is_wanted));
+            count = (count * 2).min(MOST_AT_ONCE);
+        }
+        hits.extend(part.hits.iter().filter(|it| is_wanted(it)).cloned());
+        Ok(hits)
+    }
+
+    /// Those of some rows that match, newest first.
+    async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
+        if ids.is_empty() {
+            return Ok(vec![]);
+        }
+        let (filter, caller) = (&self.request.list.filter, &self.call.caller);
+        match kind {
+            Type::Observations => self.read(rows::observations(filter, ids)).await,
+            Type::Objectives => self.read(rows::objectives(filter, ids, Sight::of(caller))).await,
+            Type::Employees => self.read(rows::employees(filter, ids)).await,
+            Type::Summaries => self.read(rows::summaries(filter, ids, caller.acts_for())).await,
+        }
+    }
+
+    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Vec<SearchHit>, Error> {
+        let rows = self.shell.store.entries(self.call.caller.tenant, list).await?;
+        Ok(rows.into_iter().filter_map(|it| SearchHit::of(&self.request.query, it.value)).collect())
+    }
+}

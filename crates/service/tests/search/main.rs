@@ -1,0 +1,193 @@
+//! What a search finds on either store, compared with a scan of everything by the domain's own matcher, while rows are
+//! written, indexed and merged.
+
+#![cfg(test)]
+
+mod stage;
+
+use candor_domain::observation::Observation;
+use candor_domain::search::{SearchQuery, Searchable};
+use candor_service::search_index;
+
+use crate::stage::{Filter, Stage};
+
+/// Words that differ in little, that mean something to a query language, and in many scripts.
+const WORDS: [&str; 36] = [
+    "calm",
+    "Calm",
+    "calmly",
+    "kept",
+    "Café",
+    "cafe\u{301}",
+    "CAFÉS",
+    "Straße",
+    "strasse",
+    "naïve",
+    "İyi",
+    "iyi",
+    "ışık",
+    "and",
+    "OR",
+    "NOT",
+    "NEAR(",
+    "\"quoted\"",
+    "it's",
+    "a*",
+    "a",
+    "!b",
+    "(b)",
+    "b & c | <->",
+    "c:*",
+    "title:",
+    "--",
+    "日本語",
+    "日本",
+    "שָׁלוֹם",
+    "שלום",
+    "👍",
+    "👍🏽",
+    "ไทย",
+    "never",
+    "seldom",
+];
+
+/// A text of some of these words: mostly short, seldom as long as texts can be.
+fn text(stage: &Stage) -> String {
+    let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.below(8) };
+    let words: Vec<_> = (0..count).map(|_| *stage.random.pick(&WORDS[..34])).collect();
+    words.join(*stage.random.pick(&[" ", ", ", "\n"]))
+}
+
+/// Some of these words, of which the last one may be begun only.
+fn query(stage: &Stage) -> String {
+    loop {
+        let count = 1 + stage.random.below(3);
+        let mut asked: String = (0..count).map(|_| format!("{} ", stage.random.pick(&WORDS))).collect();
+        asked.pop();
+        if stage.random.chance(40) {
+            asked.pop();
+        }
+        if SearchQuery::parse(&asked).is_ok() {
+            return asked;
+        }
+    }
+}
+
+/// What the domain finds of all that there is, in the order in which it is to be shown.
+fn wanted(all: &[Observation], asked: &str, filter: &Filter, stage: &Stage) -> Vec<String> {
+    let query = SearchQuery::parse(asked).unwrap();
+    let mut hits: Vec<_> = all
+        .iter()
+        .filter(|it| it.is_found() && stage.lets_through(filter, it))
+        .filter_map(|it| Some((query.find(&it.texts())?.0, it.created_at, it.id.to_bytes(), it.id.to_string())))
+        .collect();
+    hits.sort_by(|a, b| b.cmp(a));
+    hits.into_iter().map(|(.., id)| id).collect()
+}
+
+async fn must_find(stage: &Stage, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
+    let found = stage.found(asked, filter, limit).await;
+    assert_eq!(found, wanted(all, asked, filter, stage), "{asked:?} {filter:?}, {limit} a page");
+}
+
+/// Changes an observation in one of the ways in which observations change, or adds one.
+async fn change(stage: &Stage, all: &mut Vec<Observation>) {
+    if all.is_empty() || stage.random.chance(60) {
+        let person = *stage.random.pick(&stage.people);
+        all.push(stage.written(person, &text(stage)).await);
+        return;
+    }
+    let at = stage.random.below(all.len());
+    let it = all[at].clone();
+    all[at] = match it.archived_at {
+        Some(_) => stage.restored(&it).await,
+        None if stage.random.chance(50) => stage.archived(&it).await,
+        None => stage.changed(&it, &text(stage)).await,
+    };
+}
+
+async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: Stage) {
+    let mut all = vec![];
+    for step in 0..300 {
+        change(&stage, &mut all).await;
+        if stage.random.chance(15) {
+            search_index::keep_up(&stage.shell, || true).await.unwrap();
+        }
+        if step % 3 == 0 {
+            let limit = *stage.random.pick(&[1, 4, 17, 100]);
+            let filter = if stage.random.chance(40) { stage.filter() } else { Filter::default() };
+            must_find(&stage, &all, &query(&stage), &filter, limit).await;
+        }
+    }
+    let state = stage.index().await;
+    assert!(state.segments.len() > 1 && state.segments.len() < 16, "some were merged: {}", state.segments.len());
+}
+
+async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: Stage) {
+    let mut all = vec![];
+    for number in 0..400 {
+        let text = match number {
+            // Far behind what is met first.
+            1..4 => "seldom calm",
+            4 => "seldom",
+            _ if number % 7 == 0 => "calm and rare",
+            _ => "calm",
+        };
+        all.push(stage.written_at_once(stage.people[0], text).await);
+        if number == 250 {
+            search_index::keep_up(&stage.shell, || true).await.unwrap();
+        }
+    }
+    for asked in ["calm", "rar", "calm rare", "calm never", "seldom cal", "rare cal"] {
+        must_find(&stage, &all, asked, &Filter::default(), 100).await;
+        must_find(&stage, &all, asked, &Filter::default(), 7).await;
+    }
+}
+
+async fn several_who_index_at_once_lose_nothing(stage: Stage) {
+    let mut all = vec![];
+    for round in 0..12 {
+        for _ in 0..20 {
+            all.push(stage.written(*stage.random.pick(&stage.people), &text(&stage)).await);
+        }
+        let at = stage.random.below(all.len());
+        let (one, other) = (stage.another_instance(round), stage.another_instance(round + 100));
+        let changed = async { stage.changed(&all[at].clone(), "Changed meanwhile.").await };
+        let (changed, one, other) =
+            tokio::join!(changed, search_index::keep_up(&one, || true), search_index::keep_up(&other, || true));
+        one.unwrap();
+        other.unwrap();
+        all[at] = changed;
+    }
+    search_index::keep_up(&stage.shell, || true).await.unwrap();
+    assert_eq!(stage.index().await.pending, []);
+    for _ in 0..40 {
+        must_find(&stage, &all, &query(&stage), &Filter::default(), 50).await;
+    }
+    must_find(&stage, &all, "changed mean", &Filter::default(), 50).await;
+}
+
+macro_rules! on_both_stores {
+    ($($case:ident),*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::$case(super::Stage::on_sqlite().await).await;
+            })*
+        }
+
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                let Some(stage) = super::Stage::on_postgres().await else { return };
+                super::$case(stage).await;
+            })*
+        }
+    };
+}
+
+on_both_stores!(
+    what_is_written_is_found_by_its_words_and_by_no_other,
+    a_page_is_full_however_many_were_made_in_one_millisecond,
+    several_who_index_at_once_lose_nothing
+);

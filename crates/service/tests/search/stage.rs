@@ -1,0 +1,258 @@
+//! A service on either store, with some people in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use candor_domain::access::{AccessLevel, Caller, Environment, Permissions, Quotas, Tenant};
+use candor_domain::audit::Origin;
+use candor_domain::id::{EmployeeId, KeyId, ObservationId, RequestId};
+use candor_domain::json::{Object, Value};
+use candor_domain::observation::{Observation, Type};
+use candor_domain::params::Params;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{ReceiverUrl, Verdict};
+use candor_port_clock::{Clock, ManualClock, SeededIds};
+use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
+use candor_port_storage::search_index::IndexState;
+use candor_port_storage::{Storage, StorageExt};
+use candor_service::operator;
+use candor_service::vault::Vault;
+use candor_service::{Call, Reply, Shell, ShellSettings, employees, observations, search};
+use candor_store_postgres::{PostgresOptions, PostgresStore, migrate};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
+use candor_store_testkit::Random;
+use candor_test_postgres::TestDatabase;
+use ulid::Ulid;
+
+const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// What a search is narrowed by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    about: Option<EmployeeId>,
+    below: Option<EmployeeId>,
+    kind: Option<Type>,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+}
+
+pub(crate) struct Stage {
+    pub(crate) shell: Arc<Shell>,
+    pub(crate) random: Random,
+    /// The second and the third report to the first, the fourth to the second.
+    pub(crate) people: Vec<EmployeeId>,
+    store: Arc<dyn Storage>,
+    clock: Arc<ManualClock>,
+    tenant: Tenant,
+    /// Dropped last.
+    _database: Box<dyn Send + Sync>,
+}
+
+impl Stage {
+    pub(crate) async fn on_sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+        Self::on(Arc::new(store), Box::new(folder)).await
+    }
+
+    /// `None`, after saying so, where there is no PostgreSQL.
+    pub(crate) async fn on_postgres() -> Option<Self> {
+        let database = TestDatabase::empty().unwrap()?;
+        let options = PostgresOptions::new(database.url(), 6);
+        migrate(&options).await.unwrap();
+        let store = PostgresStore::connect(&options).await.unwrap();
+        Some(Self::on(Arc::new(store), Box::new(database)).await)
+    }
+
+    async fn on(store: Arc<dyn Storage>, database: Box<dyn Send + Sync>) -> Self {
+        let clock = Arc::new(ManualClock::at(NOON));
+        let shell = instance(&store, &clock, 7);
+        let organization = operator::create_organization(&shell, "Acme").await.unwrap();
+        let tenant = Tenant { organization, environment: Environment::Live };
+        let mut stage =
+            Self { shell, random: Random::new(23), people: vec![], store, clock, tenant, _database: database };
+        for (name, manager) in [("ada", None), ("bob", Some(0)), ("cleo", Some(0)), ("dan", Some(1))] {
+            let mut person = serde_json::json!({
+                "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
+            });
+            if let Some(at) = manager {
+                let manager: EmployeeId = stage.people[at];
+                person["manager_id"] = manager.to_string().into();
+            }
+            let reply = employees::create(&stage.shell, &stage.call(), object(&person)).await.unwrap();
+            stage.people.push(json(&reply)["id"].as_str().unwrap().parse().unwrap());
+        }
+        stage
+    }
+
+    /// Another process on the same database.
+    pub(crate) fn another_instance(&self, seed: u64) -> Arc<Shell> {
+        instance(&self.store, &self.clock, 1_000 + seed)
+    }
+
+    fn call(&self) -> Call {
+        let caller = Caller {
+            tenant: self.tenant,
+            key: KeyId::from_ulid(Ulid(1)),
+            name: "Admin".to_owned(),
+            scopes: Permissions::ALL,
+            level: AccessLevel::Admin,
+            person: None,
+            expires_at: None,
+            quotas: Quotas::DEFAULT,
+        };
+        Call {
+            caller: Arc::new(caller),
+            request: RequestId::from_ulid(Ulid(9)),
+            origin: Origin::default(),
+            idempotency: None,
+            precondition: None,
+            surplus: None,
+            needs_admin: false,
+        }
+    }
+
+    /// An observation, mostly in another millisecond than the one before it.
+    pub(crate) async fn written(&self, about: EmployeeId, text: &str) -> Observation {
+        self.clock.advance_millis(self.random.below(3) as i64);
+        self.written_at_once(about, text).await
+    }
+
+    /// An observation in the same millisecond as the one before it.
+    pub(crate) async fn written_at_once(&self, about: EmployeeId, text: &str) -> Observation {
+        let kind = if self.random.chance(50) { "strength" } else { "opportunity" };
+        let body = serde_json::json!({"employee_id": about.to_string(), "type": kind, "observation": text});
+        let reply = observations::create(&self.shell, &self.call(), object(&body)).await.unwrap();
+        self.stored(json(&reply)["id"].as_str().unwrap().parse().unwrap()).await
+    }
+
+    pub(crate) async fn changed(&self, it: &Observation, text: &str) -> Observation {
+        let body = serde_json::json!({"observation": text});
+        observations::update(&self.shell, &self.call(), it.id, object(&body)).await.unwrap();
+        self.stored(it.id).await
+    }
+
+    pub(crate) async fn archived(&self, it: &Observation) -> Observation {
+        observations::archive(&self.shell, &self.call(), it.id).await.unwrap();
+        self.stored(it.id).await
+    }
+
+    pub(crate) async fn restored(&self, it: &Observation) -> Observation {
+        observations::restore(&self.shell, &self.call(), it.id).await.unwrap();
+        self.stored(it.id).await
+    }
+
+    async fn stored(&self, id: ObservationId) -> Observation {
+        self.store.row::<Observation>(self.tenant, id).await.unwrap().unwrap().value
+    }
+
+    fn now_in(&self, millis: usize) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().millis() + millis as i64)
+    }
+
+    /// Some filters, whatever they leave.
+    pub(crate) fn filter(&self) -> Filter {
+        let end = self.now_in(1).millis() - NOON.millis();
+        let time = || NOON.millis() + self.random.below(usize::try_from(end).unwrap()) as i64;
+        let (one, other) = (time(), time());
+        let bound = |it| self.random.chance(30).then_some(Timestamp::from_millis(it));
+        Filter {
+            about: self.random.maybe(30, &self.people),
+            below: self.random.maybe(30, &self.people),
+            kind: self.random.maybe(30, &[Type::Strength, Type::Opportunity]),
+            from: bound(one.min(other)),
+            to: bound(one.max(other)),
+        }
+    }
+
+    pub(crate) fn lets_through(&self, filter: &Filter, it: &Observation) -> bool {
+        let place = |person: EmployeeId| self.people.iter().position(|it| *it == person).unwrap();
+        let is_below = |manager| match (place(manager), place(it.employee_id)) {
+            (0, below) => below > 0,
+            (1, below) => below == 3,
+            _ => false,
+        };
+        filter.about.is_none_or(|about| it.employee_id == about)
+            && filter.below.is_none_or(is_below)
+            && filter.kind.is_none_or(|kind| it.kind == kind)
+            && filter.from.is_none_or(|from| it.created_at >= from)
+            && filter.to.is_none_or(|to| it.created_at <= to)
+    }
+
+    fn params(&self, asked: &str, filter: &Filter, limit: u16, cursor: Option<&str>) -> Params {
+        let mut all = vec![
+            ("q".to_owned(), asked.to_owned()),
+            ("types".to_owned(), "observations".to_owned()),
+            ("limit".to_owned(), limit.to_string()),
+        ];
+        let kind = filter.kind.map(|it| if it == Type::Strength { "strength" } else { "opportunity" }.to_owned());
+        let optional = [
+            ("filter[employee_id]", filter.about.map(|it| it.to_string())),
+            ("filter[manager_id]", filter.below.map(|it| it.to_string())),
+            ("filter[type]", kind),
+            ("filter[created_at][gte]", filter.from.map(|it| it.to_string())),
+            ("filter[created_at][lte]", filter.to.map(|it| it.to_string())),
+            ("cursor", cursor.map(ToOwned::to_owned)),
+        ];
+        all.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        Params::new(all)
+    }
+
+    /// The ids that are found, page by page.
+    pub(crate) async fn found(&self, asked: &str, filter: &Filter, limit: u16) -> Vec<String> {
+        let (mut ids, mut cursor) = (vec![], None::<String>);
+        loop {
+            let params = self.params(asked, filter, limit, cursor.as_deref());
+            let page = json(&search::search(&self.shell, &self.call(), params).await.unwrap());
+            let hits = page["data"].as_array().unwrap();
+            ids.extend(hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
+            match page["next_cursor"].as_str() {
+                Some(next) if hits.len() == usize::from(limit) => cursor = Some(next.to_owned()),
+                Some(_) => panic!("a page that is not the last has {} of {limit}", hits.len()),
+                None => return ids,
+            }
+        }
+    }
+
+    /// The index of observations.
+    pub(crate) async fn index(&self) -> IndexState {
+        self.store.index_state(self.tenant, "observations", 1_000).await.unwrap()
+    }
+}
+
+/// Nothing is sent to anybody.
+struct Receivers;
+
+#[async_trait]
+impl WebhookTransport for Receivers {
+    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
+        Verdict::Allowed
+    }
+
+    async fn send(&self, _: WebhookRequest) -> Attempt {
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome: AttemptOutcome::Acknowledged }
+    }
+}
+
+fn instance(store: &Arc<dyn Storage>, clock: &Arc<ManualClock>, seed: u64) -> Arc<Shell> {
+    let settings = ShellSettings::at("http://localhost:8080".to_owned());
+    let (store, clock) = (Arc::clone(store), Arc::clone(clock) as _);
+    Arc::new(Shell::new(
+        store,
+        clock,
+        Arc::new(SeededIds::new(seed)),
+        Vault::parse(KEY).unwrap(),
+        Arc::new(Receivers),
+        settings,
+    ))
+}
+
+fn object(value: &serde_json::Value) -> Object {
+    let Value::Object(members) = serde_json::from_str(&value.to_string()).unwrap() else { panic!("not an object") };
+    members
+}
+
+fn json(reply: &Reply) -> serde_json::Value {
+    serde_json::from_slice(&reply.body).unwrap()
+}
