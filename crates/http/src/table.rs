@@ -1,7 +1,7 @@
 //! The one table of routes: what there is to ask for, and what each request demands.
 //!
 //! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document all follow from it. The rows stand with
-//! their handlers and schemas, resource by resource, in [`crate::routes`].
+//! their handlers and schemas, resource by resource, in `routes`.
 
 mod group;
 mod query;

@@ -142,11 +142,11 @@ impl<'a> Candidates<'a> {
 
     /// Looks up the terms in the next segments.
     async fn open(&mut self, count: usize) -> Read<()> {
-        let (mut segments, mut documents) = (vec![], 0);
+        let (mut segments, mut documents) = (vec![], 0_u32);
         while documents < self.documents
             && let Some(it) = self.unopened.pop_front()
         {
-            documents += it.documents;
+            documents = documents.saturating_add(it.documents);
             segments.push((it, None));
         }
         for terms in self.query.steps() {
