@@ -170,12 +170,13 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let ids = sql.ids(rows.iter().map(|it| it.id));
     let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
     let some = raise("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
+    // Each is looked up by its key, whatever the planner thinks of a table that is mostly empty: who writes these rows waits.
     sql.push(&format!(
-        "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) \
-         JOIN search_pending AS p ON p.id = u.id AND p.version = u.version \
-         WHERE p.tenant_id = {tenant} AND p.table_name = {table} ORDER BY p.id FOR UPDATE OF p SKIP LOCKED), \
-         gone AS (DELETE FROM search_pending AS p USING mine WHERE p.tenant_id = {tenant} AND p.table_name = {table} \
-         AND p.id = mine.id RETURNING 1) SELECT {some}"
+        "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) CROSS JOIN LATERAL \
+         (SELECT q.id FROM search_pending AS q WHERE q.tenant_id = {tenant} AND q.table_name = {table} AND q.id = u.id \
+         AND q.version = u.version FOR UPDATE SKIP LOCKED) AS p), \
+         gone AS (DELETE FROM search_pending WHERE tenant_id = {tenant} AND table_name = {table} \
+         AND id = ANY(ARRAY(SELECT id FROM mine)) RETURNING 1) SELECT {some}"
     ));
     sql
 }
