@@ -24,8 +24,8 @@ use crate::{Error, Shell};
 
 /// Rows indexed at once; few enough that no writer waits for long.
 const PIECE: u16 = 2_000;
-/// Where so many rows wait to be indexed, a search would take too long.
-pub(crate) const MOST_WAITING: u16 = 10_000;
+/// Where so many rows wait to be indexed, a search would take too long. An upload of the largest size does not make it so.
+pub(crate) const MOST_WAITING: u16 = 30_000;
 /// Rows that wait of which the tables are looked at, …
 const LOOKED_AT: u16 = 5_000;
 /// … and segments that are removed, at once.
@@ -100,7 +100,7 @@ pub async fn fill(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Erro
 }
 
 /// Indexes what waits, once for each table of a data set, as long as `goes_on` says so; says how many rows this instance
-/// indexed. Any number of instances may do this at once.
+/// indexed. Any number of instances may do this at once. A table that cannot be indexed keeps no other from it.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
@@ -111,7 +111,14 @@ pub async fn keep_up(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, E
             if !goes_on() {
                 return Ok(indexed);
             }
-            let rows = what_waits(shell, tenant, kind_of(&table)?).await?;
+            let rows = match what_waits(shell, tenant, kind_of(&table)?).await {
+                Ok(rows) => rows,
+                Err(error) => {
+                    let organization = tenant.organization;
+                    tracing::warn!(%organization, table, %error, "could not index what waits; tried again soon");
+                    break;
+                }
+            };
             indexed += rows;
             if rows < PIECE.into() {
                 break;

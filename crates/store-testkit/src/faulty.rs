@@ -77,6 +77,7 @@ struct Plan {
     down: bool,
     time: Option<Timestamp>,
     backlog: Option<Backlog>,
+    waiting: Option<u16>,
 }
 
 impl<S: Storage> Faulty<S> {

@@ -26,11 +26,7 @@ pub use segment::{CHUNK, Document, DocumentKey, Segment, SegmentContents, keys, 
 
 use crate::Version;
 use crate::backlog::Backlog;
-use crate::flat::Table;
 use crate::store::Read;
-
-/// The tables whose rows are searched.
-pub const TABLES: [&str; 4] = ["observations", "objectives", "employees", "summaries"];
 
 /// What stands in no word, so that no text passes for the term of a person.
 const SUBJECT: char = '\u{a7}';
@@ -122,10 +118,4 @@ pub trait SearchIndex {
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;
     /// Tables with rows from before the index that are not in it: those of a tenant, or some of anybody's; at most so many.
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>>;
-}
-
-/// Whether the rows of a table are searched.
-#[must_use]
-pub fn is_searched(table: &Table) -> bool {
-    TABLES.contains(&table.name)
 }

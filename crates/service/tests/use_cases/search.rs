@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use candor_port_clock::SeededIds;
 use candor_service::vault::Vault;
-use candor_service::{Error, Shell, ShellSettings, search};
+use candor_service::{Error, Shell, ShellSettings, observations, search, search_index};
 use candor_store_testkit::{Fault, FaultyCall};
 
-use crate::support::{KEY, Receivers, World, json, params};
+use crate::support::{KEY, Receivers, World, body, json, params};
 
 /// The service on the same store, where searches have hardly any time.
 fn hasty(world: &World) -> Shell {
@@ -34,4 +34,31 @@ async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
 
     let found = json(&search_of(&world.shell).await.unwrap());
     assert_eq!(found["data"][0]["id"], ada.to_string(), "the next one finds");
+}
+
+#[tokio::test]
+async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
+    let world = World::new().await;
+    let ada = world.hire("ada", None).await;
+    let search_of =
+        async || search::search(&world.shell, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
+    // As many as an upload can have, and more.
+    for waiting in [10_000, 29_998] {
+        world.store.set_waiting(waiting);
+        assert_eq!(json(&search_of().await.unwrap())["data"][0]["id"], ada.to_string(), "{waiting}");
+    }
+    world.store.set_waiting(30_000);
+    assert!(matches!(search_of().await, Err(Error::NotIndexed)));
+}
+
+#[tokio::test]
+async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
+    let world = World::new().await;
+    let ada = world.hire("ada", None).await;
+    let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
+    observations::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+    // The first one that is asked for, whichever that is.
+    world.store.fail(FaultyCall::List, 1, Fault::Before);
+    assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1);
+    assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1, "and it is indexed the next time");
 }

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
+use candor_port_storage::Version;
 use candor_port_storage::backlog::Backlog;
-use candor_port_storage::search_index::{Block, IndexChange, IndexState, SearchIndex, WantedBlocks};
+use candor_port_storage::search_index::{Block, IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::store::{Read, Storage};
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -17,6 +18,11 @@ impl<S: Storage + ?Sized> Faulty<S> {
         self.plan().time = Some(time);
     }
 
+    /// From now on so many rows that are not there wait to be put into the index of words as well.
+    pub fn set_waiting(&self, rows: u16) {
+        self.plan().waiting = Some(rows);
+    }
+
     /// From now on this table of a tenant is not all in the index of words; or it is as the store says.
     pub fn set_backlog(&self, table: Option<(Tenant, &str)>) {
         self.plan().backlog = table.map(|(tenant, table)| Backlog { tenant, table: table.to_owned(), after: [0; 16] });
@@ -26,7 +32,13 @@ impl<S: Storage + ?Sized> Faulty<S> {
 #[async_trait]
 impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
-        self.through(FaultyCall::List, self.store.index_state(tenant, table, most)).await
+        let set = self.plan().waiting;
+        let mut state = self.through(FaultyCall::List, self.store.index_state(tenant, table, most)).await?;
+        let made_up = (0..u128::from(set.unwrap_or(0).min(most)))
+            .map(|id| PendingRow { id: id.to_be_bytes(), version: Version::FIRST });
+        state.pending.extend(made_up);
+        state.pending.truncate(most.into());
+        Ok(state)
     }
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         self.through(FaultyCall::List, self.store.index_blocks(tenant, wanted)).await
