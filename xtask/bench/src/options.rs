@@ -75,6 +75,7 @@ pub(crate) struct Options {
     /// Another build of the service, which takes turns with this one on the same data.
     pub(crate) before: Option<PathBuf>,
     store: Option<Store>,
+    texts: Option<u32>,
 }
 
 impl Options {
@@ -89,6 +90,7 @@ impl Options {
             only: None,
             before: None,
             store: None,
+            texts: None,
         };
         while let Some(name) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
@@ -101,8 +103,9 @@ impl Options {
                 "--only" => it.only = Some(measure(value()?)?),
                 "--before" => it.before = Some(value()?.into()),
                 "--store" => it.store = Some(store(&value()?)?),
+                "--texts" => it.texts = Some(value()?.parse().map_err(|_| "--texts needs a number")?),
                 other => {
-                    let known = "--quick, --check, --hold, --only, --store, --before";
+                    let known = "--quick, --check, --hold, --only, --store, --before, --texts";
                     return Err(format!("{other} is not known; use {known}").into());
                 }
             }
@@ -123,7 +126,7 @@ impl Options {
 
     /// Whether the results are those of the document.
     pub(crate) fn in_full(&self) -> bool {
-        !self.quick && self.only.is_none() && self.store.is_none()
+        !self.quick && self.only.is_none() && self.store.is_none() && self.texts.is_none()
     }
 
     pub(crate) fn size(&self) -> Size {
@@ -141,8 +144,8 @@ impl Options {
     }
 
     /// Texts that are searched, in all tenants together.
-    pub(crate) const fn texts(&self) -> u32 {
-        if self.quick { 100_000 } else { 1_000_000 }
+    pub(crate) fn texts(&self) -> u32 {
+        self.texts.unwrap_or(if self.quick { 100_000 } else { 1_000_000 })
     }
 
     /// How often the contenders take turns.
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn only_a_full_run_is_for_the_document() {
         for (text, in_full) in
-            [("", true), ("--check", true), ("--quick", false), ("--only get", false), ("--store sqlite", false)]
+            [("", true), ("--check", true), ("--quick", false), ("--only get", false), ("--store sqlite", false), ("--texts 1000", false)]
         {
             assert_eq!(parse(text).unwrap().in_full(), in_full, "{text}");
         }

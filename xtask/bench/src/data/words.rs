@@ -234,7 +234,7 @@ fn to_be_indexed(store: Store, tenants: &[Texts]) -> String {
 
 /// Waits until a service has indexed everything; says how many seconds that took.
 pub(crate) fn wait_until_indexed(store: Store, database: &str) -> Outcome<f64> {
-    const LEFT: &str = "SELECT count(*) FROM search_backlog";
+    const LEFT: &str = "SELECT (SELECT count(*) FROM search_backlog) + (SELECT count(*) FROM search_pending)";
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         let left = match store {

@@ -1,7 +1,8 @@
-//! A file of ten thousand people: against one insert of the same rows, once more unchanged, its memory, and how long
-//! others wait meanwhile.
+//! A file of ten thousand people: against one insert of the same rows, once more unchanged, its memory, how long
+//! others wait meanwhile, and what the index of words costs it.
 
 mod bare;
+mod indexed;
 mod people;
 mod subscribed;
 
@@ -44,6 +45,7 @@ pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
         let rounds = (0..=options.rounds()).map(|number| round(stage, side, &bare, idle, number));
         let rounds = rounds.collect::<Outcome<Vec<_>>>()?;
         lines.extend(results(side, &rounds));
+        lines.push(indexed::run(side, options)?);
     }
     Ok(lines)
 }

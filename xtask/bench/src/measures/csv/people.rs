@@ -39,13 +39,12 @@ pub(super) struct Uploads {
 
 impl Uploads {
     pub(super) fn new(side: &Side) -> Outcome<Self> {
-        Self::by(side, &side.key)
+        Self::at(side.service.address, &side.key)
     }
 
     /// The same in the data set of a key.
-    pub(super) fn by(side: &Side, key: &str) -> Outcome<Self> {
+    pub(super) fn at(address: SocketAddr, key: &str) -> Outcome<Self> {
         let body = json!({"name": "csv", "scopes": ["employees:write"], "access_level": "admin"}).to_string();
-        let address = side.service.address;
         let (_, answer) = post(address, "/v1/api-keys", key, "application/json", &body, 201)?;
         let key = answer["key"].as_str().ok_or("no key was made")?.to_owned();
         Ok(Self { address, key })

@@ -44,7 +44,7 @@ fn subscribe(side: &Side, key: &str, receiver: &Receiver) -> Outcome {
 
 /// The seconds of an upload, and what the other tenant met meanwhile.
 fn round(stage: &Stage, side: &Side, key: &str, number: usize) -> Outcome<(f64, Sample)> {
-    let uploads = Uploads::by(side, key)?;
+    let uploads = Uploads::at(side.service.address, key)?;
     let others = traffic::rename(&side.key, stage.size);
     let file = file(&format!("s{number}-"), "Ada", PEOPLE);
     beside(side.service.address, &others, 3, || uploads.send(&file, "created", PEOPLE))
