@@ -22,9 +22,11 @@ const WAIT: &str = "INSERT INTO search_pending (tenant_id, table_name, id, versi
 const SEGMENTS: &str = "SELECT id, documents, newest, oldest, fences FROM search_segments \
     WHERE tenant_id = ? AND table_name = ? AND replaced_at IS NULL";
 const PENDING: &str = "SELECT id, version FROM search_pending WHERE tenant_id = ? AND table_name = ? LIMIT ?";
-const BLOCKS: &str = "SELECT first_key, body FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
+const LAST_BLOCK: &str = "SELECT first_key, body FROM search_blocks WHERE tenant_id = ? AND segment_id = ? \
+    AND first_key <= ? ORDER BY first_key DESC LIMIT 1";
+const BLOCKS_BEFORE: &str = "SELECT first_key, body FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
     AND first_key >= coalesce((SELECT max(first_key) FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
-    AND first_key <= ?3), x'') AND first_key <= ?4 ORDER BY first_key";
+    AND first_key <= ?3), x'') AND first_key < ?4 ORDER BY first_key";
 const CHUNK: &str = "SELECT body FROM search_chunks WHERE tenant_id = ? AND segment_id = ? AND number = ?";
 const INDEXED: &str = "DELETE FROM search_pending WHERE tenant_id = ? AND table_name = ? AND id = ? AND version = ?";
 const REPLACED: &str =
@@ -76,11 +78,9 @@ impl SearchIndex for SqliteStore {
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         let wanted = wanted.to_vec();
         self.look_up_all(wanted.len(), move |db| {
-            let blocks = wanted.iter().map(|it| {
-                let sql = Sql::new(BLOCKS).bind(tenant).bind(it.segment);
-                let sql = sql.bind(it.range.from.as_slice()).bind(it.range.to.as_slice());
-                db.rows(sql, |row| Ok(Block { first: bytes(row)?, body: bytes(row)? }))
-            });
+            // One transaction, so that it is opened once.
+            let moment = db.moment()?;
+            let blocks = wanted.iter().map(|it| blocks(moment.0, tenant, it));
             blocks.collect()
         })
         .await
@@ -89,9 +89,10 @@ impl SearchIndex for SqliteStore {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
         let wanted = wanted.to_vec();
         self.look_up_all(wanted.len(), move |db| {
+            let moment = db.moment()?;
             let chunks = wanted.iter().map(|(segment, number)| {
                 let sql = Sql::new(CHUNK).bind(tenant).bind(*segment).bind(i64::from(*number));
-                Ok(db.first(sql, bytes)?.unwrap_or_default())
+                Ok(moment.0.first(sql, bytes)?.unwrap_or_default())
             });
             chunks.collect()
         })
@@ -134,6 +135,20 @@ impl SearchIndex for SqliteStore {
         let tenant = tenant.map_or(Value::Null, Value::from);
         self.look_up(move |db| db.rows(Sql::new(BACKLOG).bind(tenant.clone()).bind(i64::from(most)), backlog)).await
     }
+}
+
+/// The blocks that overlap what is wanted: mostly the one that begins last before its end, so that is looked up first.
+fn blocks(db: &mut Db, tenant: Tenant, it: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
+    let of = |text| Sql::new(text).bind(tenant).bind(it.segment);
+    let read = |row: &mut dyn Fetch| Ok(Block { first: bytes(row)?, body: bytes(row)? });
+    let Some(last) = db.first(of(LAST_BLOCK).bind(it.range.to.as_slice()), read)? else { return Ok(vec![]) };
+    if last.first <= it.range.from {
+        return Ok(vec![last]);
+    }
+    let sql = of(BLOCKS_BEFORE).bind(it.range.from.as_slice()).bind(last.first.as_slice());
+    let mut blocks = db.rows(sql, read)?;
+    blocks.push(last);
+    Ok(blocks)
 }
 
 /// Changes the index, unless somebody else did what this does.

@@ -157,6 +157,7 @@ fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
 /// Adds the numbers of an entry.
 fn push_numbers(mut bytes: &[u8], out: &mut Vec<u32>) {
     let mut before = 0_u32;
+    out.reserve(bytes.len());
     while let Some(distance) = take_number(&mut bytes).and_then(|it| u32::try_from(it).ok()) {
         before = before.saturating_add(distance);
         out.push(before);

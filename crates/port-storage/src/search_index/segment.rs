@@ -13,12 +13,10 @@ use super::block::{Block, BlockWriter, each_term};
 pub const CHUNK: u32 = 64;
 /// Each so many documents, the segment itself says the key of one.
 const FENCE: u32 = 1_024;
-/// So many segments of about one size are merged.
-const MERGED: usize = 8;
-/// The sizes up to which segments are about as large as each other; larger ones stay as they are.
-const SIZES: [u32; 3] = [256, 2_048, 16_384];
-/// The most documents of a merged segment.
-const LARGEST: u32 = 2 * SIZES[2];
+/// Up to these sizes segments are about as large as each other, and so many of them are merged; larger ones stay as they are.
+const SIZES: [(u32, usize); 3] = [(256, 8), (2_048, 8), (16_384, 4)];
+/// The most documents of a merged segment: it is written in one piece.
+const LARGEST: u32 = 65_536;
 const KEY_BYTES: usize = 24;
 
 /// By what documents are ordered: when it was created, and its id.
@@ -101,7 +99,7 @@ impl Segment {
     }
 
     fn size(&self) -> Option<usize> {
-        SIZES.iter().position(|it| self.documents < *it)
+        SIZES.iter().position(|(most, _)| self.documents < *most)
     }
 }
 
@@ -181,9 +179,9 @@ impl SegmentContents {
 /// as many as do not make too large a one, the oldest first.
 #[must_use]
 pub fn to_merge(segments: &[Segment]) -> Vec<&Segment> {
-    for size in 0..SIZES.len() {
+    for (size, (_, merged)) in SIZES.iter().enumerate() {
         let mut alike: Vec<_> = segments.iter().filter(|it| it.size() == Some(size)).collect();
-        if alike.len() < MERGED {
+        if alike.len() < *merged {
             continue;
         }
         alike.sort_by_key(|it| (it.newest, it.id));
@@ -280,7 +278,8 @@ mod tests {
         assert!(merged(&[1; 7]).is_empty());
         assert_eq!(merged(&[1; 8]), [1; 8]);
         assert_eq!(merged(&[300, 1, 1, 1, 1, 1, 1, 1, 1]), [1; 8]);
-        assert_eq!(merged(&[5_000; 8]), [5_000; 6], "no more than the largest");
+        assert_eq!(merged(&[16_000; 4]), [16_000; 4]);
+        assert_eq!(merged(&[16_000; 6]), [16_000; 4], "no more than the largest");
         assert!(merged(&[16_384; 20]).is_empty());
     }
 }
