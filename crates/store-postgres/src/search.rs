@@ -54,14 +54,11 @@ impl SearchIndex for PostgresStore {
         let from = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.from.clone())));
         let to = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.to.clone())));
         let of = format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
-        // Mostly the block that begins last before the end of what is wanted is all of it, so that is looked up first.
         sql.push(&format!(
             "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
              AS w (number, segment_id, first, last) CROSS JOIN LATERAL (SELECT b.first_key, b.body {of} \
-             AND b.first_key <= w.last ORDER BY b.first_key DESC LIMIT 1) AS l \
-             CROSS JOIN LATERAL (SELECT l.first_key, l.body UNION ALL SELECT b.first_key, b.body {of} \
-             AND l.first_key > w.first AND b.first_key < l.first_key AND b.first_key >= coalesce((SELECT b.first_key {of} \
-             AND b.first_key <= w.first ORDER BY b.first_key DESC LIMIT 1), ''::bytea)) AS f"
+             AND b.first_key >= coalesce((SELECT b.first_key {of} AND b.first_key <= w.first \
+             ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key OFFSET 0) AS f"
         ));
         let read = |row: &mut dyn Fetch| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
         let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
@@ -71,7 +68,6 @@ impl SearchIndex for PostgresStore {
                 it.push(block);
             }
         }
-        blocks.iter_mut().for_each(|it| it.sort_by(|a, b| a.first.cmp(&b.first)));
         Ok(blocks)
     }
 
