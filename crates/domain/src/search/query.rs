@@ -94,21 +94,6 @@ impl WantedWord {
     }
 }
 
-impl WantedWords {
-    /// The words that are wanted whole, if others are wanted besides: what has these words is more than what is wanted.
-    #[must_use]
-    pub fn whole_only(&self) -> Option<Self> {
-        let (whole, begun) = self.by_kind();
-        (!begun.is_empty()).then_some(Self { all: whole, without: None })
-    }
-
-    /// The words that are wanted whole, and those of which only the beginning.
-    #[must_use]
-    pub fn by_kind(&self) -> (Vec<WantedWord>, Vec<WantedWord>) {
-        self.all.iter().cloned().partition(|it| matches!(it, WantedWord::Whole(_)))
-    }
-}
-
 impl SearchQuery {
     /// Reads a query. Nothing in it has a meaning but its words.
     ///

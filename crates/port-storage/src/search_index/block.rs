@@ -154,12 +154,18 @@ fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
     Some(numbers)
 }
 
-/// Adds the numbers of an entry.
+/// Adds the numbers of an entry. Nearly all distances are of one byte.
 fn push_numbers(mut bytes: &[u8], out: &mut Vec<u32>) {
     let mut before = 0_u32;
     out.reserve(bytes.len());
-    while let Some(distance) = take_number(&mut bytes).and_then(|it| u32::try_from(it).ok()) {
-        before = before.saturating_add(distance);
+    while let Some((first, rest)) = bytes.split_first() {
+        if first & 0x80 == 0 {
+            before = before.saturating_add(u32::from(*first));
+            bytes = rest;
+        } else {
+            let Some(distance) = take_number(&mut bytes).and_then(|it| u32::try_from(it).ok()) else { return };
+            before = before.saturating_add(distance);
+        }
         out.push(before);
     }
 }

@@ -36,37 +36,98 @@ impl Term {
 /// What is looked up in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexQuery {
-    steps: Vec<Vec<Term>>,
-    without: Option<[Term; 2]>,
+    whole: Vec<Term>,
+    begun: Vec<Term>,
+    ending: Option<Ending>,
+}
+
+/// Words that begin with the last one that is asked for, and are others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// What is read for it.
+    pub begun: Term,
+    /// The term of what was changed, which may have the word itself no longer.
+    pub changed: Term,
+    own: KeyRange,
+    others: KeyRange,
+}
+
+/// Numbers of documents with a word that only begins like the last one, and of those with that word itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    others: Vec<u32>,
+    own: Vec<u32>,
 }
 
 impl IndexQuery {
     /// Documents with these words; only those about a person, if one is named.
     #[must_use]
     pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
-        let (mut whole, mut begun) = (vec![], vec![]);
+        let (mut whole, mut begun, mut ending) = (vec![], vec![], None);
         for (at, it) in words.all.iter().enumerate() {
             match it {
                 WantedWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
                 WantedWord::Whole(word) => whole.push(Term::whole(word)),
+                WantedWord::Beginning(word) if words.without.as_ref() == Some(word) => ending = Some(Ending::of(word)),
                 WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
             }
         }
         whole.extend(subject.map(|it| Term::whole(&subject_term(it))));
-        let steps = [whole, begun].into_iter().filter(|it| !it.is_empty()).collect();
-        Self { steps, without: words.without.as_deref().map(|it| [Term::last(it), Term::whole(CHANGED)]) }
+        Self { whole, begun, ending }
     }
 
-    /// The terms that are all wanted, those first that fewer documents have.
-    #[must_use]
-    pub fn steps(&self) -> &[Vec<Term>] {
-        &self.steps
+    /// The terms that are all wanted, in steps: those first that fewer documents have.
+    pub fn steps(&self) -> impl Iterator<Item = &[Term]> {
+        [self.whole.as_slice(), self.begun.as_slice()].into_iter().filter(|it| !it.is_empty())
     }
 
-    /// The term that is not wanted, and that of what was changed: what has both may have the first one no longer.
+    /// What the last word may be the beginning of, if it is not to be a word itself.
     #[must_use]
-    pub const fn without(&self) -> Option<&[Term; 2]> {
-        self.without.as_ref()
+    pub const fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+}
+
+impl Ending {
+    fn of(word: &str) -> Self {
+        let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
+        // The word itself comes before all others that begin with it.
+        let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
+        Self { begun, changed: Term::whole(CHANGED), own, others }
+    }
+
+    /// Which of some documents, or of all, have such words, by the blocks that were read for it.
+    #[must_use]
+    pub fn among(&self, some: Option<&[u32]>, blocks: &[Block]) -> Ended {
+        let within = |range| {
+            let numbers = in_range(range, blocks);
+            some.map_or_else(|| numbers.clone(), |some| intersection(some, &numbers))
+        };
+        let own = within(&self.own);
+        let mut others = within(&self.others);
+        others.retain(|it| own.binary_search(it).is_err());
+        Ended { others, own }
+    }
+}
+
+impl Ended {
+    /// How many have the word itself, or had it before they were changed.
+    #[must_use]
+    pub const fn doubtful(&self) -> usize {
+        self.own.len()
+    }
+
+    /// All but those that have the word itself and were never changed, by the blocks of what was changed; whatever is doubtful
+    /// where these were not read.
+    #[must_use]
+    pub fn numbers(self, changed: Option<(&Term, &[Block])>) -> Vec<u32> {
+        let Self { others: mut all, mut own } = self;
+        if let Some((term, blocks)) = changed {
+            own = intersection(&own, &in_range(&term.wanted, blocks));
+        }
+        all.extend(own);
+        all.sort_unstable();
+        all
     }
 }
 
@@ -83,14 +144,6 @@ pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'
         });
     }
     all.unwrap_or_default()
-}
-
-/// The numbers without those of documents that have a term, unless they were changed.
-#[must_use]
-pub fn without(mut numbers: Vec<u32>, [term, changed]: [(&Term, &[Block]); 2]) -> Vec<u32> {
-    let (others, changed) = (in_range(&term.0.wanted, term.1), in_range(&changed.0.wanted, changed.1));
-    numbers.retain(|it| others.binary_search(it).is_err() || changed.binary_search(it).is_ok());
-    numbers
 }
 
 /// The documents with a term of the range.
@@ -140,11 +193,10 @@ mod tests {
         let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
         let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
-        let all = query.steps().iter().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
-        let all = all.unwrap_or_default();
-        match query.without() {
-            Some([term, changed]) => without(all, [(term, blocks), (changed, blocks)]),
-            None => all,
+        let all = query.steps().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
+        match query.ending() {
+            Some(it) => it.among(all.as_deref(), blocks).numbers(Some((&it.changed, blocks))),
+            None => all.unwrap_or_default(),
         }
     }
 
@@ -166,6 +218,18 @@ mod tests {
         let changed = format!("calm calmly {CHANGED}");
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
+    }
+
+    #[test]
+    fn what_was_not_read_of_the_changed_leaves_the_doubtful_in() {
+        let documents = (0..).zip(["calm calmly", "calmly", "calm"]).map(|(at, text)| Document {
+            key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
+            terms: text.split(' ').map(str::to_owned).collect(),
+        });
+        let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
+        let query = IndexQuery::of(&SearchQuery::parse("calm").unwrap().wanted(Score::Begun).unwrap(), None);
+        let ended = query.ending().unwrap().among(None, &segment.blocks);
+        assert_eq!((ended.doubtful(), ended.numbers(None)), (2, vec![0, 1, 2]));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, Segment, Term, WantedBlocks, keys, with_all, without,
+    Block, CHUNK, DocumentKey, Ended, Ending, IndexQuery, KeyRange, Segment, Term, WantedBlocks, keys, with_all,
 };
 use candor_port_storage::store::{Read, Storage};
 
@@ -14,7 +14,7 @@ use candor_port_storage::store::{Read, Storage};
 const FIRST_DOCUMENTS: u32 = 16_384;
 /// So few documents of a segment are looked at themselves before the beginnings of words are looked up.
 const FEW: usize = 8;
-/// Of so many it is worth while to look up which have a word that is not wanted.
+/// Of so many it is worth while to look up which were changed.
 const MANY: usize = 32;
 
 /// The blocks that a search has read, by their segment and what was wanted.
@@ -22,6 +22,10 @@ pub(super) type Blocks = HashMap<([u8; 16], KeyRange), Vec<Block>>;
 
 /// A segment, and the numbers of its documents that are left of all.
 type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
+
+fn has_any(it: &Numbered<'_>) -> bool {
+    it.1.as_ref().is_some_and(|it| !it.is_empty())
+}
 
 /// What the index names, and how far it is read.
 pub(super) struct Candidates<'a> {
@@ -140,8 +144,37 @@ impl<'a> Candidates<'a> {
         Ok(true)
     }
 
-    /// Looks up the terms in the next segments.
+    /// Looks up the terms in the next segments, until they name so many documents.
     async fn open(&mut self, count: usize) -> Read<()> {
+        let mut found = 0;
+        while found < count && !self.unopened.is_empty() {
+            let mut segments = self.of_next_segments();
+            for terms in self.query.steps() {
+                let (few, many) = self.few_and_many(segments, terms);
+                segments = self.look_up(many, terms).await?;
+                segments.extend(few);
+            }
+            if let Some(ending) = self.query.ending() {
+                let (few, many) = self.few_and_many(segments, std::slice::from_ref(&ending.begun));
+                segments = self.look_up_ending(many, ending).await?;
+                segments.extend(few);
+            }
+            let before = found;
+            for (segment, numbers) in segments {
+                let mut numbers = numbers.unwrap_or_default();
+                let from = self.behind.map_or(0, |it| segment.first_behind(&it));
+                numbers.drain(..numbers.partition_point(|it| *it < from));
+                found += numbers.len();
+                self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
+            }
+            // What is rare is looked for everywhere at once.
+            let is_rare = (found - before) * 4 < count;
+            self.documents = if is_rare { u32::MAX } else { self.documents.saturating_mul(4) };
+        }
+        Ok(())
+    }
+
+    fn of_next_segments(&mut self) -> Vec<Numbered<'a>> {
         let (mut segments, mut documents) = (vec![], 0_u32);
         while documents < self.documents
             && let Some(it) = self.unopened.pop_front()
@@ -149,27 +182,15 @@ impl<'a> Candidates<'a> {
             documents = documents.saturating_add(it.documents);
             segments.push((it, None));
         }
-        for terms in self.query.steps() {
-            // Few documents are looked at themselves sooner than what else they should have.
-            let is_few = |it: &(_, Option<Vec<u32>>)| it.1.as_ref().is_some_and(|it| it.len() <= FEW);
-            let (few, many): (Vec<_>, Vec<_>) = segments.into_iter().partition(is_few);
-            segments = self.look_up(many, terms).await?;
-            segments.extend(few);
-        }
-        if let Some(unwanted) = self.query.without() {
-            segments = self.leave_out(segments, unwanted).await?;
-        }
-        let mut found = 0;
-        for (segment, numbers) in segments {
-            let mut numbers = numbers.unwrap_or_default();
-            let from = self.behind.map_or(0, |it| segment.first_behind(&it));
-            numbers.drain(..numbers.partition_point(|it| *it < from));
-            found += numbers.len();
-            self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
-        }
-        // What is rare is looked for everywhere at once.
-        self.documents = if found * 4 < count { u32::MAX } else { self.documents.saturating_mul(4) };
-        Ok(())
+        segments
+    }
+
+    /// Few documents are looked at themselves sooner than what else they should have is read.
+    fn few_and_many<'s>(&self, all: Vec<Numbered<'s>>, terms: &[Term]) -> (Vec<Numbered<'s>>, Vec<Numbered<'s>>) {
+        let is_few = |(segment, numbers): &Numbered<'_>| {
+            numbers.as_ref().is_some_and(|it| it.len() <= FEW) && !terms.iter().all(|it| self.has_read(segment, it))
+        };
+        all.into_iter().partition(is_few)
     }
 
     /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
@@ -180,21 +201,31 @@ impl<'a> Candidates<'a> {
             let blocks = terms.iter().map(|it| (it, self.blocks_of(segment, it)));
             (segment, Some(with_all(among, blocks)))
         });
-        Ok(found.filter(|(_, numbers)| numbers.as_ref().is_some_and(|it| !it.is_empty())).collect())
+        Ok(found.filter(has_any).collect())
     }
 
-    /// Without the documents that have an unwanted term, where these can be many: they are seen to have it otherwise.
-    async fn leave_out<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term; 2]) -> Read<Vec<Numbered<'s>>> {
-        let is_many = |it: &Numbered<'_>| it.1.as_ref().is_some_and(|it| it.len() > MANY);
-        self.read_blocks(segments.iter().filter(|it| is_many(it)).map(|(it, _)| it.id), terms).await?;
-        let left = segments.into_iter().map(|it| match it {
-            (segment, Some(numbers)) if numbers.len() > MANY => {
-                let [term, changed] = terms.each_ref().map(|it| (it, self.blocks_of(segment, it)));
-                (segment, Some(without(numbers, [term, changed])))
-            }
-            few => few,
+    /// The same of words that only begin like the last one.
+    async fn look_up_ending<'s>(&mut self, segments: Vec<Numbered<'s>>, ending: &Ending) -> Read<Vec<Numbered<'s>>> {
+        self.read_blocks(segments.iter().map(|(it, _)| it.id), std::slice::from_ref(&ending.begun)).await?;
+        let ended = segments
+            .into_iter()
+            .map(|(it, among)| (it, ending.among(among.as_deref(), self.blocks_of(it, &ending.begun))));
+        let ended: Vec<(&Segment, Ended)> = ended.collect();
+        // What has the word itself is seen to have it otherwise.
+        if ended.iter().map(|(_, it)| it.doubtful()).sum::<usize>() > MANY {
+            let doubtful = ended.iter().filter(|(_, it)| it.doubtful() > 0).map(|(it, _)| it.id);
+            self.read_blocks(doubtful, std::slice::from_ref(&ending.changed)).await?;
+        }
+        let found = ended.into_iter().map(|(segment, ended)| {
+            let changed = (&ending.changed, self.blocks_of(segment, &ending.changed));
+            let changed = self.has_read(segment, &ending.changed).then_some(changed);
+            (segment, Some(ended.numbers(changed)))
         });
-        Ok(left.collect())
+        Ok(found.filter(has_any).collect())
+    }
+
+    fn has_read(&self, segment: &Segment, term: &Term) -> bool {
+        self.blocks.contains_key(&(segment.id, term.read.clone()))
     }
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
