@@ -20,6 +20,7 @@ use candor_port_storage::{StorageExt, Versioned};
 use metrics::{counter, gauge};
 use tokio::task::spawn_blocking;
 
+use crate::search::cache::IndexCache;
 use crate::{Error, Shell};
 
 /// Rows indexed at once; few enough that no writer waits for long.
@@ -43,6 +44,8 @@ pub(crate) struct SearchIndex {
     /// Whether everything is in it that was there before it. That stays so, as whatever is written is in it at once, unless
     /// an operator has all indexed once more, which the workers see.
     is_complete: AtomicBool,
+    /// What searches have read of it.
+    pub(crate) cache: IndexCache,
 }
 
 impl SearchIndex {

@@ -15,8 +15,8 @@ pub const CHUNK: u32 = 64;
 const FENCE: u32 = 1_024;
 /// Up to these sizes segments are about as large as each other, and so many of them are merged; larger ones stay as they are.
 const SIZES: [(u32, usize); 3] = [(256, 8), (2_048, 8), (16_384, 4)];
-/// The most documents of a merged segment: it is written in one piece.
-const LARGEST: u32 = 65_536;
+/// The most documents of a merged segment: it is written in one piece, and what many words begin with is read as a whole.
+const LARGEST: u32 = 32_768;
 const KEY_BYTES: usize = 24;
 
 /// By what documents are ordered: when it was created, and its id.
@@ -278,8 +278,9 @@ mod tests {
         assert!(merged(&[1; 7]).is_empty());
         assert_eq!(merged(&[1; 8]), [1; 8]);
         assert_eq!(merged(&[300, 1, 1, 1, 1, 1, 1, 1, 1]), [1; 8]);
-        assert_eq!(merged(&[16_000; 4]), [16_000; 4]);
-        assert_eq!(merged(&[16_000; 6]), [16_000; 4], "no more than the largest");
+        assert_eq!(merged(&[8_000; 6]), [8_000; 4], "no more than the largest");
+        assert_eq!(merged(&[16_000; 4]), [16_000; 2], "no more than the largest");
+        assert!(merged(&[16_000; 3]).is_empty());
         assert!(merged(&[16_384; 20]).is_empty());
     }
 }

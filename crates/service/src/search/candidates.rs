@@ -1,14 +1,17 @@
 //! The documents that the index of words names for a query, newest first, read as far as they are asked for.
 
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, Ended, Ending, IndexQuery, KeyRange, Segment, Term, WantedBlocks, keys, with_all,
+    Block, CHUNK, DocumentKey, Ended, Ending, IndexQuery, KeyRange, Segment, Term, WantedBlocks, with_all,
 };
 use candor_port_storage::store::{Read, Storage};
+
+use super::cache::IndexCache;
 
 /// Segments with about so many documents are looked at first, and four times as many next; all, where these have hardly any.
 const FIRST_DOCUMENTS: u32 = 16_384;
@@ -18,7 +21,15 @@ const FEW: usize = 8;
 const MANY: usize = 32;
 
 /// The blocks that a search has read, by their segment and what was wanted.
-pub(super) type Blocks = HashMap<([u8; 16], KeyRange), Vec<Block>>;
+pub(super) type Blocks = HashMap<([u8; 16], KeyRange), Arc<[Block]>>;
+
+/// The index of a tenant, and what is kept of it in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Index<'a> {
+    pub(super) store: &'a dyn Storage,
+    pub(super) tenant: Tenant,
+    pub(super) cache: &'a IndexCache,
+}
 
 /// A segment, and the numbers of its documents that are left of all.
 type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
@@ -29,8 +40,7 @@ fn has_any(it: &Numbered<'_>) -> bool {
 
 /// What the index names, and how far it is read.
 pub(super) struct Candidates<'a> {
-    store: &'a dyn Storage,
-    tenant: Tenant,
+    index: Index<'a>,
     query: &'a IndexQuery,
     blocks: &'a mut Blocks,
     behind: Option<DocumentKey>,
@@ -64,7 +74,7 @@ impl Opened {
 impl<'a> Candidates<'a> {
     /// All that some segments name.
     pub(super) fn new(
-        (store, tenant): (&'a dyn Storage, Tenant),
+        index: Index<'a>,
         query: &'a IndexQuery,
         segments: &'a [Segment],
         blocks: &'a mut Blocks,
@@ -72,8 +82,7 @@ impl<'a> Candidates<'a> {
         let mut unopened: Vec<_> = segments.iter().collect();
         unopened.sort_by_key(|it| std::cmp::Reverse(it.newest));
         Self {
-            store,
-            tenant,
+            index,
             query,
             blocks,
             behind: None,
@@ -229,7 +238,7 @@ impl<'a> Candidates<'a> {
     }
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
-        self.blocks.get(&(segment.id, term.read.clone())).map_or(&[], Vec::as_slice)
+        self.blocks.get(&(segment.id, term.read.clone())).map_or(&[], |it| it)
     }
 
     /// Reads the blocks for some terms that were not read before.
@@ -238,7 +247,8 @@ impl<'a> Candidates<'a> {
             segments.flat_map(|segment| terms.iter().map(move |it| WantedBlocks { segment, range: it.read.clone() }));
         let wanted: Vec<_> = all.filter(|it| !self.blocks.contains_key(&(it.segment, it.range.clone()))).collect();
         if !wanted.is_empty() {
-            let found = self.store.index_blocks(self.tenant, &wanted).await?;
+            let Index { store, tenant, cache } = self.index;
+            let found = cache.blocks((store, tenant), &wanted).await?;
             self.blocks.extend(wanted.into_iter().map(|it| (it.segment, it.range)).zip(found));
         }
         Ok(())
@@ -258,8 +268,8 @@ impl<'a> Candidates<'a> {
                 }
             });
         }
-        let chunks = self.store.index_chunks(self.tenant, &wanted).await?;
-        let chunks: Vec<Vec<DocumentKey>> = chunks.iter().map(|it| keys(it)).collect();
+        let Index { store, tenant, cache } = self.index;
+        let chunks = cache.keys((store, tenant), &wanted).await?;
         let mut chunks = wanted.iter().zip(&chunks).peekable();
         for (at, numbers) in of {
             let opened = &mut self.opened[at];

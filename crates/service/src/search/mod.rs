@@ -4,6 +4,7 @@
 //! of words names rows, newest first; the store reads those that the caller may see, and the domain looks at the texts,
 //! scores them and shows the words. Rows that are not in the index yet are all looked at.
 
+pub(crate) mod cache;
 mod candidates;
 
 use std::collections::HashSet;
@@ -23,7 +24,7 @@ use tokio::time::timeout;
 use crate::reply::Reply;
 use crate::search_index::{MOST_WAITING, table};
 use crate::{Call, Error, Shell, list};
-use candidates::{Blocks, Candidates};
+use candidates::{Blocks, Candidates, Index};
 
 /// `GET /search`
 ///
@@ -135,7 +136,8 @@ impl Search<'_> {
         let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
         let query = IndexQuery::of(&tier.words, filter.employee_id);
         let (store, tenant) = (&*self.shell.store, self.call.caller.tenant);
-        let candidates = Candidates::new((store, tenant), &query, &part.segments, &mut part.blocks);
+        let index = Index { store, tenant, cache: &self.shell.search_index.cache };
+        let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
         let mut candidates = candidates.behind(tier.behind).within(filter.created_at);
         let (mut hits, mut count) = (vec![], limit);
         while hits.len() < limit {
