@@ -154,25 +154,60 @@ fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
     Some(numbers)
 }
 
-/// Adds the numbers of an entry. Nearly all distances are of one byte.
-fn push_numbers(mut bytes: &[u8], out: &mut Vec<u32>) {
-    let mut before = 0_u32;
-    out.reserve(bytes.len());
-    while let Some((first, rest)) = bytes.split_first() {
-        if first & 0x80 == 0 {
-            before = before.saturating_add(u32::from(*first));
-            bytes = rest;
+/// The numbers of an entry.
+struct Numbers<'b> {
+    bytes: &'b [u8],
+    last: u32,
+}
+
+impl<'b> Numbers<'b> {
+    const fn of(bytes: &'b [u8]) -> Self {
+        Self { bytes, last: 0 }
+    }
+}
+
+impl Iterator for Numbers<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let (first, rest) = self.bytes.split_first()?;
+        // Nearly all distances are of one byte.
+        let distance = if first & 0x80 == 0 {
+            self.bytes = rest;
+            u32::from(*first)
         } else {
-            let Some(distance) = take_number(&mut bytes).and_then(|it| u32::try_from(it).ok()) else { return };
-            before = before.saturating_add(distance);
-        }
-        out.push(before);
+            u32::try_from(take_number(&mut self.bytes)?).ok()?
+        };
+        self.last = self.last.saturating_add(distance);
+        Some(self.last)
     }
 }
 
 /// Adds the numbers of the documents with a term of the range that a block has.
 pub(super) fn numbers_within(body: &[u8], range: &KeyRange, out: &mut Vec<u32>) {
-    each_within(body, range, |_, numbers| push_numbers(numbers, out));
+    each_within(body, range, |_, bytes| {
+        out.reserve(bytes.len());
+        out.extend(Numbers::of(bytes));
+    });
+}
+
+/// Adds those of some numbers that are among them, too.
+pub(super) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &mut Vec<u32>) {
+    each_within(body, range, |_, bytes| {
+        let (mut own, mut wanted) = (Numbers::of(bytes), some.iter());
+        let (mut one, mut other) = (own.next(), wanted.next());
+        while let (Some(number), Some(it)) = (one, other) {
+            if number < *it {
+                one = own.next();
+                continue;
+            }
+            if number == *it {
+                out.push(number);
+            }
+            other = wanted.next();
+        }
+    });
 }
 
 /// Hands over all terms of a block, each with the numbers of its documents; a term with many of them comes several times.
@@ -180,7 +215,7 @@ pub(super) fn each_term(body: &[u8], mut with: impl FnMut(&[u8], &[u32])) {
     let mut own = vec![];
     each_within(body, &KeyRange::all(), |key, numbers| {
         own.clear();
-        push_numbers(numbers, &mut own);
+        own.extend(Numbers::of(numbers));
         // What stands behind the term is the number of its entry.
         with(key.len().checked_sub(3).and_then(|it| key.get(..it)).unwrap_or_default(), &own);
     });
@@ -204,7 +239,7 @@ mod tests {
                 if all.last().is_none_or(|(last, _)| *last != term) {
                     all.push((term, vec![]));
                 }
-                push_numbers(numbers, &mut all.last_mut().unwrap().1);
+                all.last_mut().unwrap().1.extend(Numbers::of(numbers));
             });
         }
         all
@@ -224,6 +259,19 @@ mod tests {
         assert_eq!(found(&blocks, &KeyRange::whole("term0077")), [("term0077".to_owned(), many)]);
         assert_eq!(found(&blocks, &KeyRange::beginning("term01")), terms[100..200]);
         assert_eq!(found(&blocks, &KeyRange::whole("term")), []);
+    }
+
+    #[test]
+    fn what_is_common_is_found_whatever_else_there_is() {
+        let blocks = blocks(&[("all", (0..5_000).collect()), ("odd", (0..2_500).map(|it| it * 2 + 1).collect())]);
+        let common = |term: &str, some: &[u32]| {
+            let mut out = vec![];
+            blocks.iter().for_each(|it| common_within(&it.body, &KeyRange::whole(term), some, &mut out));
+            out
+        };
+        assert_eq!(common("all", &[0, 7, 4_999, 5_000]), [0, 7, 4_999]);
+        assert_eq!(common("odd", &[0, 7, 8, 4_999]), [7, 4_999]);
+        assert!(common("odd", &[]).is_empty() && common("none", &[1]).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use candor_domain::id::EmployeeId;
 use candor_domain::search::{WantedWord, WantedWords};
 
-use super::block::{Block, KeyRange, numbers_within};
+use super::block::{Block, KeyRange, common_within, numbers_within};
 use super::{CHANGED, subject_term};
 
 /// So many characters are the beginning of few words, so that these are read with the word itself.
@@ -99,10 +99,7 @@ impl Ending {
     /// Which of some documents, or of all, have such words, by the blocks that were read for it.
     #[must_use]
     pub fn among(&self, some: Option<&[u32]>, blocks: &[Block]) -> Ended {
-        let within = |range| {
-            let numbers = in_range(range, blocks);
-            some.map_or_else(|| numbers.clone(), |some| intersection(some, &numbers))
-        };
+        let within = |range| in_range(some, range, blocks);
         let own = within(&self.own);
         let mut others = within(&self.others);
         others.retain(|it| own.binary_search(it).is_err());
@@ -123,7 +120,7 @@ impl Ended {
     pub fn numbers(self, changed: Option<(&Term, &[Block])>) -> Vec<u32> {
         let Self { others: mut all, mut own } = self;
         if let Some((term, blocks)) = changed {
-            own = intersection(&own, &in_range(&term.wanted, blocks));
+            own = in_range(Some(&own), &term.wanted, blocks);
         }
         all.extend(own);
         all.sort_unstable();
@@ -135,43 +132,29 @@ impl Ended {
 /// among others, if these are given.
 #[must_use]
 pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>) -> Vec<u32> {
-    let mut all = among;
+    let (mut all, mut terms) = (among, Vec::from_iter(terms));
+    // The rarest first: of the others, only what is common with it is kept.
+    terms.sort_by_key(|(_, blocks)| blocks.len());
     for (term, blocks) in terms {
-        let numbers = in_range(&term.wanted, blocks);
-        all = Some(match all {
-            None => numbers,
-            Some(all) => intersection(&all, &numbers),
-        });
+        all = Some(in_range(all.as_deref(), &term.wanted, blocks));
     }
     all.unwrap_or_default()
 }
 
-/// The documents with a term of the range.
-fn in_range(range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
+/// The documents with a term of the range: of some, or of all.
+fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
     let mut numbers = vec![];
-    blocks.iter().for_each(|it| numbers_within(&it.body, range, &mut numbers));
+    for it in blocks {
+        match some {
+            Some(some) => common_within(&it.body, range, some, &mut numbers),
+            None => numbers_within(&it.body, range, &mut numbers),
+        }
+    }
     if !numbers.is_sorted_by(|a, b| a < b) {
         numbers.sort_unstable();
         numbers.dedup();
     }
     numbers
-}
-
-/// What is in both; the shorter one is looked up in the longer one where that is much longer.
-fn intersection(one: &[u32], other: &[u32]) -> Vec<u32> {
-    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    if short.len() * 16 < long.len() {
-        return short.iter().filter(|it| long.binary_search(it).is_ok()).copied().collect();
-    }
-    let mut long = long.iter().peekable();
-    let mut both = vec![];
-    for it in short {
-        while long.next_if(|other| *other < it).is_some() {}
-        if long.next_if(|other| *other == it).is_some() {
-            both.push(*it);
-        }
-    }
-    both
 }
 
 #[cfg(test)]
@@ -233,12 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_looking_find_the_same() {
-        let few: Vec<u32> = vec![3, 500, 999, 1_001];
-        let many: Vec<u32> = (0..1_000).collect();
-        assert_eq!(intersection(&few, &many), [3, 500, 999]);
-        assert_eq!(intersection(&many, &few), [3, 500, 999]);
-        let even: Vec<u32> = (0..500).map(|it| it * 2).collect();
-        assert_eq!(intersection(&many, &even), even);
+    fn it_does_not_matter_which_word_comes_first() {
+        let texts = ["rare all", "all", "all rare", "rare"];
+        assert_eq!(found_in(&texts, "rare all", Score::Whole), [0, 2]);
+        assert_eq!(found_in(&texts, "all rare", Score::Whole), [0, 2]);
     }
 }
