@@ -194,9 +194,14 @@ mod tests {
 
     #[test]
     fn only_a_full_run_is_for_the_document() {
-        for (text, in_full) in
-            [("", true), ("--check", true), ("--quick", false), ("--only get", false), ("--store sqlite", false), ("--texts 1000", false)]
-        {
+        for (text, in_full) in [
+            ("", true),
+            ("--check", true),
+            ("--quick", false),
+            ("--only get", false),
+            ("--store sqlite", false),
+            ("--texts 1000", false),
+        ] {
             assert_eq!(parse(text).unwrap().in_full(), in_full, "{text}");
         }
     }

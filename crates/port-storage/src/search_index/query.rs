@@ -38,12 +38,12 @@ impl Term {
 pub struct IndexQuery {
     whole: Vec<Term>,
     begun: Vec<Term>,
-    ending: Option<Ending>,
+    prefix: Option<PrefixTerm>,
 }
 
 /// Words that begin with the last one that is asked for, and are others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct PrefixTerm {
     /// What is read for it.
     pub begun: Term,
     /// The term of what was changed, which may have the word itself no longer.
@@ -54,7 +54,7 @@ pub struct Ending {
 
 /// Numbers of documents with a word that only begins like the last one, and of those with that word itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct PrefixMatches {
     others: Vec<u32>,
     own: Vec<u32>,
 }
@@ -63,17 +63,19 @@ impl IndexQuery {
     /// Documents with these words; only those about a person, if one is named.
     #[must_use]
     pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
-        let (mut whole, mut begun, mut ending) = (vec![], vec![], None);
+        let (mut whole, mut begun, mut prefix) = (vec![], vec![], None);
         for (at, it) in words.all.iter().enumerate() {
             match it {
                 WantedWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
                 WantedWord::Whole(word) => whole.push(Term::whole(word)),
-                WantedWord::Beginning(word) if words.without.as_ref() == Some(word) => ending = Some(Ending::of(word)),
+                WantedWord::Beginning(word) if words.without.as_ref() == Some(word) => {
+                    prefix = Some(PrefixTerm::of(word))
+                }
                 WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
             }
         }
         whole.extend(subject.map(|it| Term::whole(&subject_term(it))));
-        Self { whole, begun, ending }
+        Self { whole, begun, prefix }
     }
 
     /// The terms that are all wanted, in steps: those first that fewer documents have.
@@ -83,12 +85,12 @@ impl IndexQuery {
 
     /// What the last word may be the beginning of, if it is not to be a word itself.
     #[must_use]
-    pub const fn ending(&self) -> Option<&Ending> {
-        self.ending.as_ref()
+    pub const fn prefix(&self) -> Option<&PrefixTerm> {
+        self.prefix.as_ref()
     }
 }
 
-impl Ending {
+impl PrefixTerm {
     fn of(word: &str) -> Self {
         let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
         // The word itself comes before all others that begin with it.
@@ -98,16 +100,16 @@ impl Ending {
 
     /// Which of some documents, or of all, have such words, by the blocks that were read for it.
     #[must_use]
-    pub fn among(&self, some: Option<&[u32]>, blocks: &[Block]) -> Ended {
+    pub fn among(&self, some: Option<&[u32]>, blocks: &[Block]) -> PrefixMatches {
         let within = |range| in_range(some, range, blocks);
         let own = within(&self.own);
         let mut others = within(&self.others);
         others.retain(|it| own.binary_search(it).is_err());
-        Ended { others, own }
+        PrefixMatches { others, own }
     }
 }
 
-impl Ended {
+impl PrefixMatches {
     /// How many have the word itself, or had it before they were changed.
     #[must_use]
     pub const fn doubtful(&self) -> usize {
@@ -177,7 +179,7 @@ mod tests {
         let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
         let all = query.steps().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
-        match query.ending() {
+        match query.prefix() {
             Some(it) => it.among(all.as_deref(), blocks).numbers(Some((&it.changed, blocks))),
             None => all.unwrap_or_default(),
         }
@@ -211,8 +213,8 @@ mod tests {
         });
         let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
         let query = IndexQuery::of(&SearchQuery::parse("calm").unwrap().wanted(Score::Begun).unwrap(), None);
-        let ended = query.ending().unwrap().among(None, &segment.blocks);
-        assert_eq!((ended.doubtful(), ended.numbers(None)), (2, vec![0, 1, 2]));
+        let matches = query.prefix().unwrap().among(None, &segment.blocks);
+        assert_eq!((matches.doubtful(), matches.numbers(None)), (2, vec![0, 1, 2]));
     }
 
     #[test]

@@ -48,7 +48,8 @@ impl IndexCache {
     ) -> Read<Vec<Arc<[Block]>>> {
         let key = |it: &WantedBlocks| (tenant, it.segment, it.range.clone());
         let mut found: Vec<_> = wanted.iter().map(|it| self.blocks.get(&key(it))).collect();
-        let missing: Vec<_> = wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| it.clone()).collect();
+        let missing: Vec<_> =
+            wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| it.clone()).collect();
         if !missing.is_empty() {
             let read = store.index_blocks(tenant, &missing).await?;
             let places = found.iter_mut().filter(|it| it.is_none());

@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, Ended, Ending, IndexQuery, KeyRange, Segment, Term, WantedBlocks, with_all,
+    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixMatches, PrefixTerm, Segment, Term, WantedBlocks, with_all,
 };
 use candor_port_storage::store::{Read, Storage};
 
@@ -163,9 +163,9 @@ impl<'a> Candidates<'a> {
                 segments = self.look_up(many, terms).await?;
                 segments.extend(few);
             }
-            if let Some(ending) = self.query.ending() {
-                let (few, many) = self.few_and_many(segments, std::slice::from_ref(&ending.begun));
-                segments = self.look_up_ending(many, ending).await?;
+            if let Some(prefix) = self.query.prefix() {
+                let (few, many) = self.few_and_many(segments, std::slice::from_ref(&prefix.begun));
+                segments = self.look_up_prefix(many, prefix).await?;
                 segments.extend(few);
             }
             let before = found;
@@ -214,21 +214,25 @@ impl<'a> Candidates<'a> {
     }
 
     /// The same of words that only begin like the last one.
-    async fn look_up_ending<'s>(&mut self, segments: Vec<Numbered<'s>>, ending: &Ending) -> Read<Vec<Numbered<'s>>> {
-        self.read_blocks(segments.iter().map(|(it, _)| it.id), std::slice::from_ref(&ending.begun)).await?;
-        let ended = segments
+    async fn look_up_prefix<'s>(
+        &mut self,
+        segments: Vec<Numbered<'s>>,
+        prefix: &PrefixTerm,
+    ) -> Read<Vec<Numbered<'s>>> {
+        self.read_blocks(segments.iter().map(|(it, _)| it.id), std::slice::from_ref(&prefix.begun)).await?;
+        let matches = segments
             .into_iter()
-            .map(|(it, among)| (it, ending.among(among.as_deref(), self.blocks_of(it, &ending.begun))));
-        let ended: Vec<(&Segment, Ended)> = ended.collect();
+            .map(|(it, among)| (it, prefix.among(among.as_deref(), self.blocks_of(it, &prefix.begun))));
+        let matches: Vec<(&Segment, PrefixMatches)> = matches.collect();
         // What has the word itself is seen to have it otherwise.
-        if ended.iter().map(|(_, it)| it.doubtful()).sum::<usize>() > MANY {
-            let doubtful = ended.iter().filter(|(_, it)| it.doubtful() > 0).map(|(it, _)| it.id);
-            self.read_blocks(doubtful, std::slice::from_ref(&ending.changed)).await?;
+        if matches.iter().map(|(_, it)| it.doubtful()).sum::<usize>() > MANY {
+            let doubtful = matches.iter().filter(|(_, it)| it.doubtful() > 0).map(|(it, _)| it.id);
+            self.read_blocks(doubtful, std::slice::from_ref(&prefix.changed)).await?;
         }
-        let found = ended.into_iter().map(|(segment, ended)| {
-            let changed = (&ending.changed, self.blocks_of(segment, &ending.changed));
-            let changed = self.has_read(segment, &ending.changed).then_some(changed);
-            (segment, Some(ended.numbers(changed)))
+        let found = matches.into_iter().map(|(segment, matches)| {
+            let changed = (&prefix.changed, self.blocks_of(segment, &prefix.changed));
+            let changed = self.has_read(segment, &prefix.changed).then_some(changed);
+            (segment, Some(matches.numbers(changed)))
         });
         Ok(found.filter(has_any).collect())
     }
