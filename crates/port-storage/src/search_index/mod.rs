@@ -21,7 +21,7 @@ use candor_domain::search::Searchable;
 use candor_domain::time::Timestamp;
 
 pub use block::{Block, KeyRange};
-pub use query::{IndexQuery, PrefixMatches, PrefixTerm, Term, with_all};
+pub use query::{IndexQuery, PrefixTerm, Term, with_all};
 pub use segment::{CHUNK, Document, DocumentKey, Segment, SegmentContents, keys, to_merge};
 
 use crate::Version;

@@ -24,8 +24,10 @@ impl Term {
 
     /// A word whose beginnings are wanted by themselves.
     fn last(word: &str) -> Self {
-        let is_long = word.chars().nth(LONG - 1).is_some();
-        Self { read: if is_long { KeyRange::beginning(word) } else { KeyRange::whole(word) }, ..Self::whole(word) }
+        Self {
+            read: if is_long(word) { KeyRange::beginning(word) } else { KeyRange::whole(word) },
+            ..Self::whole(word)
+        }
     }
 
     fn beginning(text: &str) -> Self {
@@ -44,19 +46,12 @@ pub struct IndexQuery {
 /// Words that begin with the last one that is asked for, and are others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefixTerm {
-    /// What is read for it.
-    pub begun: Term,
-    /// The term of what was changed, which may have the word itself no longer.
-    pub changed: Term,
+    /// What is read for it: the words that begin so, and what was changed, which may have the word itself no longer.
+    pub terms: [Term; 2],
+    /// Whether the words that begin so are read with the word itself.
+    pub is_long: bool,
     own: KeyRange,
     others: KeyRange,
-}
-
-/// Numbers of documents with a word that only begins like the last one, and of those with that word itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrefixMatches {
-    others: Vec<u32>,
-    own: Vec<u32>,
 }
 
 impl IndexQuery {
@@ -95,39 +90,25 @@ impl PrefixTerm {
         let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
         // The word itself comes before all others that begin with it.
         let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
-        Self { begun, changed: Term::whole(CHANGED), own, others }
+        Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
     }
 
-    /// Which of some documents, or of all, have such words, by the blocks that were read for it.
+    /// Those of some documents, or of all, that have another word that begins so and not the word itself, by the blocks that
+    /// were read for the terms; and those that were changed since they had the word itself.
     #[must_use]
-    pub fn among(&self, some: Option<&[u32]>, blocks: &[Block]) -> PrefixMatches {
-        let within = |range| in_range(some, range, blocks);
-        let own = within(&self.own);
-        let mut others = within(&self.others);
-        others.retain(|it| own.binary_search(it).is_err());
-        PrefixMatches { others, own }
+    pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
+        let mut numbers = in_range(some, &self.others, begun);
+        let own = in_range(Some(&numbers), &self.own, begun);
+        numbers.retain(|it| own.binary_search(it).is_err());
+        let changed = in_range(some, &self.terms[1].wanted, changed);
+        numbers.extend(in_range(Some(&changed), &self.own, begun));
+        numbers.sort_unstable();
+        numbers
     }
 }
 
-impl PrefixMatches {
-    /// How many have the word itself, or had it before they were changed.
-    #[must_use]
-    pub const fn doubtful(&self) -> usize {
-        self.own.len()
-    }
-
-    /// All but those that have the word itself and were never changed, by the blocks of what was changed; whatever is doubtful
-    /// where these were not read.
-    #[must_use]
-    pub fn numbers(self, changed: Option<(&Term, &[Block])>) -> Vec<u32> {
-        let Self { others: mut all, mut own } = self;
-        if let Some((term, blocks)) = changed {
-            own = in_range(Some(&own), &term.wanted, blocks);
-        }
-        all.extend(own);
-        all.sort_unstable();
-        all
-    }
+fn is_long(word: &str) -> bool {
+    word.chars().nth(LONG - 1).is_some()
 }
 
 /// The numbers of the documents that have all of these terms, each given with the blocks that were read for it; only those
@@ -180,7 +161,7 @@ mod tests {
         let blocks = segment.blocks.as_slice();
         let all = query.steps().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
         match query.prefix() {
-            Some(it) => it.among(all.as_deref(), blocks).numbers(Some((&it.changed, blocks))),
+            Some(it) => it.among(all.as_deref(), [blocks, blocks]),
             None => all.unwrap_or_default(),
         }
     }
@@ -203,18 +184,6 @@ mod tests {
         let changed = format!("calm calmly {CHANGED}");
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
-    }
-
-    #[test]
-    fn what_was_not_read_of_the_changed_leaves_the_doubtful_in() {
-        let documents = (0..).zip(["calm calmly", "calmly", "calm"]).map(|(at, text)| Document {
-            key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
-            terms: text.split(' ').map(str::to_owned).collect(),
-        });
-        let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
-        let query = IndexQuery::of(&SearchQuery::parse("calm").unwrap().wanted(Score::Begun).unwrap(), None);
-        let matches = query.prefix().unwrap().among(None, &segment.blocks);
-        assert_eq!((matches.doubtful(), matches.numbers(None)), (2, vec![0, 1, 2]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixMatches, PrefixTerm, Segment, Term, WantedBlocks, with_all,
+    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixTerm, Segment, Term, WantedBlocks, with_all,
 };
 use candor_port_storage::store::{Read, Storage};
 
@@ -17,11 +17,9 @@ use super::cache::IndexCache;
 const FIRST_DOCUMENTS: u32 = 16_384;
 /// So few documents of a segment are looked at themselves before the beginnings of words are looked up.
 const FEW: usize = 8;
-/// Of so many it is worth while to look up which were changed.
-const MANY: usize = 32;
 
 /// The blocks that a search has read, by their segment and what was wanted.
-pub(super) type Blocks = HashMap<([u8; 16], KeyRange), Arc<[Block]>>;
+pub(super) type Blocks = HashMap<[u8; 16], Vec<(KeyRange, Arc<[Block]>)>>;
 
 /// The index of a tenant, and what is kept of it in memory.
 #[derive(Clone, Copy)]
@@ -159,12 +157,12 @@ impl<'a> Candidates<'a> {
         while found < count && !self.unopened.is_empty() {
             let mut segments = self.of_next_segments();
             for terms in self.query.steps() {
-                let (few, many) = self.few_and_many(segments, terms);
-                segments = self.look_up(many, terms).await?;
-                segments.extend(few);
+                segments = self.look_up(segments, terms).await?;
             }
             if let Some(prefix) = self.query.prefix() {
-                let (few, many) = self.few_and_many(segments, std::slice::from_ref(&prefix.begun));
+                // Few documents are looked at themselves sooner than all words that begin so.
+                let is_few = |it: &Numbered<'_>| !prefix.is_long && it.1.as_ref().is_some_and(|it| it.len() <= FEW);
+                let (few, many) = segments.into_iter().partition(is_few);
                 segments = self.look_up_prefix(many, prefix).await?;
                 segments.extend(few);
             }
@@ -194,14 +192,6 @@ impl<'a> Candidates<'a> {
         segments
     }
 
-    /// Few documents are looked at themselves sooner than what else they should have is read.
-    fn few_and_many<'s>(&self, all: Vec<Numbered<'s>>, terms: &[Term]) -> (Vec<Numbered<'s>>, Vec<Numbered<'s>>) {
-        let is_few = |(segment, numbers): &Numbered<'_>| {
-            numbers.as_ref().is_some_and(|it| it.len() <= FEW) && !terms.iter().all(|it| self.has_read(segment, it))
-        };
-        all.into_iter().partition(is_few)
-    }
-
     /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
     /// that have none.
     async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
@@ -219,41 +209,33 @@ impl<'a> Candidates<'a> {
         segments: Vec<Numbered<'s>>,
         prefix: &PrefixTerm,
     ) -> Read<Vec<Numbered<'s>>> {
-        self.read_blocks(segments.iter().map(|(it, _)| it.id), std::slice::from_ref(&prefix.begun)).await?;
-        let matches = segments
-            .into_iter()
-            .map(|(it, among)| (it, prefix.among(among.as_deref(), self.blocks_of(it, &prefix.begun))));
-        let matches: Vec<(&Segment, PrefixMatches)> = matches.collect();
-        // What has the word itself is seen to have it otherwise.
-        if matches.iter().map(|(_, it)| it.doubtful()).sum::<usize>() > MANY {
-            let doubtful = matches.iter().filter(|(_, it)| it.doubtful() > 0).map(|(it, _)| it.id);
-            self.read_blocks(doubtful, std::slice::from_ref(&prefix.changed)).await?;
-        }
-        let found = matches.into_iter().map(|(segment, matches)| {
-            let changed = (&prefix.changed, self.blocks_of(segment, &prefix.changed));
-            let changed = self.has_read(segment, &prefix.changed).then_some(changed);
-            (segment, Some(matches.numbers(changed)))
+        self.read_blocks(segments.iter().map(|(it, _)| it.id), &prefix.terms).await?;
+        let found = segments.into_iter().map(|(segment, among)| {
+            let blocks = prefix.terms.each_ref().map(|it| self.blocks_of(segment, it));
+            (segment, Some(prefix.among(among.as_deref(), blocks)))
         });
         Ok(found.filter(has_any).collect())
     }
 
-    fn has_read(&self, segment: &Segment, term: &Term) -> bool {
-        self.blocks.contains_key(&(segment.id, term.read.clone()))
-    }
-
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
-        self.blocks.get(&(segment.id, term.read.clone())).map_or(&[], |it| it)
+        let read = self.blocks.get(&segment.id).and_then(|it| it.iter().find(|(range, _)| *range == term.read));
+        read.map_or(&[], |(_, blocks)| blocks)
     }
 
     /// Reads the blocks for some terms that were not read before.
     async fn read_blocks(&mut self, segments: impl Iterator<Item = [u8; 16]>, terms: &[Term]) -> Read<()> {
-        let all =
-            segments.flat_map(|segment| terms.iter().map(move |it| WantedBlocks { segment, range: it.read.clone() }));
-        let wanted: Vec<_> = all.filter(|it| !self.blocks.contains_key(&(it.segment, it.range.clone()))).collect();
+        let mut wanted = vec![];
+        for segment in segments {
+            let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
+            let missing = terms.iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
+            wanted.extend(missing.map(|it| WantedBlocks { segment, range: it.read.clone() }));
+        }
         if !wanted.is_empty() {
             let Index { store, tenant, cache } = self.index;
             let found = cache.blocks((store, tenant), &wanted).await?;
-            self.blocks.extend(wanted.into_iter().map(|it| (it.segment, it.range)).zip(found));
+            for (it, blocks) in wanted.into_iter().zip(found) {
+                self.blocks.entry(it.segment).or_default().push((it.range, blocks));
+            }
         }
         Ok(())
     }
