@@ -35,6 +35,11 @@ impl Entry<'_> {
     fn seen(&self) -> Cell {
         Cell::Int(self.row.seen().map_or(0, |it| it.0))
     }
+
+    fn refers_to(&self, others: &[Entry]) -> bool {
+        let ids = self.cells.iter().filter_map(|it| if let Cell::Id(id) = it { Some(*id) } else { None });
+        ids.into_iter().any(|id| others.iter().any(|it| it.row.id() == id))
+    }
 }
 
 impl<'c> Groups<'c> {
@@ -67,18 +72,12 @@ impl<'c> Groups<'c> {
                 own if own == self.tenant => statement.tenant.clone(),
                 other => statement.sql.id(other.to_bytes()),
             };
-            match group.changed.as_slice() {
-                [] => {}
-                [one] => update_one(statement, group.table, &tenant, one),
-                many => update_many(statement, group.table, &tenant, many),
-            }
-            match group.new.as_slice() {
-                [] => {}
-                few if few.len() == 1 || statement.layout.is_by_tenant() && few.len() <= FEW => {
-                    few.iter().for_each(|it| insert_one(statement, group.table, &tenant, it));
-                }
-                many => insert_many(statement, group.table, &tenant, many),
-            }
+            // One statement may refer to what another part of it adds; of several, what is added comes first.
+            let (late, early): (Vec<_>, Vec<_>) =
+                group.changed.iter().partition(|it| statement.layout.is_by_tenant() && it.refers_to(&group.new));
+            update(statement, group.table, &tenant, &early);
+            insert(statement, group.table, &tenant, &group.new);
+            update(statement, group.table, &tenant, &late);
             wait_for_the_index(statement, group);
             if let Some(members) = &group.table.members {
                 remove_members(statement, members, &tenant, &group.changed);
@@ -97,7 +96,8 @@ impl<'c> Groups<'c> {
             let into = format!("INSERT INTO {} (tenant_id, {}, position)", table.name, names(table));
             let from = format!("FROM {FEED_POSITIONS} AS f");
             if new.len() > FEW {
-                let (source, values) = (arrays(statement, table, new), unnested(table).join(", "));
+                let all: Vec<_> = new.iter().collect();
+                let (source, values) = (arrays(statement, table, &all), unnested(table).join(", "));
                 let text = format!(
                     "{into} SELECT f.tenant_id, {values}, f.position {from}, {source} WHERE f.tenant_id = {tenant}"
                 );
@@ -115,8 +115,8 @@ impl<'c> Groups<'c> {
     }
 }
 
-/// Where tenants are spread over nodes, so many rows are inserted one by one, as values that go to the tenant's node as they
-/// are. More of them travel through the node that is asked, which then costs less.
+/// Where tenants are spread over nodes, so many rows are inserted as values that go to the tenant's node as they are. More of
+/// them travel through the node that is asked, which then costs less.
 const FEW: usize = 16;
 
 /// Says whose the secrets of a row are.
@@ -156,11 +156,13 @@ fn wait_for_the_index(statement: &mut Statement, group: &Group) {
     let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
     let known = "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
     if found.len() == 1 || statement.layout.is_by_tenant() && found.len() <= FEW {
-        for it in found {
+        let row = |it: &&Entry| {
             let (id, version) = (statement.sql.id(it.row.id()), statement.sql.bind(Cell::Int(it.row.version().0)));
-            let row = statement.row(&format!("{tenant}, {table}, {id}, {version}"));
-            statement.part("", &format!("{into} {row} {known}"));
-        }
+            format!("{tenant}, {table}, {id}, {version}")
+        };
+        let rows: Vec<_> = found.iter().map(row).collect();
+        let rows = statement.rows(&rows);
+        statement.part("", &format!("{into} {rows} {known}"));
         return;
     }
     let ids = statement.sql.ids(found.iter().map(|it| it.row.id()));
@@ -169,17 +171,40 @@ fn wait_for_the_index(statement: &mut Statement, group: &Group) {
     statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
 }
 
-fn insert_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
-    let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+fn insert(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
+    match rows {
+        [] => {}
+        few if few.len() == 1 || statement.layout.is_by_tenant() && few.len() <= FEW => {
+            insert_few(statement, table, tenant, few);
+        }
+        many => insert_many(statement, table, tenant, many),
+    }
+}
+
+fn insert_few(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
     let (into, first) = into(table);
-    let row = statement.row(&format!("{tenant}, {}{first}", values.join(", ")));
-    statement.part("", &format!("INSERT INTO {into} {row}"));
+    let row = |it: &Entry| {
+        let values: Vec<_> = it.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+        format!("{tenant}, {}{first}", values.join(", "))
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let rows = statement.rows(&rows);
+    statement.part("", &format!("INSERT INTO {into} {rows}"));
 }
 
 fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
-    let (source, ((into, first), values)) = (arrays(statement, table, rows), (into(table), unnested(table)));
+    let all: Vec<_> = rows.iter().collect();
+    let (source, ((into, first), values)) = (arrays(statement, table, &all), (into(table), unnested(table)));
     let from = statement.from(&source);
     statement.part("", &format!("INSERT INTO {into} SELECT {tenant}, {}{first} {from}", values.join(", ")));
+}
+
+fn update(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry]) {
+    match rows {
+        [] => {}
+        [one] => update_one(statement, table, tenant, one),
+        many => update_many(statement, table, tenant, many),
+    }
 }
 
 fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entry) {
@@ -198,7 +223,7 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
-fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
+fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry]) {
     let source = arrays(statement, table, rows);
     let sets: Vec<_> =
         all(table).zip(unnested(table)).skip(1).map(|(it, value)| format!("{} = {value}", it.name)).collect();
@@ -218,7 +243,7 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[E
 }
 
 /// The rows, column by column, as a table named `u`.
-fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
+fn arrays(statement: &mut Statement, table: &Table, rows: &[&Entry]) -> String {
     let mut arrays: Vec<_> = all(table)
         .enumerate()
         .map(|(at, column)| {
@@ -226,7 +251,7 @@ fn arrays(statement: &mut Statement, table: &Table, rows: &[Entry]) -> String {
             statement.sql.many(column.kind, cells)
         })
         .collect();
-    arrays.push(statement.sql.many(Type::Int, rows.iter().map(Entry::seen)));
+    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|it| it.seen())));
     format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), names(table))
 }
 

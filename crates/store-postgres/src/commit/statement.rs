@@ -99,6 +99,14 @@ impl Statement {
         }
     }
 
+    /// The same of one row, or where tenants are spread over nodes of several.
+    pub(super) fn rows(&self, all: &[String]) -> String {
+        match all {
+            [one] => self.row(one),
+            several => format!("VALUES ({})", several.join("), (")),
+        }
+    }
+
     /// What a part has to have behind its FROM so that it begins only when the idempotency key is ours: an answer to a
     /// retry comes before any other refusal. `others` is what it reads from besides.
     pub(super) fn from(&self, others: &str) -> String {
