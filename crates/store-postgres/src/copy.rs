@@ -16,8 +16,9 @@ use tokio_postgres::Client;
 
 use crate::PostgresOptions;
 use crate::connection::session::Session;
+use crate::distribute::CAN_DISTRIBUTE;
 use crate::failure::{Failure, with_causes};
-use crate::layout::LAYOUT;
+use crate::layout::{LAYOUT, Layout};
 use crate::migrations::{FEED_STEP, SchemaError, migrate, pending};
 
 /// What the server's views call the connections of a copy, unless the URL says otherwise.
@@ -31,6 +32,10 @@ const LOCK: i64 = 0x0063_616e_646f_7202;
 const SERVICES: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
     AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
 
+/// The same on all nodes of a cluster, without the connections between these.
+const SERVICES_ON_NODES: &str = "SELECT count(*) FROM citus_stat_activity WHERE datname = current_database() \
+    AND global_pid <> citus_backend_gpid() AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
+
 /// How long sessions of a service that has just been stopped may take to end, …
 const PATIENCE: Duration = Duration::from_secs(2);
 /// … and how often that is looked at.
@@ -40,6 +45,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub struct PostgresCopy {
     session: Session,
     options: PostgresOptions,
+    layout: Layout,
+    /// Whether its tables are on several nodes.
+    is_cluster: bool,
     client: Mutex<Client>,
 }
 
@@ -61,9 +69,9 @@ pub enum CopyRefusal {
     /// Another copy fills it.
     #[error("another copy into it is under way")]
     Locked,
-    /// Its tenants are spread over the nodes of a cluster.
-    #[error("its tenants are spread over the nodes of a cluster, which is not copied")]
-    Spread,
+    /// Its tenants are spread over the nodes of a cluster, and its schema is not up to date.
+    #[error("it lacks {}; run `candor migrate --distribute` first", .0.join(", "))]
+    Spread(Vec<String>),
     /// It has something in it under an old schema.
     #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
     Old(Vec<String>),
@@ -85,7 +93,6 @@ impl PostgresCopy {
     /// [`CopyRefusal`].
     pub async fn source(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let it = Self::connect(options).await?;
-        it.expect_one_server().await?;
         it.expect_no_service().await?;
         Ok(it)
     }
@@ -96,7 +103,6 @@ impl PostgresCopy {
     /// [`CopyRefusal`].
     pub async fn target(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let it = Self::connect(options).await?;
-        it.expect_one_server().await?;
         it.expect_no_service().await?;
         {
             let client = it.client.lock().await;
@@ -107,6 +113,9 @@ impl PostgresCopy {
             let mut lacks = pending(options).await?;
             // A copy that was interrupted may have brought events of later positions, and sees to that at its end.
             lacks.retain(|it| it != FEED_STEP);
+            if it.layout.is_by_tenant() && !lacks.is_empty() {
+                return Err(CopyRefusal::Spread(lacks));
+            }
             if !lacks.is_empty() && schema::is_used(&client).await? {
                 return Err(CopyRefusal::Old(lacks));
             }
@@ -126,21 +135,19 @@ impl PostgresCopy {
     async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connected(&session).await?;
-        Ok(Self { session, options: options.clone(), client: Mutex::new(client) })
-    }
-
-    /// Where tenants are spread over nodes, positions of events are counted for each of them.
-    async fn expect_one_server(&self) -> Result<(), CopyRefusal> {
-        let found = self.client.lock().await.query_one(LAYOUT, &[]).await.map_err(failed)?;
-        if found.get(0) { Err(CopyRefusal::Spread) } else { Ok(()) }
+        let is_so = async |question: &str| client.query_one(question, &[]).await.map(|it| it.get(0)).map_err(failed);
+        let layout = if is_so(LAYOUT).await? { Layout::ByTenant } else { Layout::OneServer };
+        let is_cluster = layout.is_by_tenant() && is_so(CAN_DISTRIBUTE).await?;
+        Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
     }
 
     async fn expect_no_service(&self) -> Result<(), CopyRefusal> {
         let client = self.client.lock().await;
         let own = client.query_one("SELECT current_setting('application_name')", &[]).await.map_err(failed)?;
         let (own, begun) = (own.get::<_, String>(0), Instant::now());
+        let services = if self.is_cluster { SERVICES_ON_NODES } else { SERVICES };
         loop {
-            let found = client.query_one(SERVICES, &[&own]).await.map_err(failed)?;
+            let found = client.query_one(services, &[&own]).await.map_err(failed)?;
             match found.get(0) {
                 0 => return Ok(()),
                 // A session outlives the process that had it for a moment.
@@ -184,7 +191,7 @@ impl CopySource for PostgresCopy {
     }
 
     async fn feed_end(&self) -> Read<i64> {
-        schema::feed_end(&*self.client.lock().await).await
+        schema::feed_end(&*self.client.lock().await, self.layout).await
     }
 }
 
@@ -196,7 +203,7 @@ impl CopyTarget for PostgresCopy {
     }
 
     async fn begin(&self, first: (String, String)) -> Read<()> {
-        schema::begin(&mut *self.client.lock().await, first).await
+        schema::begin(&mut *self.client.lock().await, self.is_cluster, first).await
     }
 
     async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
@@ -206,7 +213,10 @@ impl CopyTarget for PostgresCopy {
     async fn finish(&self, feed_end: i64) -> Read<()> {
         let mut client = self.client.lock().await;
         schema::check_references(&mut client).await?;
-        schema::carry_feed_on(&client, feed_end).await?;
+        match self.layout {
+            Layout::OneServer => schema::carry_feed_on(&client, feed_end).await?,
+            Layout::ByTenant => schema::lay_out_by_tenant(&client, feed_end).await?,
+        }
         client.batch_execute("ANALYZE").await.map_err(failed)
     }
 

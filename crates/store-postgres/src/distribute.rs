@@ -20,7 +20,13 @@ pub(crate) const SECRET_INDEXES: [(&str, &str); 3] = [
 ];
 
 /// Whether the server spreads tables, and this is the node that does so.
-const CAN_DISTRIBUTE: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
+pub(crate) const CAN_DISTRIBUTE: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
+/// Those that have anything.
+pub(crate) const TENANTS: &str = "SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events";
+/// Whose each secret is, as the rows of tenants say.
+pub(crate) const TENANTS_OF_SECRETS: &str = "SELECT hash, tenant_id FROM api_keys \
+    UNION SELECT previous_hash, tenant_id FROM api_keys WHERE previous_hash IS NOT NULL \
+    UNION SELECT token_hash, tenant_id FROM invitations";
 const WORKERS: &str = "SELECT count(*) FROM citus_get_active_worker_nodes()";
 const IS_COORDINATOR: &str = "SELECT groupid = 0 FROM pg_dist_local_group";
 
@@ -81,13 +87,11 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     let mut script = format!(
         "BEGIN; LOCK TABLE events, api_keys, invitations IN ACCESS EXCLUSIVE MODE; \
          CREATE TABLE {CREDENTIAL_TENANTS} (hash bytea NOT NULL, tenant_id uuid NOT NULL, PRIMARY KEY (hash)); \
-         INSERT INTO {CREDENTIAL_TENANTS} SELECT hash, tenant_id FROM api_keys \
-         UNION SELECT previous_hash, tenant_id FROM api_keys WHERE previous_hash IS NOT NULL \
-         UNION SELECT token_hash, tenant_id FROM invitations; \
+         INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS}; \
          CREATE TABLE {FEED_POSITIONS} (tenant_id uuid NOT NULL, position bigint NOT NULL, PRIMARY KEY (tenant_id)) \
          WITH (fillfactor = 50); \
          INSERT INTO {FEED_POSITIONS} SELECT t.tenant_id, pg_current_xact_id()::text::bigint + feed_offset() \
-         FROM (SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events) AS t; \
+         FROM ({TENANTS}) AS t; \
          ALTER TABLE events ALTER COLUMN position DROP DEFAULT"
     );
     for (name, on) in SECRET_INDEXES {

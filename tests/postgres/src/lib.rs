@@ -29,7 +29,28 @@ pub use server::{NODES_VARIABLE, Server, URL_VARIABLE, is_spread, shared};
 pub use session::TestSession;
 
 use std::fmt::Display;
-use std::io;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// A name for a template that has the schema of this checkout: it changes with the migrations.
+///
+/// # Errors
+/// When these cannot be read.
+pub fn template(kind: &str) -> Result<String, Error> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
+    let entries = |folder: &Path| -> io::Result<Vec<PathBuf>> {
+        let mut all: Vec<_> = fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<io::Result<_>>()?;
+        all.sort();
+        Ok(all)
+    };
+    let mut hasher = DefaultHasher::new();
+    for migration in entries(&folder).map_err(Error::io("read", &folder))? {
+        let up = migration.join("up.sql");
+        fs::read(&up).map_err(Error::io("read", &up))?.hash(&mut hasher);
+    }
+    Ok(format!("candor{kind}_{:016x}", hasher.finish()))
+}
 
 /// Why there is no database although there should be one.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,5 @@
 //! A service on each store: SQLite in memory, and PostgreSQL where the machine has it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 
 use candor_http::HttpSettings;
@@ -11,7 +9,7 @@ use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings};
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_store_sqlite::SqliteStore;
-use candor_test_postgres::{TestDatabase, is_spread};
+use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use crate::support::{PUBLIC_URL, World};
 
@@ -42,7 +40,9 @@ impl Shared {
 /// One service on each store that there is.
 pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![Shared::on("sqlite", Arc::new(SqliteStore::in_memory().unwrap()), None).await];
-    let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template(), migrated).unwrap()).await.unwrap();
+    let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template("_http").unwrap(), migrated).unwrap())
+        .await
+        .unwrap();
     if let Some(database) = database {
         let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 8)).await.unwrap();
         all.push(Shared::on("postgres", Arc::new(store), Some(database)).await);
@@ -57,14 +57,4 @@ fn migrated(url: &str) -> Result<(), SchemaError> {
         migrate(&options).await?;
         if is_spread() { distribute(&options, 4).await.map(drop) } else { Ok(()) }
     })
-}
-
-/// The template's name changes with the migrations.
-fn template() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path().join("up.sql")).collect();
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    files.into_iter().for_each(|it| std::fs::read(it).unwrap().hash(&mut hasher));
-    format!("candor_http_{:016x}", hasher.finish())
 }

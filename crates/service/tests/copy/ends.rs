@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use candor_port_storage::copy::{CopyProgress, CopyTarget};
 use candor_service::copy::{Copied, CopyError, CopyWatch, copy};
-use candor_store_postgres::{PostgresCopy, PostgresOptions, PostgresStore};
+use candor_store_postgres::{PostgresCopy, PostgresOptions, PostgresStore, distribute, lay_out_by_tenant, migrate};
 use candor_store_sqlite::{SqliteCopy, SqliteOptions, SqliteStore};
-use candor_test_postgres::TestDatabase;
+use candor_test_postgres::{TestDatabase, is_spread, template};
 use tempfile::TempDir;
 
 use crate::rows::everything;
@@ -58,9 +58,33 @@ pub(crate) async fn fill(target: &dyn CopyTarget) {
     target.accept().await.unwrap();
 }
 
-/// An empty database on the server; `None`, after saying so, where there is no PostgreSQL.
+/// Parts of each table on a cluster.
+const SHARDS: u16 = 4;
+
+/// An empty database on the server, its tables spread where that is a cluster; `None`, after saying so, where there is no
+/// PostgreSQL.
 pub(crate) fn server() -> Option<TestDatabase> {
-    TestDatabase::empty().unwrap()
+    if !is_spread() {
+        return TestDatabase::empty().unwrap();
+    }
+    let distributed = |url: &str| {
+        let options = PostgresOptions::new(url, 1);
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            migrate(&options).await?;
+            distribute(&options, SHARDS).await.map(drop)
+        })
+    };
+    TestDatabase::create(&template("_copy").unwrap(), distributed).unwrap()
+}
+
+/// The same with the layout of a cluster, on whatever there is.
+pub(crate) async fn server_by_tenant() -> Option<TestDatabase> {
+    let database = server()?;
+    if !is_spread() {
+        migrate(&options(&database)).await.unwrap();
+        lay_out_by_tenant(&options(&database)).await.unwrap();
+    }
+    Some(database)
 }
 
 pub(crate) fn options(database: &TestDatabase) -> PostgresOptions {

@@ -4,6 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
+use candor_port_storage::change::{Row, Write};
 use candor_port_storage::copy::{CopyTarget, tables};
 use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::store::History;
@@ -13,14 +14,19 @@ use candor_store_testkit::Fixtures;
 use crate::ends::{File, copied, filled, read, server, store};
 
 /// Saves a change with events; they share a transaction.
-async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
+pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
     let events = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
     let change = ChangeSet { events, ..make.change(vec![]) };
     store.commit(tenant, change).await.unwrap();
 }
 
 /// A page of the feed: the ids of its events, and where it ends.
-async fn page(store: &dyn History, tenant: Tenant, after: Option<Position>, limit: u16) -> (Vec<[u8; 16]>, Position) {
+pub(crate) async fn page(
+    store: &dyn History,
+    tenant: Tenant,
+    after: Option<Position>,
+    limit: u16,
+) -> (Vec<[u8; 16]>, Position) {
     let start = after.clone().map_or(FeedStart::Oldest, FeedStart::After);
     let page = store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &start, limit).await.unwrap();
     let ids = page.events.iter().map(|it| it.id.to_bytes()).collect();
@@ -93,6 +99,9 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
     let far = 5_000_000_000_000;
     {
         // As where retention has removed what there was.
+        drop(file.target());
+        let organization = Write::put(&Row::new(make.organization(tenant.organization)));
+        file.store().commit(tenant, make.change(vec![organization])).await.unwrap();
         let target = file.target();
         target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
         target.finish(far).await.unwrap();

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod by_tenant;
 mod ends;
 mod feed;
 mod interrupted;

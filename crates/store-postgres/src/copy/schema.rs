@@ -7,6 +7,8 @@ use candor_port_storage::store::Read;
 use tokio_postgres::{Client, Transaction};
 
 use super::failed;
+use crate::distribute::{TENANTS, TENANTS_OF_SECRETS};
+use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, Layout};
 use crate::migrations::raise_feed;
 
 /// In front of the name of a foreign key, under which the statement is written down that makes it again.
@@ -14,6 +16,10 @@ const REFERENCE: &str = "reference ";
 
 const IS_BEGUN: &str = "SELECT to_regclass('copy_progress') IS NOT NULL";
 const BEGIN: &str = "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
+/// Lets every node of a cluster know of the table, for services that begin with any of them; and the statements that follow go to
+/// the parts of a table one after the other, as those that change references must.
+const BEGIN_ON_NODES: &str =
+    "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; SELECT citus_add_local_table_to_metadata('copy_progress')";
 const STEP: &str =
     "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
@@ -59,9 +65,12 @@ pub(super) async fn write_down(transaction: &Transaction<'_>, (name, value): &(S
 }
 
 /// Begins a copy: references are no longer checked, and how to check them again is written down.
-pub(super) async fn begin(client: &mut Client, first: (String, String)) -> Read<()> {
+pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String, String)) -> Read<()> {
     let transaction = client.transaction().await.map_err(failed)?;
     transaction.batch_execute(BEGIN).await.map_err(failed)?;
+    if is_cluster {
+        transaction.batch_execute(BEGIN_ON_NODES).await.map_err(failed)?;
+    }
     write_down(&transaction, &first).await?;
     for row in transaction.query(REFERENCES, &[]).await.map_err(failed)? {
         let [name, table, definition]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
@@ -91,10 +100,27 @@ pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
     if wanted > now { client.batch_execute(&raise_feed(wanted)).await.map_err(failed) } else { Ok(()) }
 }
 
+/// The same where tenants are spread over nodes, and whose the secrets are: two tables that say what others have.
+pub(super) async fn lay_out_by_tenant(client: &Client, feed_end: i64) -> Read<()> {
+    let last: Option<i64> = client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
+    let last = feed_end.max(last.unwrap_or_default());
+    let text = format!(
+        "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
+         INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint FROM ({TENANTS}) AS t \
+         ON CONFLICT (tenant_id) DO NOTHING"
+    );
+    client.batch_execute(&text).await.map_err(failed)
+}
+
 /// The last position that an event here can have had.
-pub(super) async fn feed_end(client: &Client) -> Read<i64> {
-    let text = "SELECT greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() - 1, \
-        (SELECT max(position) FROM events))";
+pub(super) async fn feed_end(client: &Client, layout: Layout) -> Read<i64> {
+    let text = match layout {
+        Layout::OneServer => {
+            "SELECT greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() - 1, \
+             (SELECT max(position) FROM events))"
+        }
+        Layout::ByTenant => "SELECT coalesce(max(position), 0) FROM feed_positions",
+    };
     Ok(client.query_one(text, &[]).await.map_err(failed)?.get(0))
 }
 

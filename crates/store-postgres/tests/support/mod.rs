@@ -1,11 +1,8 @@
 //! A migrated database for a test.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
-
 use candor_port_storage::SlowReads;
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
-use candor_test_postgres::{TestDatabase, is_spread};
+use candor_test_postgres::{TestDatabase, is_spread, template};
 use tokio_postgres::{Client, NoTls};
 
 /// Connections of a store under test.
@@ -21,7 +18,7 @@ pub(crate) fn database() -> Option<TestDatabase> {
 
 /// The same of another kind, which is migrated like this.
 pub(crate) fn database_of(kind: &str, migrate: fn(&str) -> Result<(), SchemaError>) -> Option<TestDatabase> {
-    TestDatabase::create(&format!("{}{kind}", template()), migrate).expect("a database")
+    TestDatabase::create(&template(kind).expect("migrations"), migrate).expect("a database")
 }
 
 pub(crate) fn migrated(url: &str) -> Result<(), SchemaError> {
@@ -32,23 +29,6 @@ pub(crate) fn migrated(url: &str) -> Result<(), SchemaError> {
         // On a cluster the same tests run with the tables spread over its nodes.
         if is_spread() { distribute(&options, SHARDS).await.map(drop) } else { Ok(()) }
     })
-}
-
-/// The template's name changes with the migrations.
-fn template() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
-    let mut files = vec![];
-    for migration in std::fs::read_dir(folder).expect("migrations") {
-        for file in std::fs::read_dir(migration.expect("a migration").path()).expect("a migration") {
-            files.push(file.expect("a file").path());
-        }
-    }
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        std::fs::read(file).expect("a file").hash(&mut hasher);
-    }
-    format!("candor_{:016x}", hasher.finish())
 }
 
 /// A store on a database; with other limits for slow reads than the usual ones, if given.

@@ -119,8 +119,7 @@ fn refused(database: &DatabaseUrl, refusal: &CopyRefusal) -> Error {
     let (database, reason) = (database.masked(), refusal.to_string());
     match refusal {
         CopyRefusal::InUse(_) | CopyRefusal::Locked => CopyFailure::InUse { database, reason }.into(),
-        CopyRefusal::Spread => CopyFailure::Spread(database).into(),
-        CopyRefusal::Schema(_) | CopyRefusal::Old(_) | CopyRefusal::Failed(_) => {
+        CopyRefusal::Schema(_) | CopyRefusal::Old(_) | CopyRefusal::Spread(_) | CopyRefusal::Failed(_) => {
             CopyFailure::Stopped { database, reason }.into()
         }
     }

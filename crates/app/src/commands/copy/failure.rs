@@ -25,12 +25,6 @@ pub(crate) enum CopyFailure {
         /// The migrations that are missing.
         pending: Vec<String>,
     },
-    /// The tenants of a database are spread over a cluster.
-    #[error(
-        "the tenants of {0} are spread over the nodes of a cluster, which `candor copy` does not do; copy into a plain \
-         database, and run `candor migrate --distribute` there"
-    )]
-    Spread(String),
     /// What is to be copied is not complete itself, or a service was to open a database that is not.
     #[error(
         "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \

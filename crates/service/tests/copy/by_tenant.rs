@@ -1,0 +1,59 @@
+//! Where tenants are spread over the nodes of a cluster: what is looked up apart from their rows is there as well.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::Storage;
+use candor_port_storage::change::{Row, Write};
+use candor_port_storage::store::Everyone;
+use candor_store_testkit::Fixtures;
+
+use crate::ends::{File, copied, filled, read, server_by_tenant, store};
+use crate::feed::{happen, page};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_to_the_layout_of_a_cluster_and_back_is_what_it_was() {
+    let Some(database) = server_by_tenant().await else { return };
+    let (first, last) = (File::full().await, File::new());
+    let there = copied(&first.source(), &filled(&database).await).await.unwrap();
+    assert!(there.tables.iter().all(|it| it.checksum.rows > 0), "{there:?}");
+    let back = copied(&read(&database).await, &last.target()).await.unwrap();
+    assert_eq!(back, there);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_known_there_and_cursors_go_on() {
+    let Some(database) = server_by_tenant().await else { return };
+    let (file, back, make) = (File::new(), File::new(), Fixtures::new(6));
+    let (tenant, other) = (make.tenant(), make.tenant());
+    let key = make.api_key();
+    let (seen, cursor) = {
+        drop(file.target());
+        let store = file.store();
+        let organization = make.organization(tenant.organization);
+        let own = Tenant::live(tenant.organization);
+        store
+            .commit(own, make.change(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(key.clone()))]))
+            .await
+            .unwrap();
+        for count in [2, 1] {
+            happen(&store, &make, tenant, count).await;
+            happen(&store, &make, other, 4).await;
+        }
+        page(&store, tenant, None, 50).await
+    };
+    copied(&file.source(), &filled(&database).await).await.unwrap();
+    {
+        let store = store(&database).await;
+        let known = store.key_by_hash(key.hash).await.unwrap().map(|it| it.key.id);
+        assert_eq!(known, Some(key.id), "whose a key is stands in a table of its own");
+        happen(&store, &make, tenant, 2).await;
+        assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 2, "what happens now comes behind");
+        happen(&store, &make, other, 1).await;
+    }
+    let there = page(&store(&database).await, tenant, None, 50).await;
+    copied(&read(&database).await, &back.target()).await.unwrap();
+    let store = back.store();
+    assert_eq!(page(&store, tenant, None, 50).await.0, there.0);
+    assert_eq!(page(&store, tenant, Some(cursor), 50).await.0, there.0[seen.len()..]);
+    happen(&store, &make, tenant, 1).await;
+    assert_eq!(page(&store, tenant, Some(there.1), 50).await.0.len(), 1);
+}
