@@ -4,10 +4,12 @@ use crate::process::{self, Outcome, cargo, succeeds};
 use candor_test_postgres::{NODES_VARIABLE, Nodes};
 
 /// What runs on a cluster, unless arguments say otherwise: the suite that every store passes, the tests of a cluster alone,
-/// what is asked over HTTP on every store, and the built binary.
+/// searches and copies, what is asked over HTTP on every store, and the built binary, also where it is killed.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
-    + (package(candor-http) & test(/^(notices|conversations|assignments|search|objectives)/)) \
-    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|master_key|outage|rekey|revocation)/) & test(/postgres/))";
+    + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|both_ends/)) \
+    + (package(candor-http) & test(/^(assignments|bound|conversations|notices|objectives|search|summaries|webhooks::stores)/)) \
+    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|revocation|webhooks::kills)/) & test(/postgres/)) \
+    + (package(candor-e2e) & test(/a_worker_that_wakes_up|goes_on_on_the_other_store/))";
 
 /// At so many at once: each is as much work for three servers as for one, and for their upkeep.
 const AT_ONCE: &str = "--test-threads=3";

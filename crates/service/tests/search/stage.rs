@@ -19,14 +19,17 @@ use candor_port_storage::{Storage, StorageExt};
 use candor_service::operator;
 use candor_service::vault::Vault;
 use candor_service::{Call, Reply, Shell, ShellSettings, employees, observations, search};
-use candor_store_postgres::{PostgresOptions, PostgresStore, migrate};
+use candor_store_postgres::{PostgresOptions, PostgresStore, distribute, migrate};
 use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::Random;
-use candor_test_postgres::TestDatabase;
+use candor_test_postgres::{TestDatabase, is_spread, template};
 use ulid::Ulid;
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// Parts of each table on a cluster.
+const SHARDS: u16 = 4;
+
 /// What a search is narrowed by.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
@@ -58,9 +61,15 @@ impl Stage {
 
     /// `None`, after saying so, where there is no PostgreSQL.
     pub(crate) async fn on_postgres() -> Option<Self> {
-        let database = TestDatabase::empty().unwrap()?;
+        let migrated = |url: &str| {
+            let options = PostgresOptions::new(url, 1);
+            tokio::runtime::Runtime::new().unwrap().block_on(async {
+                migrate(&options).await?;
+                if is_spread() { distribute(&options, SHARDS).await.map(drop) } else { Ok(()) }
+            })
+        };
+        let database = TestDatabase::create(&template("_search").unwrap(), migrated).unwrap()?;
         let options = PostgresOptions::new(database.url(), 6);
-        migrate(&options).await.unwrap();
         let store = PostgresStore::connect(&options).await.unwrap();
         Some(Self::on(Arc::new(store), Box::new(database)).await)
     }

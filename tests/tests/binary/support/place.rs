@@ -1,10 +1,11 @@
 //! Where a service keeps its data: a folder of its own, and on Postgres a database of its own.
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use candor_test_postgres::{TestDatabase, is_spread};
+use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use super::process::candor;
 
@@ -49,10 +50,23 @@ impl Place {
 
     /// A new, migrated database; `None`, after saying so, where there is no PostgreSQL.
     pub(crate) fn postgres() -> Option<Self> {
+        if is_spread() {
+            return Self::on_a_cluster();
+        }
         let place = Self::empty_postgres()?;
-        let spread: &[&str] = if is_spread() { &["--distribute", "--shards", "4"] } else { &[] };
-        candor(&place, &[&["migrate"], spread].concat()).succeeded();
+        candor(&place, &["migrate"]).succeeded();
         Some(place)
+    }
+
+    /// A new database whose tables are spread over the nodes of a cluster, which takes so long that it is done once.
+    fn on_a_cluster() -> Option<Self> {
+        let distribute = |url: &str| {
+            candor(&Self::at(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
+            Ok::<_, Infallible>(())
+        };
+        let database = TestDatabase::create(&template("_binary").unwrap(), distribute).unwrap()?;
+        let place = Self::at(database.url());
+        Some(Self { _database: Some(database), ..place })
     }
 
     /// A new database without a schema; `None`, after saying so, where there is no PostgreSQL.

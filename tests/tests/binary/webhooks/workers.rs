@@ -109,7 +109,8 @@ fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
     stage.receiver.answers(|_| Answer::Status(200));
     let ledger = stage.settled(&observations);
     let arrivals = stage.receiver.arrivals();
-    assert!(arrivals[0].is_acknowledged() && !ledger.is_recorded(&arrivals[0]));
+    assert!(arrivals[0].is_acknowledged(), "{arrivals:?}");
+    assert!(!ledger.is_recorded(&arrivals[0]), "{ledger:?}");
     assert!(arrivals[1..].iter().all(|it| ledger.is_recorded(it)));
     heir.stop();
     stage.api.stop();
