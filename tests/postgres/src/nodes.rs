@@ -4,9 +4,11 @@
 //! root. Nothing is installed: the archive is unpacked over links to the machine's PostgreSQL, in a folder of its own.
 
 use crate::cluster::{FORGETFUL, everyone_may_use, unique_name};
-use crate::{Cluster, Error, programs};
+use crate::server::with_database;
+use crate::{Cluster, Error, TestSession, programs};
 use std::env;
 use std::fs;
+use std::iter::{repeat, repeat_n};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,15 +51,43 @@ impl Nodes {
     /// # Errors
     /// When everything is there and a server does not come up.
     pub fn start() -> Result<Result<Self, String>, Error> {
+        Self::start_with(&[])
+    }
+
+    /// The same with more settings, each as `name=value`.
+    ///
+    /// # Errors
+    /// As for [`Nodes::start`].
+    pub fn start_with(more: &[&str]) -> Result<Result<Self, String>, Error> {
         let (archive, root) = match found() {
             Ok(it) => it,
             Err(reason) => return Ok(Err(reason)),
         };
         let programs = Unpacked::over(&root, &archive)?;
-        let settings: Vec<&str> = FORGETFUL.into_iter().chain(SETTINGS).collect();
+        let settings: Vec<&str> = FORGETFUL.into_iter().chain(SETTINGS).chain(more.iter().copied()).collect();
         let start = |_| Cluster::start_from(programs.0.join(FOLDERS[0].0), &settings);
         let all = (0..NODES).map(start).collect::<Result<_, _>>()?;
         Ok(Ok(Self { all, _programs: programs }))
+    }
+
+    /// Makes a database that the nodes have together; its URL on each of them.
+    ///
+    /// # Errors
+    /// The refusal of a server.
+    pub fn database(&self, name: &str) -> Result<Vec<String>, Error> {
+        let urls: Vec<_> = self.all.iter().map(|it| with_database(&it.url(), name)).collect();
+        for (node, url) in self.all.iter().zip(&urls) {
+            TestSession::connect(&node.url())?.execute(&format!("CREATE DATABASE {name}"))?;
+            TestSession::connect(url)?.execute("CREATE EXTENSION citus")?;
+        }
+        let mut functions = repeat_n("citus_set_coordinator_host", 1).chain(repeat("citus_add_node"));
+        if let Some(coordinator) = urls.first() {
+            let coordinator = TestSession::connect(coordinator)?;
+            for (node, function) in self.all.iter().zip(&mut functions) {
+                coordinator.execute(&format!("SELECT {function}('{}', 5432)", node.folder().display()))?;
+            }
+        }
+        Ok(urls)
     }
 
     /// The nodes' URLs, as [`NODES_VARIABLE`](crate::NODES_VARIABLE) has them.

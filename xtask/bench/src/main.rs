@@ -117,5 +117,8 @@ fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -
         let stage = Stage::set("search", options.size_of_the_small(), options, scratch, postgres)?;
         lines.extend(measures::on_the_search_stage(&stage, options)?);
     }
+    if wanted.cluster {
+        lines.extend(measures::on_a_cluster(options, scratch)?);
+    }
     Ok(lines)
 }

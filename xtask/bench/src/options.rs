@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 32] = [
+pub(crate) const MEASURES: [&str; 33] = [
     "footprint",
     "get",
     "list",
@@ -41,6 +41,7 @@ pub(crate) const MEASURES: [&str; 32] = [
     "subscribed-csv",
     "mails",
     "search",
+    "cluster",
 ];
 
 /// A store that the service runs on.

@@ -50,6 +50,8 @@ pub(crate) struct Candor {
     mail_port: Option<u16>,
     /// Where quotas are counted, if not in the process.
     rate_limiter: Option<String>,
+    /// Whether it only answers, and others do what is due.
+    only_answers: bool,
 }
 
 /// An organization, and a key that may do everything in it.
@@ -64,7 +66,7 @@ impl Candor {
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Outcome<Self> {
         fs::create_dir_all(folder)?;
         let (binary, folder) = (binary.to_path_buf(), folder.to_path_buf());
-        Ok(Self { binary, folder, database, mail_port: None, rate_limiter: None })
+        Ok(Self { binary, folder, database, mail_port: None, rate_limiter: None, only_answers: false })
     }
 
     /// The same binary on another database, with files of its own.
@@ -83,6 +85,11 @@ impl Candor {
         Self { rate_limiter: Some(url.to_owned()), ..self }
     }
 
+    /// The same without what is done beside requests.
+    pub(crate) fn only_answering(self) -> Self {
+        Self { only_answers: true, ..self }
+    }
+
     /// The URL of the database.
     pub(crate) fn database(&self) -> &str {
         &self.database
@@ -96,6 +103,11 @@ impl Candor {
     /// Migrates the database.
     pub(crate) fn migrated(&self) -> Outcome {
         self.ask(&["migrate"]).map(drop)
+    }
+
+    /// Migrates a database of a cluster, and spreads its tables in so many parts.
+    pub(crate) fn distributed(&self, shards: u8) -> Outcome {
+        self.ask(&["migrate", "--distribute", "--shards", &shards.to_string()]).map(drop)
     }
 
     /// Copies everything from one database to another.
@@ -131,7 +143,7 @@ impl Candor {
         let log = self.folder.join("log");
         let begun = Instant::now();
         let guard = Guard::start(KEEP_PROCESS, |shell| {
-            shell.arg(&log).arg(&self.binary).arg("serve");
+            shell.arg(&log).arg(&self.binary).args(["serve", "--role", if self.only_answers { "api" } else { "all" }]);
             self.settle(shell);
             shell.env("CANDOR_LISTEN", address.to_string());
         })?;

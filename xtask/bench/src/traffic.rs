@@ -176,6 +176,15 @@ pub(crate) fn creates_of(organizations: Vec<(String, EmployeeId)>) -> Rc<Traffic
     Rc::new(Traffic::new(201, move |random, out| all[random.between(0, count) as usize].write(random, out)))
 }
 
+/// Look-ups at these paths, each with the key that it is for.
+pub(crate) fn reads_of(places: Vec<(String, String)>) -> Rc<Traffic> {
+    let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
+    Rc::new(Traffic::new(200, move |random, out| {
+        let (key, path) = &places[random.between(0, count) as usize];
+        write_get(out, path, key);
+    }))
+}
+
 fn observation_about(person: EmployeeId, tags: &[AttributeId]) -> String {
     let text = usual_text();
     let body = serde_json::json!({

@@ -1,6 +1,7 @@
 //! What is measured, one function each.
 
 mod before;
+mod cluster;
 mod copying;
 mod creates;
 mod csv;
@@ -16,12 +17,13 @@ mod slow_questions;
 mod webhooks;
 mod writes;
 
+pub(crate) use cluster::run as on_a_cluster;
 pub(crate) use creates::RETRIED;
 pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
 pub(crate) use search::load_texts;
 
 use crate::Outcome;
-use crate::options::Options;
+use crate::options::{Options, Store};
 use crate::report::Line;
 use crate::stage::Stage;
 
@@ -67,6 +69,9 @@ const ON_THE_SMALL_STAGE: [(&str, Measure); 3] =
 /// On another small data set, which gets texts of many tenants.
 const ON_THE_SEARCH_STAGE: [(&str, Measure); 1] = [("search", search::run)];
 
+/// On databases of its own.
+const ON_A_CLUSTER: &str = "cluster";
+
 /// The data sets on which anything is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -74,6 +79,7 @@ pub(crate) struct Wanted {
     pub(crate) tree: bool,
     pub(crate) small: bool,
     pub(crate) search: bool,
+    pub(crate) cluster: bool,
 }
 
 /// Runs what is wanted on the main data set.
@@ -104,6 +110,7 @@ pub(crate) fn wanted(options: &Options) -> Wanted {
         tree: any(&ON_THE_TREE),
         small: any(&ON_THE_SMALL_STAGE),
         search: any(&ON_THE_SEARCH_STAGE),
+        cluster: options.wants(ON_A_CLUSTER) && options.measures(Store::Postgres),
     }
 }
 
@@ -125,7 +132,7 @@ mod tests {
     #[test]
     fn every_measure_that_can_be_asked_for_is_there() {
         let all = ON_THE_MAIN_STAGE.iter().chain(&ON_THE_TREE).chain(&ON_THE_SMALL_STAGE).chain(&ON_THE_SEARCH_STAGE);
-        let here: Vec<&str> = all.map(|(name, _)| *name).collect();
+        let here: Vec<&str> = all.map(|(name, _)| *name).chain([ON_A_CLUSTER]).collect();
         assert_eq!(here, MEASURES);
     }
 }

@@ -1,0 +1,277 @@
+//! What a request costs the databases where tenants are spread over the nodes of a cluster, against one server: time on the
+//! processors and statements of each node. Rates of three servers on one machine would say nothing.
+
+use crate::Outcome;
+use crate::admin::Admin;
+use crate::burst::{Sample, Shape, Traffic, burst};
+use crate::cost::{self, Cost, Processes, Spent};
+use crate::http::{get, post};
+use crate::options::{Options, Store};
+use crate::report::{Limit, Line};
+use crate::rounds::{Contender, median, take_turns};
+use crate::scratch::Scratch;
+use crate::service::{Account, Candor, Service, pause};
+use crate::traffic;
+use candor_domain::access::Tenant;
+use candor_domain::id::{EmployeeId, OrganizationId};
+use candor_test_postgres::Nodes;
+use serde_json::json;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The coordinator and two workers.
+const NODES: usize = 3;
+/// How many times as much of the processors a look-up and a commit may take as on one server.
+const MOST_FOR_A_READ: f64 = 12.0;
+const MOST_FOR_A_COMMIT: f64 = 6.0;
+/// How much more or less a request may cost when the tenants are on two workers instead of one, in percent.
+const MOST_APART: f64 = 10.0;
+/// Statements of a node that does not hold the tenant, by request: what is left is the cluster's own upkeep.
+const MOST_ELSEWHERE: f64 = 0.1;
+/// Commits of one tenant wait for each other on a cluster, so that each client can have one of its own.
+const CLIENTS: usize = 8;
+const TENANTS: usize = 8;
+const SHARDS: u8 = 16;
+/// Organizations that are made until there are enough on each worker.
+const MOST_TENANTS: usize = 100;
+/// Observations of each tenant that are looked up.
+const ROWS: usize = 50;
+/// Requests whose statements are counted.
+const COUNTED: usize = 2_000;
+const PATIENCE: Duration = Duration::from_secs(60);
+const SEEDS_OF_ROWS: u64 = 100;
+const SEEDS_OF_READS: u64 = 200;
+const SEEDS_OF_COMMITS: u64 = 1_000;
+/// Rounds never come as far as the next contender's seeds.
+const SEEDS_APART: u64 = 100;
+
+/// Statements are counted only where they are looked at, since that costs something.
+const SETTINGS: [&str; 3] =
+    ["shared_preload_libraries=citus,pg_stat_statements", "pg_stat_statements.track=none", "max_connections=200"];
+/// What begins a transaction on another node is one message of two statements.
+const CALLS: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
+    WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+    AND query NOT LIKE '%assign_distributed_transaction_id%' AND query NOT LIKE '%pg_stat_statements%'";
+
+/// Somebody who is written about, and the key of their organization.
+type Somebody = (String, EmployeeId);
+
+/// A database on one server and one that is spread over three, with a service on each.
+struct Scene {
+    _nodes: Nodes,
+    /// Connections to the spread database, the coordinator's first.
+    admins: Vec<Admin>,
+    servers: Vec<Processes>,
+    plain: (Service, Vec<Somebody>),
+    spread: Service,
+    /// Those who are on each worker.
+    workers: [Vec<Somebody>; 2],
+}
+
+/// Skipped, after saying so, where the engine cannot be had.
+pub(crate) fn run(options: &Options, scratch: &Scratch) -> Outcome<Vec<Line>> {
+    let nodes = match Nodes::start_with(&SETTINGS)? {
+        Ok(nodes) => nodes,
+        Err(reason) => {
+            println!("skipped: what requests cost on a cluster, for {reason}");
+            return Ok(vec![]);
+        }
+    };
+    println!("measuring: cluster");
+    let scene = Scene::set(nodes, options, scratch)?;
+    let mut lines = scene.compared("GET one observation", MOST_FOR_A_READ, SEEDS_OF_READS, options, reads)?;
+    let commits = |_: &Service, of: &[Somebody]| Ok(traffic::creates_of(of.to_vec()));
+    lines.extend(scene.compared("Create, 8 tenants", MOST_FOR_A_COMMIT, SEEDS_OF_COMMITS, options, commits)?);
+    Ok(lines)
+}
+
+impl Scene {
+    fn set(nodes: Nodes, options: &Options, scratch: &Scratch) -> Outcome<Self> {
+        let folder = |name: &str| scratch.path().join(name);
+        let coordinator = nodes.all.first().ok_or("a cluster without nodes")?;
+        let alone = coordinator.url().replace("/postgres", "/alone");
+        Admin::connect(&coordinator.url())?.run("CREATE DATABASE alone")?;
+        let plain = Candor::new(&options.binary, &folder("alone"), alone)?.only_answering();
+        plain.migrated()?;
+        let urls = nodes.database("spread")?;
+        let spread = urls.first().cloned().unwrap_or_default();
+        let spread = Candor::new(&options.binary, &folder("spread"), spread)?.only_answering();
+        spread.distributed(SHARDS)?;
+        let admins = urls.iter().map(|it| Admin::connect(it)).collect::<Outcome<Vec<_>>>()?;
+        admins.first().ok_or("no coordinator")?.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
+        let server = |it| Ok(Processes { service: None, server: Some(cost::server(it)?) });
+        let servers = admins.iter().map(server).collect::<Outcome<Vec<_>>>()?;
+        let (here, there) = (plain.serve()?, spread.serve()?);
+        let one = |_| somebody_of(&here, &plain.another_account()?);
+        let alone = (0..TENANTS).map(one).collect::<Outcome<Vec<_>>>()?;
+        let hosts: Vec<_> = nodes.all.iter().skip(1).map(|it| it.folder().display().to_string()).collect();
+        let mut workers: [Vec<Somebody>; 2] = [vec![], vec![]];
+        for _ in 0..MOST_TENANTS {
+            let account = spread.another_account()?;
+            let host = host(&admins[0], &account)?;
+            let at = hosts.iter().position(|it| *it == host).ok_or("a tenant that is nowhere")?;
+            workers[at].push(somebody_of(&there, &account)?);
+            if workers[0].len() >= TENANTS && workers[1].len() >= TENANTS / 2 {
+                workers[0].truncate(TENANTS);
+                break;
+            }
+        }
+        for (service, people) in [(&here, &alone), (&there, &workers[0]), (&there, &workers[1])] {
+            let shape = Shape { connections: 4, time: PATIENCE, requests: ROWS * people.len(), seed: SEEDS_OF_ROWS };
+            burst(service.address, &traffic::creates_of(people.clone()), shape)?;
+        }
+        Ok(Self { _nodes: nodes, admins, servers, plain: (here, alone), spread: there, workers })
+    }
+
+    /// Requests of one kind: on one server, with all tenants on one worker, and with half of them on each.
+    fn compared(
+        &self,
+        what: &str,
+        at_most: f64,
+        seeds: u64,
+        options: &Options,
+        requests: impl Fn(&Service, &[Somebody]) -> Outcome<Rc<Traffic>>,
+    ) -> Outcome<Vec<Line>> {
+        let [first, second] = &self.workers;
+        let half = TENANTS / 2;
+        let both = [&first[..half.min(first.len())], &second[..half.min(second.len())]].concat();
+        let of_one = requests(&self.spread, first)?;
+        let costs: [RefCell<Vec<Vec<f64>>>; 3] = Default::default();
+        let contenders = [
+            self.contender(&self.plain.0, requests(&self.plain.0, &self.plain.1)?, seeds, &costs[0]),
+            self.contender(&self.spread, Rc::clone(&of_one), seeds + SEEDS_APART, &costs[1]),
+            self.contender(&self.spread, requests(&self.spread, &both)?, seeds + 2 * SEEDS_APART, &costs[2]),
+        ];
+        let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+        let statements = self.statements(&of_one, seeds + 3 * SEEDS_APART)?;
+        let micros = |at: usize| samples[at].iter().filter_map(|it| it.cost).map(|it| it.micros);
+        let ratio = |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
+        let line = |what: String, measured: String, against: String| Line {
+            what,
+            store: Some(Store::Postgres),
+            measured,
+            against,
+            value: f64::NAN,
+            unit: "×",
+            limit: Limit::None,
+        };
+        let apart = (ratio(2, 1) - 1.0).abs() * 100.0;
+        let elsewhere = statements.get(2).copied().unwrap_or(f64::NAN);
+        let plain = format!("one server {}", by_node(&costs[0].borrow()[1..], 1));
+        let (one, two) = (by_node(&costs[1].borrow()[1..], NODES), by_node(&costs[2].borrow()[1..], NODES));
+        Ok(vec![
+            Line {
+                value: ratio(1, 0),
+                limit: Limit::AtMost(at_most),
+                ..line(format!("{what}: databases of a cluster, by node"), one.clone(), plain)
+            },
+            Line {
+                value: apart,
+                unit: "% apart",
+                limit: Limit::AtMost(MOST_APART),
+                ..line(format!("{what}: tenants on two workers instead of one"), two, one)
+            },
+            Line {
+                value: elsewhere,
+                unit: "statements",
+                limit: Limit::AtMost(MOST_ELSEWHERE),
+                ..line(
+                    format!("{what}: at the node without the tenant"),
+                    listed(&statements, "statements"),
+                    String::new(),
+                )
+            },
+        ])
+    }
+
+    fn spent(&self) -> Outcome<Vec<Spent>> {
+        self.servers.iter().map(|it| it.spent()).collect()
+    }
+
+    /// Every turn leaves what each request of it cost each node.
+    fn contender<'a>(
+        &'a self,
+        service: &'a Service,
+        traffic: Rc<Traffic>,
+        first: u64,
+        costs: &'a RefCell<Vec<Vec<f64>>>,
+    ) -> Contender<'a> {
+        Box::new(move |time, round| {
+            let before = self.spent()?;
+            let sample = burst(service.address, &traffic, Shape::of_time(CLIENTS, time, first + round))?;
+            let requests = sample.micros.len() as f64;
+            let spent = self.spent()?.into_iter().zip(before).map(|(now, before)| (now - before).by_each(requests));
+            let nodes: Vec<f64> = spent.map(|it| it.micros).collect();
+            let cost = Cost { micros: nodes.iter().sum(), bytes: 0.0 };
+            costs.borrow_mut().push(nodes);
+            Ok(Sample { cost: Some(cost), ..sample })
+        })
+    }
+
+    /// How many statements each node gets for a request, while nothing else is asked of them.
+    fn statements(&self, traffic: &Rc<Traffic>, seed: u64) -> Outcome<Vec<f64>> {
+        self.count("top")?;
+        self.admins.iter().try_for_each(|it| it.texts("SELECT pg_stat_statements_reset()").map(drop))?;
+        let shape = Shape { connections: CLIENTS, time: PATIENCE, requests: COUNTED, seed };
+        let sent = burst(self.spread.address, traffic, shape)?.micros.len() as f64;
+        let counted = self.admins.iter().map(|it| Ok(it.number(CALLS)? as f64 / sent)).collect();
+        self.count("none")?;
+        counted
+    }
+
+    /// Lets every node count statements, or no longer.
+    fn count(&self, which: &str) -> Outcome {
+        for admin in &self.admins {
+            admin.run(&format!("ALTER SYSTEM SET pg_stat_statements.track = '{which}'"))?;
+            admin.run("SELECT pg_reload_conf()")?;
+            let begun = Instant::now();
+            while admin.texts("SHOW pg_stat_statements.track")? != [which] {
+                if begun.elapsed() > PATIENCE {
+                    return Err("a node does not take a setting".into());
+                }
+                pause();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The observations of everybody, one after the other.
+fn reads(service: &Service, of: &[Somebody]) -> Outcome<Rc<Traffic>> {
+    let mut places = vec![];
+    for (key, _) in of {
+        let page = get(service.address, "/v1/observations?limit=50", key)?;
+        let ids = page["data"].as_array().ok_or("a page without data")?.iter().filter_map(|it| it["id"].as_str());
+        places.extend(ids.map(|id| (key.clone(), format!("/v1/observations/{id}"))));
+    }
+    Ok(traffic::reads_of(places))
+}
+
+fn somebody_of(service: &Service, account: &Account) -> Outcome<Somebody> {
+    let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}).to_string();
+    let (_, answer) = post(service.address, "/v1/employees", &account.key, "application/json", &body, 201)?;
+    Ok((account.key.clone(), answer["id"].as_str().ok_or("nobody was made")?.parse()?))
+}
+
+/// Where a tenant's rows are.
+fn host(coordinator: &Admin, account: &Account) -> Outcome<String> {
+    let organization: OrganizationId = account.organization.parse()?;
+    let id: String = Tenant::live(organization).to_bytes().iter().map(|it| format!("{it:02x}")).collect();
+    let query = format!(
+        "SELECT nodename FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('events', '{id}'::uuid)"
+    );
+    Ok(coordinator.texts(&query)?.pop().ok_or("a tenant that is nowhere")?)
+}
+
+/// What a request costs each node, in the middle of all turns.
+fn by_node(turns: &[Vec<f64>], nodes: usize) -> String {
+    let micros: Vec<f64> = (0..nodes).map(|node| median(turns.iter().filter_map(|it| it.get(node).copied()))).collect();
+    listed(&micros, "µs")
+}
+
+fn listed(values: &[f64], unit: &str) -> String {
+    let digits = if unit == "µs" { 0 } else { 2 };
+    let values: Vec<_> = values.iter().map(|it| format!("{it:.digits$}")).collect();
+    format!("{} {unit}", values.join(" + "))
+}
