@@ -21,7 +21,6 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_move_decided_on_an_older_tree_is_stale),
         Case::new(people_hired_during_moves_stand_below_everyone_above_them),
         Case::new(one_change_set_may_turn_several_lines),
-        Case::new(those_who_come_together_may_refer_to_each_other_in_any_order),
         Case::new(who_has_left_still_connects_those_below),
         Case::new(changes_besides_the_line_leave_the_tree_alone),
         Case::new(reports_are_listed_in_order_and_bounded),
@@ -235,20 +234,6 @@ async fn one_change_set_may_turn_several_lines(world: World) {
     let model = Model::stored(&world, &everyone).await;
     assert_eq!(model.above(newcomer.id), ids, "the chain the other way round");
     model.must_be_the_closure(&world, "turned").await;
-}
-
-/// As the rows of a file do.
-async fn those_who_come_together_may_refer_to_each_other_in_any_order(world: World) {
-    let there = people(&world, 1).await[0];
-    let (tree, before) = (world.tree().await, world.employee(there).await);
-    let manager = world.make.employee();
-    let report = Employee { manager_id: Some(manager.id), ..world.make.employee() };
-    let moved = Employee { manager_id: Some(report.id), ..before.value };
-    let moves = Write::employee(&Row::seen(moved, before.version), Some(Lines { seen: Some(tree) }));
-    world.save(vec![moves, joins(report.clone()), joins(manager.clone())]).await;
-    let model = Model::stored(&world, &[there, report.id, manager.id]).await;
-    assert_eq!(model.above(there), [report.id, manager.id]);
-    model.must_be_the_closure(&world, "together").await;
 }
 
 async fn who_has_left_still_connects_those_below(world: World) {

@@ -47,8 +47,7 @@ const SEEDS_OF_COMMITS: u64 = 1_000;
 const SEEDS_APART: u64 = 100;
 
 /// Statements are counted only where they are looked at, since that costs something.
-const SETTINGS: [&str; 3] =
-    ["shared_preload_libraries=citus,pg_stat_statements", "pg_stat_statements.track=none", "max_connections=200"];
+const SETTINGS: [&str; 2] = ["shared_preload_libraries=citus,pg_stat_statements", "max_connections=200"];
 /// What begins a transaction on another node is one message of two statements.
 const CALLS: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
@@ -121,7 +120,9 @@ impl Scene {
             let shape = Shape { connections: 4, time: PATIENCE, requests: ROWS * people.len(), seed: SEEDS_OF_ROWS };
             burst(service.address, &traffic::creates_of(people.clone()), shape)?;
         }
-        Ok(Self { _nodes: nodes, admins, servers, plain: (here, alone), spread: there, workers })
+        let it = Self { _nodes: nodes, admins, servers, plain: (here, alone), spread: there, workers };
+        it.count("none")?;
+        Ok(it)
     }
 
     /// Requests of one kind: on one server, with all tenants on one worker, and with half of them on each.
