@@ -1,4 +1,4 @@
-//! Pages of lists: ordered runs along an index, each from behind the last place, merged by the database.
+//! Pages of lists: ordered runs along an index, each from behind the last place, and put in one order.
 
 pub(crate) mod plan;
 pub(crate) mod slow;
@@ -14,7 +14,7 @@ use candor_port_storage::read::Found;
 
 use crate::connection::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
-use crate::table::{columns, read_of};
+use crate::table::columns;
 use crate::text::Draft;
 
 /// A scan past the rows of others is given up after so many looks at its limit, some 10 ms: whoever looks for a team that
@@ -22,9 +22,11 @@ use crate::text::Draft;
 const LOOKS_OF_A_SCAN: u32 = 100;
 
 /// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
-/// row in common.
+/// row in common. SQLite would put whole rows into a sorter to merge their runs, which costs as much as reading them.
 pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
-    if let [only] = listings {
+    if let [only] = listings
+        && !only.is_several_runs()
+    {
         return rows(db, tenant, only, |row| only.kind.read(row));
     }
     // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
@@ -55,7 +57,7 @@ fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
     key.and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt)
 }
 
-/// The rows of a page, and one more if there is one.
+/// The first rows of each run of a list, one run after the other: as many as a page has, and one more if there is one.
 pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
@@ -77,16 +79,32 @@ pub(crate) fn rows_from<T>(
     tenant: Tenant,
     listing: &Listing,
     source: &RowSource,
-    read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let sql = statement(tenant, listing, source);
-    db.rows(sql, read)
+    let mut runs = runs(listing);
+    let Some(first) = runs.next() else { return Ok(vec![]) };
+    let mut all = db.rows(statement(tenant, listing, source, first), &mut read)?;
+    for run in runs {
+        all.extend(db.rows(statement(tenant, listing, source, run), &mut read)?);
+    }
+    Ok(all)
 }
 
-/// The statement that reads them.
-pub(crate) fn statement(tenant: Tenant, listing: &Listing, source: &RowSource) -> Sql {
+/// A column and the value of it that all rows of a run have.
+pub(crate) type Run<'l> = Option<(&'static str, &'l Cell)>;
+
+/// The runs of a list.
+pub(crate) fn runs(listing: &Listing) -> impl Iterator<Item = Run<'_>> {
+    let of_values = listing.runs.iter().flat_map(|(column, values)| values.iter().map(|it| Some((column.name, it))));
+    listing.runs.is_none().then_some(None).into_iter().chain(of_values)
+}
+
+/// The statement that reads a run; the sort value is the column behind those of the table.
+pub(crate) fn statement(tenant: Tenant, listing: &Listing, source: &RowSource, run: Run<'_>) -> Sql {
     let columns = columns(listing.table(), "t.");
-    List { tenant, listing, columns, source }.statement().finish()
+    let mut draft = Draft::default();
+    List { tenant, listing, columns, source }.run(&mut draft, run);
+    draft.finish()
 }
 
 struct List<'l> {
@@ -97,30 +115,7 @@ struct List<'l> {
 }
 
 impl List<'_> {
-    fn statement(&self) -> Draft {
-        let mut draft = Draft::default();
-        match &self.listing.runs {
-            None => self.run(&mut draft, None),
-            Some((column, values)) => match values.as_slice() {
-                [only] => self.run(&mut draft, Some((column.name, only))),
-                many => self.merged(&mut draft, column.name, many),
-            },
-        }
-        draft
-    }
-
-    /// One ordered and limited run per value; the sort value is the column behind those of the table.
-    fn merged(&self, draft: &mut Draft, column: &str, values: &[Cell]) {
-        for (index, value) in values.iter().enumerate() {
-            draft.add(if index == 0 { "SELECT * FROM (" } else { ") UNION ALL SELECT * FROM (" });
-            self.run(draft, Some((column, value)));
-        }
-        let by = read_of(self.listing.table()) + 1;
-        let way = self.way();
-        draft.add(&format!(") ORDER BY {by} {way}, 1 {way}")).with(" LIMIT ", self.most());
-    }
-
-    fn run(&self, draft: &mut Draft, run: Option<(&str, &Cell)>) {
+    fn run(&self, draft: &mut Draft, run: Run<'_>) {
         let (table, sort) = (self.listing.table(), self.listing.sort);
         draft.add(&format!("SELECT {}, t.{} FROM ", self.columns, sort.name));
         let from = match self.source {
@@ -179,7 +174,7 @@ impl List<'_> {
 
     /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
     /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
-    fn firsts(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, from: usize, people: Below) {
+    fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, people: Below) {
         let (column, filter) = (people.column, RowFilter::default());
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
@@ -198,7 +193,7 @@ impl List<'_> {
 
     /// All conditions but the one that the rows come from. The pluses keep SQLite from turning a question round and walking
     /// through the people or tags instead.
-    fn conditions(&self, draft: &mut Draft, run: Option<(&str, &Cell)>, filter: &RowFilter, without: Option<usize>) {
+    fn conditions(&self, draft: &mut Draft, run: Run<'_>, filter: &RowFilter, without: Option<usize>) {
         draft.with(" WHERE t.tenant_id = ", self.tenant);
         if let Some((column, value)) = run {
             draft.with(&format!(" AND t.{column} = "), value);

@@ -104,7 +104,10 @@ fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
         for _ in 0..3 {
             let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
             let mut pages = sources(&listing).into_iter().map(|source| {
-                let rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
+                let mut rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
+                let place = |it: &Observation| (it.key(sort.by), it.id);
+                rows.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
+                rows.truncate(11);
                 (rows, source)
             });
             let (first, _) = pages.next().unwrap();
@@ -170,7 +173,8 @@ fn a_scan_past_too_many_rows_of_others_is_given_up() {
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
-    let sql = crate::listing::statement(tenant, listing, source).explained();
+    let run = listing::runs(listing).next().unwrap();
+    let sql = listing::statement(tenant, listing, source, run).explained();
     let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
