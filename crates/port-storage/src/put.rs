@@ -27,7 +27,9 @@ impl AnyRow {
     /// An aggregate that must not exist yet.
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
-        let (id, cells, members) = (value.key().to_bytes(), value.cells(), value.members());
+        let (id, cells, mut members) = (value.key().to_bytes(), value.cells(), value.members());
+        members.sort_unstable();
+        members.dedup();
         Self { table: T::TABLE, id, cells, members, is_searched: value.is_searched(), seen: None }
     }
 
@@ -57,7 +59,7 @@ impl AnyRow {
         self.cells.as_deref().map_err(Clone::clone)
     }
 
-    /// Its tags in the side table.
+    /// Its tags in the side table, in order, each once.
     #[must_use]
     pub fn members(&self) -> &[[u8; 16]] {
         &self.members

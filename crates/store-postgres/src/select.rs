@@ -34,14 +34,19 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a side table ties to a row, by the row's prefix. Each is looked up by its key: OFFSET 0 keeps the planner from
-/// joining, whose cost it cannot know.
+/// What is tied to a row, by the row's prefix. Each is looked up by its key: OFFSET 0 keeps the planner from joining, whose
+/// cost it cannot know, and from an index that begins with what is archived, which can be much.
 fn related(it: &Related, row: &str, tenant: &str) -> String {
-    let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
+    let Related { members: MemberTable { name, .. }, by, ids, column, table, archived, .. } = *it;
+    if let Some(column) = column {
+        return format!(
+            "ARRAY(SELECT o.id FROM (SELECT id, archived FROM {table} WHERE tenant_id = {tenant} AND id = ANY({row}{column}) \
+             OFFSET 0) AS o WHERE o.archived = {archived})"
+        );
+    }
     format!(
         "ARRAY(SELECT l.{ids} FROM {name} AS l WHERE l.tenant_id = {tenant} AND l.{by} = {row}id \
-         AND EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = {tenant} AND o.id = l.{ids} \
-         AND o.archived = {archived} OFFSET 0) ORDER BY l.{ids})"
+         AND (SELECT o.archived FROM {table} AS o WHERE o.tenant_id = {tenant} AND o.id = l.{ids} OFFSET 0) = {archived})"
     )
 }
 

@@ -56,17 +56,12 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }
 
-/// How many values these are.
-pub(crate) fn read_of(table: &Table) -> usize {
-    table.read().count() + table.related.len() + usize::from(table.versioned)
-}
-
 /// What a side table ties to a row, by the row's prefix.
 fn related(it: &Related, row: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
     let archived = i32::from(archived);
     format!(
-        "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '' ORDER BY l.{ids})) FROM {name} l \
+        "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '')) FROM {name} l \
          WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id AND EXISTS (SELECT 1 FROM {table} o \
          WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived})), x'')"
     )

@@ -163,6 +163,15 @@ impl<'a> Reader<'a> {
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, StorageError> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
+    /// The next value, ids that another table ties to the row. They come in any order, and are put in theirs here.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn related_ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, StorageError> {
+        let mut ids = self.ids()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
     /// The next value, bytes or null.
     ///
     /// # Errors

@@ -143,7 +143,7 @@ pub struct MemberTable {
     pub member: &'static str,
 }
 
-/// Ids of rows of another table that a side table ties to a row, in their order. They are looked up by an index whenever
+/// Ids of rows of another table that a side table ties to a row. They are looked up by an index whenever
 /// the row is read, so they are never out of date, and whoever ties rows together need not write both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Related {
@@ -155,6 +155,9 @@ pub struct Related {
     pub by: &'static str,
     /// The column of the side table with the ids that are read.
     pub ids: &'static str,
+    /// The column of the row with the same ids, if it has them as well: a store that can look for many ids at once need not
+    /// ask the side table.
+    pub column: Option<&'static str>,
     /// The table that these are the ids of.
     pub table: &'static str,
     /// Whether those of archived rows are wanted, or those of the others.

@@ -37,6 +37,7 @@ const TABLE: Table = Table {
         members: INCLUDES,
         by: INCLUDES.member,
         ids: INCLUDES.owner,
+        column: None,
         table: "summaries",
         archived: false,
     }],
@@ -121,7 +122,7 @@ impl Stored for Objective {
             reviewed: row.opt_parse(|text| serde_json::from_str(text).ok())?,
             held_back: row.flag()?,
         };
-        it.linked_summary_ids = row.ids()?;
+        it.linked_summary_ids = row.related_ids()?;
         Ok(it)
     }
 }

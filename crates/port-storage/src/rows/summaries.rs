@@ -43,6 +43,7 @@ const TABLE: Table = Table {
         members: INCLUDES,
         by: INCLUDES.owner,
         ids: INCLUDES.member,
+        column: Some("included_observation_ids"),
         table: "observations",
         archived: true,
     }],
@@ -123,7 +124,7 @@ impl Stored for Summary {
             updated_at: row.time()?,
             archived_observation_ids: vec![],
         };
-        Ok(stored.showing(row.ids()?))
+        Ok(stored.showing(row.related_ids()?))
     }
 
     fn is_searched(&self) -> bool {

@@ -81,7 +81,9 @@ impl<'c> Groups<'c> {
             wait_for_the_index(statement, group);
             if let Some(members) = &group.table.members {
                 remove_members(statement, members, &tenant, &group.changed);
-                add_members(statement, members, &tenant, group.changed.iter().chain(&group.new));
+                add_members(statement, members, &tenant, &group.changed, "ON CONFLICT DO NOTHING");
+                // Nobody can have written those of a row that was not there.
+                add_members(statement, members, &tenant, &group.new, "");
             }
             if statement.layout.is_by_tenant() {
                 group.changed.iter().chain(&group.new).for_each(|it| name_tenant(statement, group.table, &tenant, it));
@@ -262,8 +264,8 @@ fn unnested(table: &Table) -> Vec<String> {
 }
 
 /// Each tag with the row that has it.
-fn pairs<'a>(rows: impl Iterator<Item = &'a Entry<'a>> + Clone) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
-    rows.flat_map(|it| it.row.members().iter().map(move |tag| (it.row.id(), *tag))).unzip()
+fn pairs(rows: &[Entry]) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
+    rows.iter().flat_map(|it| it.row.members().iter().map(move |tag| (it.row.id(), *tag))).unzip()
 }
 
 fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str, changed: &[Entry]) {
@@ -271,7 +273,7 @@ fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str
         return;
     }
     let rows = statement.sql.ids(changed.iter().map(|it| it.row.id()));
-    let (owners, tags) = pairs(changed.iter());
+    let (owners, tags) = pairs(changed);
     let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
     let (MemberTable { name, owner, member }, using) = (members, statement.using());
     statement.part(
@@ -283,12 +285,7 @@ fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str
     );
 }
 
-fn add_members<'a>(
-    statement: &mut Statement,
-    members: &MemberTable,
-    tenant: &str,
-    rows: impl Iterator<Item = &'a Entry<'a>> + Clone,
-) {
+fn add_members(statement: &mut Statement, members: &MemberTable, tenant: &str, rows: &[Entry], conflict: &str) {
     let (owners, tags) = pairs(rows);
     if tags.is_empty() {
         return;
@@ -305,5 +302,5 @@ fn add_members<'a>(
         format!("SELECT {tenant}, u.owner, u.tag {from}")
     };
     let MemberTable { name, owner, member } = members;
-    statement.part("", &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) {rows} ON CONFLICT DO NOTHING"));
+    statement.part("", &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) {rows} {conflict}"));
 }
