@@ -1,8 +1,10 @@
 //! A decision on its way into the store: everything it implies, saved whole or not at all.
 
+use std::fmt;
+
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
-use candor_domain::id::{ConversationId, DeliveryId, DepartmentId, EmployeeId, EventId, WebhookId};
+use candor_domain::id::{ConversationId, DeliveryId, DepartmentId, EmployeeId, EventId, Id, WebhookId};
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
@@ -10,7 +12,8 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 
 use crate::Version;
-use crate::flat::Stored;
+use crate::flat::{Stored, Table};
+use crate::listing::ARCHIVED;
 use crate::put::AnyRow;
 use crate::queue::Lease;
 use crate::store::StorageError;
@@ -184,11 +187,8 @@ pub struct Lines {
 /// What must hold at the moment of the commit; checked inside the transaction, by a lock or an index where it has to stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Require {
-    /// The department is there and not archived, and stays so until the commit.
-    DepartmentOpen(DepartmentId),
-    /// The attribute is there and was not archived when the commit looked. Whoever archives it at that moment stops no
-    /// commit that is under way, because an archived attribute stays where it is used.
-    AttributeOpen(candor_domain::id::AttributeId),
+    /// The row is there and not archived; see [`Require::open`].
+    Open(RowKey),
     /// Nobody who has not left belongs to the department, and nobody joins it until the commit.
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
@@ -199,6 +199,32 @@ pub enum Require {
     /// The data set has fewer subscriptions than this, and nobody else who requires that makes one until the commit. Its
     /// organization must be there: that is what they wait for each other at.
     SubscriptionsBelow(u32),
+}
+
+impl Require {
+    /// The resource is there and not archived when the commit looks. Where whoever archives it asks who uses it (see
+    /// [`Table::held_open`]), it also stays so until the commit; anything else stays where it is used when it is archived,
+    /// so that nobody needs to wait for that.
+    #[must_use]
+    pub fn open<T: Stored>(id: Id<T::Kind>) -> Self {
+        const { assert!(T::TABLE.has(&ARCHIVED), "what is never archived is always open") };
+        Self::Open(RowKey { table: T::TABLE, id: id.to_bytes() })
+    }
+}
+
+/// Which row of which table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RowKey {
+    /// Its table.
+    pub table: &'static Table,
+    /// Its id.
+    pub id: [u8; 16],
+}
+
+impl fmt::Debug for RowKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:032x}", self.table.name, u128::from_be_bytes(self.id))
+    }
 }
 
 /// A value that one resource of a tenant can have.

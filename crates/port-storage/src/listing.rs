@@ -123,7 +123,7 @@ pub(crate) const OBSERVATION_DATE: Column = Column::new("observation_date", Type
 pub(crate) const NAME_KEY: Column = Column::new("name_key", Type::Text);
 pub(crate) const OCCURRED_AT: Column = Column::new("occurred_at", Type::Time);
 pub(crate) const STATUS: Column = Column::new("status", Type::Text);
-const ARCHIVED: Column = Column::new("archived", Type::Flag);
+pub(crate) const ARCHIVED: Column = Column::new("archived", Type::Flag);
 
 impl Listing {
     /// A page of everything there is. An order whose column the table does not have does not compile.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::assignment::{Assignment, Draft, Filter, References, SubmissionDraft};
 use candor_domain::id::AssignmentId;
 use candor_domain::json::Object;
+use candor_domain::library::Attribute;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -89,7 +90,7 @@ pub async fn submit(shell: &Shell, call: &Call, id: AssignmentId, body: Object) 
         let found = observations::named(shell, call, &draft.observations).await?;
         let (decision, observed) = stored.value.submit(draft, || shell.id(at), &found, at)?;
         let attributes: BTreeSet<_> = observed.iter().flat_map(|it| it.state.attribute_ids.iter().copied()).collect();
-        let mut planned = Planned::of(decision).requiring(attributes.into_iter().map(Require::AttributeOpen));
+        let mut planned = Planned::of(decision).requiring(attributes.into_iter().map(Require::open::<Attribute>));
         for it in observed {
             planned = planned.adding(shell, call, it, at)?;
         }

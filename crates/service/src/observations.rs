@@ -123,7 +123,7 @@ pub async fn restore(shell: &Shell, call: &Call, id: ObservationId) -> Result<Re
 
 /// Attributes that are new to an observation must still be open when it is saved.
 fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
-    after.iter().filter(|it| !before.contains(it)).map(|it| Require::AttributeOpen(*it)).collect()
+    after.iter().filter(|it| !before.contains(it)).map(|it| Require::open::<Attribute>(*it)).collect()
 }
 
 /// What is stored of the people and attributes that new observations refer to.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::EmployeeId;
+use candor_domain::library::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::Row;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
@@ -108,7 +109,7 @@ async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
     let tagged = |number: u32| {
         let tagged = Observation { attribute_ids: vec![attribute.id], ..scene.fixtures.observation(scene.person) };
         ChangeSet {
-            requires: vec![Require::AttributeOpen(attribute.id)],
+            requires: vec![Require::open::<Attribute>(attribute.id)],
             replay: Some(scene.fixtures.replay(&format!("tagged-{number}"))),
             events: vec![scene.fixtures.event(EventType::ObservationCreated)],
             ..scene.fixtures.change(vec![Write::put(&Row::new(tagged))])

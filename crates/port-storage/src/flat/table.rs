@@ -32,6 +32,9 @@ pub struct Table {
     /// Whether a new row can be saved together with those of other change sets, because two rows of one tenant never
     /// want the same value of anything but the id.
     pub shares_commits: bool,
+    /// Whether whoever archives a row asks who uses it: then whoever begins to use it keeps it from being archived until
+    /// the commit.
+    pub held_open: bool,
 }
 
 /// An index of a table. Every one of them begins with `tenant_id`, which is not said.
@@ -91,6 +94,7 @@ impl Table {
             parameters: &[],
             of_organization: false,
             shares_commits: false,
+            held_open: false,
         }
     }
 

@@ -27,6 +27,7 @@ const TABLE: Table = Table {
         Index::on(&["archived", "created_at", "id"]),
         Index::on(&["archived", "updated_at", "id"]),
     ],
+    held_open: true,
     ..Table::named("departments")
 };
 

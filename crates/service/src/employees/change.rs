@@ -38,7 +38,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let decision = Employee::create(shell.id(at), draft, &known, at)?;
         let person = &decision.state;
         let lines = person.manager_id.map(|_| Lines { seen: None });
-        let requires = person.department_id.map(Require::DepartmentOpen);
+        let requires = person.department_id.map(Require::open::<Department>);
         let invitation =
             if invited { Some(invitations::made(shell, call.caller.tenant, person, (at, at))?.0) } else { None };
         let invitation = invitation.map(|it| Write::put(&Row::new(it)));
@@ -159,7 +159,7 @@ fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version
     let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
     let joined = after.department_id.filter(|it| before.department_id != Some(*it));
-    Planned::of(decision).with_lines(lines).requiring(joined.map(Require::DepartmentOpen))
+    Planned::of(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
 }
 
 /// What a body refers to, or may collide with.

@@ -73,9 +73,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Write::BringForward(..) => false,
     };
     let shared = |it: &Require| match it {
-        Require::AttributeOpen(_) => true,
-        Require::DepartmentOpen(_)
-        | Require::DepartmentVacant(_)
+        Require::Open(it) => !it.table.held_open,
+        Require::DepartmentVacant(_)
         | Require::EmployeeUnchanged(..)
         | Require::TreeUnchanged(_)
         | Require::SubscriptionsBelow(_) => false,

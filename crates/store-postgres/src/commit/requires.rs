@@ -1,9 +1,11 @@
-//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does. Attributes are
-//! only looked at: an archive does not ask who uses them, and the same few are used by everybody at once.
+//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does. What is
+//! archived without asking who uses it is only looked at: the same few attributes are used by everybody at once.
+
+use std::collections::BTreeMap;
 
 use candor_domain::id::DepartmentId;
 use candor_port_storage::Version;
-use candor_port_storage::change::Require;
+use candor_port_storage::change::{Require, RowKey};
 use candor_port_storage::flat::{Cell, Type};
 
 use super::statement::Statement;
@@ -15,11 +17,12 @@ pub(super) const WORD: &str = "require:";
 
 /// Adds the checks of all requirements. Those of one kind are looked up together.
 pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
-    let (mut departments, mut attributes, mut people) = (vec![], vec![], vec![]);
+    let (mut open, mut people): (BTreeMap<_, (_, Vec<_>)>, _) = (BTreeMap::new(), vec![]);
     for (at, require) in requires.iter().enumerate() {
         match require {
-            Require::DepartmentOpen(id) => departments.push((at, id.to_bytes(), 0)),
-            Require::AttributeOpen(id) => attributes.push((at, id.to_bytes(), 0)),
+            Require::Open(RowKey { table, id }) => {
+                open.entry(table.name).or_insert_with(|| (*table, vec![])).1.push((at, *id, 0));
+            }
             Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
             // Checked where the tree is locked.
@@ -27,8 +30,10 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
         }
     }
-    check_rows(statement, "departments", "0::bigint", "AND NOT archived FOR SHARE OF t", &departments);
-    check_rows(statement, "attributes", "0::bigint", "AND NOT archived", &attributes);
+    for (name, (table, wanted)) in open {
+        let and = if table.held_open { "AND NOT archived FOR SHARE OF t" } else { "AND NOT archived" };
+        check_rows(statement, name, "0::bigint", and, &wanted);
+    }
     check_rows(statement, "employees", "version", "FOR SHARE OF t", &people);
 }
 
@@ -68,7 +73,7 @@ pub(super) const fn is_locked_before(require: &Require) -> bool {
         Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) => true,
         // The tree is locked in a way of its own.
         Require::TreeUnchanged(_) => false,
-        Require::DepartmentOpen(_) | Require::AttributeOpen(_) | Require::EmployeeUnchanged(..) => false,
+        Require::Open(_) | Require::EmployeeUnchanged(..) => false,
     }
 }
 
@@ -77,10 +82,7 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
         Require::SubscriptionsBelow(_) => lock_subscriptions(statement),
-        Require::DepartmentOpen(_)
-        | Require::AttributeOpen(_)
-        | Require::EmployeeUnchanged(..)
-        | Require::TreeUnchanged(_) => {}
+        Require::Open(_) | Require::EmployeeUnchanged(..) | Require::TreeUnchanged(_) => {}
     }
 }
 

@@ -7,6 +7,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::people::Employee;
+use candor_port_storage::change::RowKey;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::rows::employees;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
@@ -90,13 +91,10 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
 
 /// Nothing can come between this look and the commit: there is one writer.
 fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
-    const OPEN: &str = "WHERE tenant_id = ? AND id = ? AND archived = 0";
     match require {
-        Require::DepartmentOpen(id) => {
-            db.exists(Sql::new(format!("SELECT 1 FROM departments {OPEN}")).bind(tenant).bind(id))
-        }
-        Require::AttributeOpen(id) => {
-            db.exists(Sql::new(format!("SELECT 1 FROM attributes {OPEN}")).bind(tenant).bind(id))
+        Require::Open(RowKey { table, id }) => {
+            let text = format!("SELECT 1 FROM {} WHERE tenant_id = ? AND id = ? AND archived = 0", table.name);
+            db.exists(Sql::new(text).bind(tenant).bind(id))
         }
         Require::DepartmentVacant(id) => Ok(!has_members(db, tenant, id.to_bytes())?),
         Require::EmployeeUnchanged(id, version) => {

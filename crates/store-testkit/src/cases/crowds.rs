@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// An observation with everything that the service saves with it.
 fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
-        requires: it.attribute_ids.iter().map(|it| Require::AttributeOpen(*it)).collect(),
+        requires: it.attribute_ids.iter().map(|it| Require::open::<Attribute>(*it)).collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],
         replay: Some(replay),
         ..world.make.change(vec![Write::put(&Row::new(it.clone()))])
@@ -74,7 +74,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     let events = world.events().await;
     for (number, result) in results.into_iter().enumerate() {
         let right = match number % 10 {
-            2 => matches!(result, Err(CommitError::Broken(it)) if it == Require::AttributeOpen(archived.id)),
+            2 => matches!(result, Err(CommitError::Broken(it)) if it == Require::open::<Attribute>(archived.id)),
             5 => matches!(result, Err(CommitError::Missing)),
             8 => matches!(result, Err(CommitError::Taken(Unique::Id))),
             _ => result.is_ok(),

@@ -58,11 +58,11 @@ async fn a_department_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.department(), world.make.department());
     let writes = [open.clone(), archived(&gone, &world)].map(|it| Write::put(&Row::new(it)));
     world.save(writes.to_vec()).await;
-    assert!(holds(&world, Require::DepartmentOpen(open.id)).await);
-    assert!(!holds(&world, Require::DepartmentOpen(gone.id)).await, "archived");
-    assert!(!holds(&world, Require::DepartmentOpen(DepartmentId::from_bytes([7; 16]))).await, "absent");
+    assert!(holds(&world, Require::open::<Department>(open.id)).await);
+    assert!(!holds(&world, Require::open::<Department>(gone.id)).await, "archived");
+    assert!(!holds(&world, Require::open::<Department>(DepartmentId::from_bytes([7; 16]))).await, "absent");
     for other in [world.elsewhere(), world.test_environment()] {
-        assert!(!holds(&other, Require::DepartmentOpen(open.id)).await, "of another tenant");
+        assert!(!holds(&other, Require::open::<Department>(open.id)).await, "of another tenant");
     }
 }
 
@@ -70,11 +70,11 @@ async fn an_attribute_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.attribute(), world.make.attribute());
     let gone = Attribute { archived_at: Some(world.make.tick()), ..gone };
     world.save([open.clone(), gone.clone()].map(|it| Write::put(&Row::new(it))).to_vec()).await;
-    assert!(holds(&world, Require::AttributeOpen(open.id)).await);
-    assert!(!holds(&world, Require::AttributeOpen(gone.id)).await, "archived");
-    assert!(!holds(&world, Require::AttributeOpen(AttributeId::from_bytes([7; 16]))).await, "absent");
+    assert!(holds(&world, Require::open::<Attribute>(open.id)).await);
+    assert!(!holds(&world, Require::open::<Attribute>(gone.id)).await, "archived");
+    assert!(!holds(&world, Require::open::<Attribute>(AttributeId::from_bytes([7; 16]))).await, "absent");
     for other in [world.elsewhere(), world.test_environment()] {
-        assert!(!holds(&other, Require::AttributeOpen(open.id)).await, "of another tenant");
+        assert!(!holds(&other, Require::open::<Attribute>(open.id)).await, "of another tenant");
     }
 }
 
@@ -248,7 +248,7 @@ async fn nobody_joins_a_department_while_it_is_archived(world: World) {
         world.save(vec![Write::put(&Row::new(department.clone()))]).await;
         let mover = world.hired().await;
         let close = Write::put(&Row::seen(archived(&department, &world), Version::FIRST));
-        let open = vec![Require::DepartmentOpen(department.id)];
+        let open = vec![Require::open::<Department>(department.id)];
         let here = Some(department.id);
         let join = joins(Employee { department_id: here, ..make.employee() });
         let enter = Write::employee(&Row::seen(Employee { department_id: here, ..mover }, Version::FIRST), None);
@@ -278,7 +278,7 @@ async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
         let changes = vec![
             make.change(vec![Write::put(&Row::seen(gone, Version::FIRST))]),
             ChangeSet {
-                requires: vec![Require::AttributeOpen(attribute.id)],
+                requires: vec![Require::open::<Attribute>(attribute.id)],
                 ..make.change(vec![Write::put(&Row::new(observation.clone()))])
             },
         ];
@@ -288,7 +288,7 @@ async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
         assert!(now.value.archived_at.is_some(), "round {round}: nothing stands against archiving");
         let late = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let change = ChangeSet {
-            requires: vec![Require::AttributeOpen(attribute.id)],
+            requires: vec![Require::open::<Attribute>(attribute.id)],
             ..make.change(vec![Write::put(&Row::new(late))])
         };
         assert!(matches!(world.commit(change).await, Err(CommitError::Broken(_))), "round {round}");
@@ -326,7 +326,7 @@ async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
 }
 
 async fn a_broken_requirement_leaves_nothing(world: World) {
-    let change = relying(&world, Require::DepartmentOpen(world.make.id()));
+    let change = relying(&world, Require::open::<Department>(world.make.id()));
     let Some(Write::Put(row)) = change.writes.first().cloned() else { panic!("{change:?}") };
     let id = row.id_of::<Department>().unwrap();
     assert!(matches!(world.commit(change).await, Err(CommitError::Broken(_))));

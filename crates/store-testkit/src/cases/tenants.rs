@@ -205,7 +205,7 @@ async fn no_write_reaches_what_another_tenant_has(world: World) {
     assert_eq!((now.value, now.version), (full.manager, seen));
 }
 
-/// That an attribute is the tenant's own is required by whoever uses it, see `Require::AttributeOpen`.
+/// That an attribute is the tenant's own is required by whoever uses it, see `Require::open`.
 async fn a_reference_to_another_tenants_row_is_missing(world: World) {
     let full = Full::new(&world).await;
     for other in [world.elsewhere(), world.test_environment()] {

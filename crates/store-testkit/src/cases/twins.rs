@@ -2,6 +2,7 @@
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
+use candor_domain::library::Department;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredAnswer, Version, Write};
@@ -69,7 +70,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };
     let broken = ChangeSet {
-        requires: vec![Require::DepartmentOpen(department.id)],
+        requires: vec![Require::open::<Department>(department.id)],
         ..once(&world, joins(world.make.employee()), &joined)
     };
     let homeless = Employee { department_id: Some(world.make.id()), ..world.make.employee() };

@@ -7,6 +7,7 @@ use candor_domain::audit::{Actor, ActorKind, KeyUsed};
 use candor_domain::csv::{Plan, Step};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::DepartmentId;
+use candor_domain::library::Department;
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscribers;
@@ -137,7 +138,7 @@ impl<'a> Pieces<'a> {
         let mut change = parts.change.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
         departments.append(&mut people);
         change.writes = departments;
-        change.requires = joined.difference(&fresh).map(|it| Require::DepartmentOpen(*it)).collect();
+        change.requires = joined.difference(&fresh).map(|it| Require::open::<Department>(*it)).collect();
         // Whether somebody new comes under the uploader's person was decided on this tree; a move says so itself.
         let relies = upload.asked.acts_for.is_some() && !moves(&change);
         change.requires.extend(relies.then_some(Require::TreeUnchanged(self.tree)));
