@@ -120,7 +120,7 @@ pub enum Write {
     /// not there, nothing is saved, as if another change came first.
     MessageAdded(ConversationId, Timestamp),
     /// The failures of a subscription are forgotten.
-    WebhookForgiven(WebhookId),
+    StreakReset(WebhookId),
     /// A subscription that had this version goes for good; what is queued for it dies.
     WebhookRemoved(WebhookId, Version),
     /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is; if it was to

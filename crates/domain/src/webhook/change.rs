@@ -275,7 +275,7 @@ impl Subscription {
 
     /// Whether making it `active` again ends the count of its failures, which is stored apart.
     #[must_use]
-    pub const fn forgives(&self, after: &Self) -> bool {
+    pub const fn resets_streak(&self, after: &Self) -> bool {
         after.active && !self.active
     }
 }

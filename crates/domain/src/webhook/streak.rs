@@ -56,7 +56,7 @@ pub struct HealthDelta {
     /// How it ended.
     pub last_status: Status,
     /// Whether one of them was acknowledged, which ends the streak from before.
-    pub healed: bool,
+    pub ends_streak: bool,
     /// The failures after the newest success.
     pub streak: Streak,
 }
@@ -66,21 +66,31 @@ impl HealthDelta {
     #[must_use]
     pub fn of(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
-        Self { last_at: at, last_status: status, healed: counts && outcome == AttemptOutcome::Acknowledged, streak }
+        Self {
+            last_at: at,
+            last_status: status,
+            ends_streak: counts && outcome == AttemptOutcome::Acknowledged,
+            streak,
+        }
     }
 
     /// The two together, this one being recorded first.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         let newest = if next.last_at >= self.last_at { next } else { self };
-        let streak = if next.healed { next.streak } else { self.streak.plus(next.streak) };
-        Self { last_at: newest.last_at, last_status: newest.last_status, healed: self.healed || next.healed, streak }
+        let streak = if next.ends_streak { next.streak } else { self.streak.plus(next.streak) };
+        Self {
+            last_at: newest.last_at,
+            last_status: newest.last_status,
+            ends_streak: self.ends_streak || next.ends_streak,
+            streak,
+        }
     }
 
     /// The streak that follows from the one before.
     #[must_use]
     pub fn after(self, before: Streak) -> Streak {
-        if self.healed { self.streak } else { before.plus(self.streak) }
+        if self.ends_streak { self.streak } else { before.plus(self.streak) }
     }
 }
 
@@ -114,10 +124,10 @@ mod tests {
     #[test]
     fn one_success_starts_the_count_anew() {
         let failing = (0..60).fold(Streak::default(), |it, _| it.after(FAILED, START));
-        let healed = failing.after(AttemptOutcome::Acknowledged, START);
-        assert_eq!(healed, Streak::default());
+        let ended = failing.after(AttemptOutcome::Acknowledged, START);
+        assert_eq!(ended, Streak::default());
         let later = START.plus_seconds(100_000);
-        assert_eq!(healed.after(FAILED, later), Streak { failures: 1, since: Some(later) });
+        assert_eq!(ended.after(FAILED, later), Streak { failures: 1, since: Some(later) });
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl HandOver {
                 Write::PutReporting { .. }
                 | Write::NotificationsRead(..)
                 | Write::MessageAdded(..)
-                | Write::WebhookForgiven(_) => {}
+                | Write::StreakReset(_) => {}
             }
         }
         let count = change.events.len() + queued.len();

@@ -86,9 +86,9 @@ pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         let owner = (call.caller.tenant, id);
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell, owner)?) } else { None }.unzip();
         let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else { return Ok((stored, None)) };
-        let forgiven = stored.value.forgives(&decision.state).then_some(Write::WebhookForgiven(id));
+        let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|it| render(&decision.state.with_secret(&it))).transpose()?;
-        let planned = Planned::of(decision).writing(forgiven);
+        let planned = Planned::of(decision).writing(reset);
         Ok((stored, Some(answer.into_iter().fold(planned, Planned::answering))))
     };
     shell.update(call, decide).await

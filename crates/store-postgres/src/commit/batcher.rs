@@ -67,7 +67,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         Write::PutReporting { .. }
         | Write::NotificationsRead(..)
         | Write::MessageAdded(..)
-        | Write::WebhookForgiven(_)
+        | Write::StreakReset(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
         | Write::BringForward(..) => false,

@@ -94,9 +94,8 @@ fn behind(layout: Layout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     if !moved.is_empty() {
         behind.extend(closure(layout, tenant, moved.iter().map(|it| it.id())));
     }
-    let forgiven =
-        change.writes.iter().filter_map(|it| if let Write::WebhookForgiven(id) = it { Some(*id) } else { None });
-    behind.extend(forgiven.map(|it| webhooks::forgive(tenant, it)));
+    let reset = change.writes.iter().filter_map(|it| if let Write::StreakReset(id) = it { Some(*id) } else { None });
+    behind.extend(reset.map(|it| webhooks::reset_streak(tenant, it)));
     for it in &change.writes {
         if let Write::BringForward(sooner, at) = it {
             behind.extend(webhooks::bring_forward(layout, tenant, sooner, *at));
@@ -167,7 +166,7 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
             Write::Put(row) | Write::PutReporting { row, .. } => groups.add(row)?,
             Write::NotificationsRead(person, at) => read_all(statement, *person, *at),
             // Written by themselves below, and behind the others, see `behind`.
-            Write::MessageAdded(..) | Write::WebhookForgiven(_) | Write::BringForward(..) => {}
+            Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }

@@ -21,7 +21,7 @@ const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, fir
     due_at, worker, leased_until";
 
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
-pub(super) fn forgive(tenant: Tenant, id: WebhookId) -> Sql {
+pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
     sql.push(&format!(

@@ -147,13 +147,13 @@ fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
         ids,
         sql.many(Type::Time, all().map(|it| Cell::Time(it.last_at))),
         sql.many(Type::Text, all().map(|it| Cell::Text(it.last_status.word().to_owned()))),
-        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.healed))),
+        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.ends_streak))),
         sql.many(Type::Int, all().map(|it| Cell::Int(i64::from(it.streak.failures)))),
         sql.many(Type::Time, all().map(|it| it.streak.since.map_or(Cell::Null(Type::Time), Cell::Time))),
     ];
     format!(
         "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM UNNEST({arrays}) \
-         AS p (tenant_id, id, last_at, last_status, healed, failures, since) CROSS JOIN LATERAL \
+         AS p (tenant_id, id, last_at, last_status, ends_streak, failures, since) CROSS JOIN LATERAL \
          {found} AS w), \
          added AS (UPDATE webhooks AS w SET {sets} FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
         arrays = arrays.join(", "),
@@ -165,8 +165,8 @@ fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
 /// What deltas `p` make of subscriptions `w`. LEAST and GREATEST pass over nulls.
 pub(super) fn added_to() -> String {
     format!(
-        "failures = CASE WHEN p.healed THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
-         failing_since = CASE WHEN p.healed THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
+        "failures = CASE WHEN p.ends_streak THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
+         failing_since = CASE WHEN p.ends_streak THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
          last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status ELSE p.last_status END, \
          last_delivery_at = GREATEST(w.last_delivery_at, p.last_at)",
         MOST = u32::MAX,

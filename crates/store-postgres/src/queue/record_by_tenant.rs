@@ -159,12 +159,12 @@ fn added(tenant: Tenant, health: &[(QueueKey, HealthDelta)]) -> Sql {
         sql.ids(health.iter().map(|((_, webhook), _)| webhook.to_bytes())),
         sql.many(Type::Time, all().map(|it| Cell::Time(it.last_at))),
         sql.many(Type::Text, all().map(|it| Cell::Text(it.last_status.word().to_owned()))),
-        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.healed))),
+        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.ends_streak))),
         sql.many(Type::Int, all().map(|it| Cell::Int(i64::from(it.streak.failures)))),
         sql.many(Type::Time, all().map(|it| it.streak.since.map_or(Cell::Null(Type::Time), Cell::Time))),
     ];
     sql.push(&format!(
-        "UPDATE webhooks AS w SET {} FROM UNNEST({}) AS p (id, last_at, last_status, healed, failures, since) \
+        "UPDATE webhooks AS w SET {} FROM UNNEST({}) AS p (id, last_at, last_status, ends_streak, failures, since) \
          WHERE w.tenant_id = {tenant} AND w.id = p.id \
          RETURNING 0::bigint, w.tenant_id, w.id, w.failures, w.failing_since",
         added_to(),

@@ -19,7 +19,7 @@ const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wa
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
     origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
-const FORGIVE: &str = "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
+const RESET_STREAK: &str = "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 
@@ -117,8 +117,8 @@ pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: 
 }
 
 /// Forgets the failures of a subscription.
-pub(crate) fn forgive(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
-    db.execute(&Sql::new(FORGIVE).bind(tenant).bind(id)).map(drop).map_err(|it| refused(&it))
+pub(crate) fn reset_streak(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
+    db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|it| refused(&it))
 }
 
 /// Removes a subscription, if it has the version that was seen. What is queued for it is given up by whoever claims it.

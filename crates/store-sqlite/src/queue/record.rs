@@ -10,7 +10,7 @@ use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
 
 /// The failures of before and those of a delta; `min` of a null is null.
-const PULSE: &str = "UPDATE webhooks SET \
+const ADD_DELTA: &str = "UPDATE webhooks SET \
     failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
     last_delivery_status = CASE WHEN last_delivery_at > ?6 THEN last_delivery_status ELSE ?7 END, \
@@ -96,10 +96,10 @@ fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
 
 /// Adds a delta; answers the streak, if the subscription is still there.
 fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<Option<Streak>, StorageError> {
-    let sql = Sql::new(PULSE)
+    let sql = Sql::new(ADD_DELTA)
         .bind(tenant)
         .bind(webhook)
-        .bind(i64::from(delta.healed))
+        .bind(i64::from(delta.ends_streak))
         .bind(i64::from(delta.streak.failures))
         .bind(delta.streak.since.map_or(Value::Null, Value::from))
         .bind(delta.last_at)

@@ -69,7 +69,7 @@ fn a_change_set_queues_by_indexes() {
     let job = Job::new(tenant, to.id, (event.id, event.kind), event.created_at, DeliveryOrigin::Replay);
     let writes = vec![
         Write::Enqueue(vec![job]),
-        Write::WebhookForgiven(to.id),
+        Write::StreakReset(to.id),
         Write::WebhookRemoved(to.id, Version::FIRST),
         Write::put(&Row::new(to)),
     ];
@@ -179,8 +179,12 @@ fn what_is_recorded_is_found_by_its_key() {
         (jobs[3], AttemptResult::Parked),
         (jobs[4], AttemptResult::Gone),
     ];
-    let delta =
-        HealthDelta { last_at: make.tick(), last_status: Status::Failed, healed: false, streak: Streak::default() };
+    let delta = HealthDelta {
+        last_at: make.tick(),
+        last_status: Status::Failed,
+        ends_streak: false,
+        streak: Streak::default(),
+    };
     let recorded = queue::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
     assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
     must_be_led(&mut db, &[]);

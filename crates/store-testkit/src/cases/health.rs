@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_pulse_for_nobody_is_nothing),
         Case::new(failures_stop_counting_where_numbers_end),
         Case::new(what_is_recorded_is_no_part_of_the_version),
-        Case::new(a_forgiven_subscription_starts_anew),
+        Case::new(the_failures_of_a_subscription_can_be_reset),
     ]
 }
 
@@ -197,18 +197,18 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     }
 }
 
-async fn a_forgiven_subscription_starts_anew(world: World) {
+async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
-    // Of another tenant, or of nobody: nothing is there to forgive.
-    world.elsewhere().save(vec![Write::WebhookForgiven(to.id)]).await;
-    world.save(vec![Write::WebhookForgiven(world.make.id())]).await;
+    // Of another tenant, or of nobody: nothing is there to reset.
+    world.elsewhere().save(vec![Write::StreakReset(to.id)]).await;
+    world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::seen(value.clone(), Version::FIRST)), Write::WebhookForgiven(to.id)]).await;
-    let forgiven = Subscription { streak: Streak::default(), ..after(&value, delta) };
-    assert_eq!(stored(&world, &to).await, Versioned { value: forgiven, version: Version(2) });
+    world.save(vec![Write::put(&Row::seen(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
+    let reset = Subscription { streak: Streak::default(), ..after(&value, delta) };
+    assert_eq!(stored(&world, &to).await, Versioned { value: reset, version: Version(2) });
     assert_eq!(stored(&world, &other).await.value, after(&other, delta));
     let next = failed(&world);
     assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
