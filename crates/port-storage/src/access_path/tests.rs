@@ -105,6 +105,20 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
 }
 
 #[test]
+fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status() {
+    let runs = |filter: assignment::Filter, sort| {
+        let list = rows::assignments::list(&filter, None, sort, &PAGE);
+        list.parts()[0].runs.as_ref().map_or(1, |(_, statuses)| statuses.len())
+    };
+    let newest = Sort::down(SortBy::CreatedAt);
+    assert_eq!(runs(assignment::Filter::default(), newest), 1);
+    assert_eq!(runs(assignment::Filter::default(), Sort::down(SortBy::DueBy)), 3);
+    assert_eq!(runs(assignment::Filter { employee_id: Some(someone()), ..Default::default() }, newest), 3);
+    let statuses = vec![assignment::Status::Open];
+    assert_eq!(runs(assignment::Filter { statuses, ..Default::default() }, newest), 1);
+}
+
+#[test]
 fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
     let by = |filter: assignment::Filter| slow::<Assignment>(|it| rows::assignments::list(&filter, None, it, &PAGE));
     let reviewer = assignment::Filter { reviewer_id: Some(someone()), ..Default::default() };
