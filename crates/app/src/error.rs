@@ -1,4 +1,4 @@
-//! What can go wrong for an operator: what, why, and what to do, in one line.
+//! The errors that an operator sees: each says in one line what went wrong, why, and what to do.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,9 +12,9 @@ use candor_service::master_key::WrongKey;
 use crate::commands::copy::CopyFailure;
 use crate::config::{Config, Origin, Setting};
 
-/// Wrong usage, as against failure.
+/// The exit status for a command line or a setting that is wrong.
 const WRONG_USAGE: u8 = 2;
-/// `candor migrate --check` found something to do.
+/// The exit status of `candor migrate --check` where migrations are pending.
 const PENDING: u8 = 3;
 
 /// Why a command failed.
@@ -23,7 +23,7 @@ pub(crate) enum Error {
     /// There is no such setting.
     #[error("{given} is not a setting; {}", did_you_mean(.hint.as_deref()))]
     UnknownSetting {
-        /// As it was given.
+        /// The name as it was written.
         given: String,
         /// The setting that was probably meant.
         hint: Option<String>,
@@ -31,27 +31,27 @@ pub(crate) enum Error {
     /// The setting needs another one beside it.
     #[error("{given} needs {missing} beside it; set that to {what}")]
     MissingSetting {
-        /// What was given.
+        /// The setting that has a value.
         given: &'static str,
-        /// What was not.
+        /// The setting that has none.
         missing: &'static str,
-        /// What it would be.
+        /// What the missing one is to be set to.
         what: &'static str,
     },
-    /// What is wrong with the configuration, all of it.
+    /// The configuration has problems, of which all are told at once.
     #[error("the configuration has {} problems", .problems.len())]
     Configuration {
         /// Each of them.
         problems: Vec<Error>,
-        /// What was passed over, which may be where they come from.
+        /// Variables and lines that were ignored; a mistyped name among them may explain the problems.
         warnings: Vec<String>,
-        /// Whether the settings were what was asked for, so that it failed for having found some.
+        /// Whether the command was to show the settings: then it has done its work, and the problems are its answer.
         shown: bool,
     },
     /// A setting has a value that is not understood.
     #[error("{setting} has the value {value:?}: {reason}; correct it, or remove it to get the default")]
     Malformed {
-        /// As it was given.
+        /// The setting, named as whoever set it wrote it: a flag, a variable or a line of a file.
         setting: String,
         /// The value, if it may be shown.
         value: String,
@@ -157,7 +157,7 @@ pub(crate) enum Error {
         /// The migrations that are missing.
         pending: Vec<String>,
     },
-    /// Something is pending, and it was asked whether.
+    /// `candor migrate --check` was asked whether migrations are pending, and some are.
     #[error("{database} lacks {count} migrations; apply them with `candor migrate`")]
     Pending {
         /// Which database.
@@ -174,7 +174,7 @@ pub(crate) enum Error {
     /// The doctor found something broken.
     #[error("something is broken: {0}; what to do about it is said there")]
     Unwell(String),
-    /// The service beside this process is not there, or not as it should be.
+    /// The service that `candor healthcheck` asked does not answer, or is not ready.
     #[error("the service at {address} is not well: {reason}; see its log, or run `candor doctor`")]
     Unhealthy {
         /// Where it was asked.
@@ -199,7 +199,7 @@ pub(crate) enum Error {
     /// A copy of everything was not made, or is not complete.
     #[error(transparent)]
     Copy(#[from] CopyFailure),
-    /// A use case refused.
+    /// The service refused what a command asked for, such as an invalid name.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {
         /// Verb and object.
@@ -209,7 +209,7 @@ pub(crate) enum Error {
         /// What to do.
         remedy: &'static str,
     },
-    /// Nobody said with which key to import.
+    /// `candor import` was given no API key.
     #[error("{0} is not set; it must hold an API key with the scope employees:write")]
     NoApiKey(&'static str),
     /// The file to import cannot be read as one.
@@ -230,7 +230,7 @@ pub(crate) enum Error {
         /// What went in.
         outcome: ImportOutcome,
     },
-    /// A signal ended it.
+    /// A signal ended an import.
     #[error("stopped by {signal}; {outcome}")]
     Interrupted {
         /// Its name.
@@ -258,10 +258,10 @@ pub(crate) enum Error {
         /// What would be right.
         wanted: String,
     },
-    /// A thing of the program itself did not come up.
+    /// Something failed that only a defect of the program can explain.
     #[error("cannot {what}: {reason}; this is a defect, please report it")]
     Defect {
-        /// Verb and object.
+        /// What was tried, as a verb and its object.
         what: &'static str,
         /// What happened.
         reason: String,
@@ -269,7 +269,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Completes an I/O error with what was tried.
+    /// Turns an I/O error into one that says what was tried.
     pub(crate) fn io(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{verb} {}", path.as_ref().display());
         move |source| Self::Io { what, source }
@@ -284,7 +284,7 @@ impl Error {
         }
     }
 
-    /// Completes what came of comparing the master key with the database.
+    /// Adds the name of the database to an error of comparing the master key with it.
     pub(crate) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Self {
         let database = config.database.masked();
         move |error| match error {
@@ -295,7 +295,7 @@ impl Error {
         }
     }
 
-    /// What a use case of the operator's said, in the operator's words.
+    /// The error of an operator's use case, worded for somebody at a command line.
     pub(crate) fn refused(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
         use candor_service::Error as Service;
         let what = what.into();
@@ -343,7 +343,7 @@ impl Error {
     }
 }
 
-/// What went in before an import ended too early.
+/// How much of a file was imported before the import ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImportOutcome {
     /// It was only tried.

@@ -1,4 +1,4 @@
-//! The candor binary: configuration, wiring, lifecycle, commands.
+//! The `candor` program: reads its settings, connects the parts of the service, and carries out the commands.
 
 mod cli;
 mod commands;
@@ -25,10 +25,10 @@ use output::Output;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long threads of the runtime may go on after the work is done.
+/// How long the runtime waits for threads that still block when the command is done.
 const RUNTIME_GRACE: Duration = Duration::from_millis(500);
 
-/// Runs the command that the command line names, and tells how it went: 0 done, 1 failed, 2 wrong usage.
+/// Runs the command that the command line names. The exit status is 0 if it was done, 1 if it failed, 2 for wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
     let (cli, settings) = Cli::read();
@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
 
 fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     let output = Output { json: cli.json };
-    // These are about the program itself, whatever it is set up for.
+    // These commands describe the program itself, and read no settings.
     if let Command::Completions { shell } = cli.command {
         return commands::describe::completions(shell, output);
     }
@@ -63,7 +63,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(Error::Configuration { problems, warnings, shown: false });
     }
-    // Asked every few seconds, it starts nothing that it does not need.
+    // Containers run this every few seconds, so it comes before logging and the runtime are started.
     if let Command::Healthcheck { live } = cli.command {
         return commands::healthcheck::run(&config, live, output);
     }
@@ -81,8 +81,8 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     done
 }
 
-/// Requests have threads of their own. What is left, commits and work that falls due, costs less there the fewer threads
-/// wake each other for it.
+/// How many threads the runtime has. Requests have threads of their own; here run commits and repeated work, which cost less
+/// the fewer threads wake each other.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |it| (it.get() / 2).max(1))
 }
@@ -108,7 +108,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Doctor => commands::doctor::run(config, output).await,
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
-        // They need neither logs nor a runtime, and were done before there were any.
+        // Carried out above, before there were logs and a runtime.
         Command::Config | Command::Healthcheck { .. } => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! The life of a serving process: start, loops, signals, and an orderly end.
+//! A process that serves: how it starts, which work it repeats, and how it stops after a signal.
 
 use std::future::Future;
 use std::io;
@@ -28,35 +28,39 @@ use crate::{store, telemetry, traces, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
-/// How long deliveries and mails that are under way may take, which begins at the same time …
+/// How long deliveries and mails that are under way may take to finish; counted from the same moment.
 const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
-/// … and recording them.
+/// How long it may take after that to record what became of them.
 const RECORDS_GRACE: Duration = Duration::from_secs(2);
 /// How often connections to receivers are looked at that have been idle for too long.
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
-/// How long the loops may take after that. Together they stay well below the 20 seconds that an operator is promised.
+/// How long the repeated work may take after that. All of this together stays well below the 20 seconds after which the
+/// documents promise that the process has ended.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
-/// How long those may take to send a request that were let in just before the listener was closed to others.
+/// How long clients that connected just before the listener was closed may take to send a request.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
-/// How often what was written is put into the index of words: a search looks at the rows that wait one by one.
+/// How often new texts are put into the index of words. Until then a search reads each of them, so they should not become
+/// many.
 const INDEXING: Duration = Duration::from_millis(500);
-/// How often measured durations are moved from the lists they arrive in to their histograms.
+/// How often the metrics library is told to count new durations in its histograms; it collects them in lists that grow until
+/// then.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
-/// How a server ended.
+/// What an HTTP server answers when it ends: an error, if it was not told to.
 type Ended = io::Result<()>;
 
-/// A process that serves.
+/// The parts of a process that serves.
 pub(crate) struct Running {
-    /// Where the API is, if this process has it.
+    /// The URL of the API, if this process answers requests.
     pub(crate) url: Option<String>,
-    /// Where the metrics are, if they have a listener of their own.
+    /// The URL of the metrics, if they have a listener of their own.
     pub(crate) metrics_url: Option<String>,
     /// What use cases need.
     pub(crate) shell: Arc<Shell>,
     readiness: Readiness,
     drain_delay: Duration,
-    /// The API's listener once more, to close it to newcomers before the server lets go of it.
+    /// A second handle of the API's listener: with it new connections can be refused while the server still answers those that
+    /// it has.
     listener: Option<TcpListener>,
     /// Held for as long as this process serves an embedded database.
     _serving: Option<ServingLock>,
@@ -149,7 +153,7 @@ impl Running {
         let watched = Watched { shell: Arc::clone(&self.shell), readiness: self.readiness.clone(), metrics };
         let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
-        // Nobody minds such a request that is cut off, and a scraper keeps its connection open.
+        // It is stopped without waiting: a request for metrics may be cut off, and scrapers keep their connections open.
         self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
         Ok(())
     }
@@ -161,7 +165,7 @@ impl Running {
             async move { due_work(&shell, sweeps, || !*stop.borrow()).await }
         }));
         if role != Role::Api {
-            // Until this is done, what was there before the search cannot be searched.
+            // A database from before the search is indexed here; until that is done, its older texts are not found.
             let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&shell, || !*stop.borrow()).await });
             let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
@@ -227,7 +231,7 @@ impl Running {
         };
         self.stop.send_replace(true);
         let servers = &mut self.servers;
-        // The servers keep to their own grace; this is for one that does not.
+        // The servers end within their own time limits; this ends one that does not.
         let drained =
             timeout(REQUESTS_GRACE + Duration::from_secs(1), async { while servers.join_next().await.is_some() {} });
         let deliveries = &mut self.deliveries;
@@ -255,9 +259,9 @@ impl Running {
         }
     }
 
-    /// Goes on taking requests for the drain delay, in which those who balance the load see that this process is not
-    /// ready, and clients with connections that they keep are told to close them. Then nobody new is let in, and who just
-    /// was may ask. Answers how a server ended, if one did meanwhile.
+    /// Goes on answering requests for the drain delay: load balancers see meanwhile that this process is not ready, and
+    /// clients are told to close the connections that they keep. Then new connections are refused, and clients that have
+    /// just connected may still send a request. Answers what a server ended with, if one did meanwhile.
     async fn drain(&mut self) -> Option<Result<Ended, JoinError>> {
         let listener = self.listener.take()?;
         if self.drain_delay.is_zero() {
@@ -271,7 +275,7 @@ impl Running {
         if let Err(error) = refuse_connections(&listener) {
             tracing::debug!(%error, "connections that are being made may be reset");
         }
-        // While this is held the server cannot close it.
+        // The socket stays open for as long as this handle is there.
         drop(listener);
         sleep(LAST_REQUESTS).await;
         None
@@ -314,8 +318,8 @@ async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Re
     }
 }
 
-/// What falls due: key uses that are not written down yet; on a worker, objectives whose period has begun and what has
-/// expired.
+/// The repeated work: writing down when keys were last used; on a worker also starting the objectives whose period has begun,
+/// and removing what has expired.
 async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(shell).await;
     if sweeps {

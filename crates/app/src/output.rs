@@ -1,4 +1,4 @@
-//! The answers of commands: for people, or one JSON object.
+//! What commands print as their answer: text for people, or one JSON object with `--json`.
 
 use std::io::Write;
 
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// How a command answers.
+/// In which of the two forms a command answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
-    /// One JSON object on standard output and nothing else there.
+    /// Whether standard output gets one JSON object and nothing else.
     pub(crate) json: bool,
 }
 
 impl Output {
-    /// Gives the one answer of a command.
+    /// Prints the answer of a command, which has exactly one.
     ///
     /// # Errors
-    /// [`Error::Io`] if nobody takes it.
+    /// [`Error::Io`] if standard output is closed or cannot be written.
     pub(crate) fn say(self, object: &Value, people: &str) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
         let written = if self.json { writeln!(out, "{object}") } else { writeln!(out, "{}", people.trim_end()) };

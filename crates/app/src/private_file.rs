@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Read and written by its owner, by nobody else.
+/// The mode of a file that only its owner may read and write.
 const OWNER_ONLY: u32 = 0o600;
-/// The same for a folder: what is in it is about people.
+/// The mode of a folder that only its owner may enter: it holds data about people.
 const OWNERS_FOLDER: u32 = 0o700;
 
 /// Makes a folder, unless it is there.

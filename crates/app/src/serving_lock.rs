@@ -1,4 +1,4 @@
-//! One serving process for each embedded database: what a process remembers of it, no other may change behind its back.
+//! A lock that lets only one process serve an embedded database: a process caches parts of it, which no other may change.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -36,7 +36,7 @@ impl ServingLock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut process = String::new();
-                // Only for the message, which does without it as well.
+                // The process number is only for the error message, which is useful without it as well.
                 let _ = file.read_to_string(&mut process);
                 let (database, process) = (database.masked(), process.trim().to_owned());
                 return Err(Error::AlreadyServed { database, process });

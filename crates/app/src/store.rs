@@ -15,11 +15,11 @@ use crate::commands::copy::CopyFailure;
 use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
 
-/// How long the start of the service waits for a database server, …
+/// How long the start of the service waits for a database server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// … how often it looks, …
+/// How often it tries to reach the server meanwhile.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
-/// … and how often it says so.
+/// How often it says in the log that it is waiting.
 const TELL_AGAIN: Duration = Duration::from_secs(5);
 
 /// Opens the store. An embedded database is made and migrated when needed; a server's schema must be up to date.
@@ -211,7 +211,7 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
     }
 }
 
-/// SQLite works on threads; the runtime's are not for waiting.
+/// Opening and migrating SQLite blocks its thread, so it gets one that is not the runtime's.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|it| Error::Defect { what: "open the database", reason: it.to_string() })

@@ -24,7 +24,7 @@ const DELIVERY_SECONDS: [f64; 19] = [
     3600.0,
 ];
 
-/// Which version runs.
+/// The metric that says which version runs.
 const BUILD: &str = "candor_build_info";
 
 /// What kind of number a metric is.
@@ -135,13 +135,13 @@ const METRICS: [(Shape, &str, &str); 37] = [
     ),
 ];
 
-/// What others say about starting and stopping threads, and about clients that send nonsense, which has an event of its
-/// own; a filter that names them wins.
+/// Libraries whose log lines are left out, or kept from a warning on: about threads that start and stop, about malformed
+/// requests, for which there is a log event of our own, and about the export of traces. A log filter that names one of them brings it back.
 const QUIET: &str = "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Judges a log filter, such as `info` or `warn,candor_http=debug`.
+/// Parses a log filter, such as `info` or `warn,candor_http=debug`.
 pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
     // A single word that is no level would otherwise count as the name of a module, and silence everything else.
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_help_of_a_metric_stands_alone() {
-        // Whoever renders them puts them into another order.
+        // The exporter renders metrics in an order of its own, so none can refer to the one before.
         for (_, name, help) in METRICS {
             let refers =
                 help.split(|it: char| !it.is_alphanumeric()).any(|it| ["them", "those", "these"].contains(&it));

@@ -1,7 +1,7 @@
 //! Traces: the spans of requests and deliveries, exported by OpenTelemetry (OTLP over HTTP) where an endpoint is set.
 //!
-//! Every span has the target [`TARGET`], so that log lines stay as they are. Without an endpoint nobody wants them, and
-//! one that nobody wants costs a comparison.
+//! Every span has the target [`TARGET`], so that none of them appears in log lines. Without an endpoint spans are disabled,
+//! and a disabled span costs one comparison.
 
 use candor_http::AdoptTrace;
 
@@ -13,15 +13,15 @@ mod export;
 /// The target of every span.
 pub(crate) const TARGET: &str = "candor_spans";
 
-/// The variables of which one says where traces go; the second is for the signal alone and wins.
+/// The variables that say where traces go. The second one is about traces alone, and wins over the first.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
-/// `true` turns everything off.
+/// Set to `true`, it turns the export off.
 const DISABLED: &str = "OTEL_SDK_DISABLED";
 
 /// Continues the trace of a caller that names one (`traceparent`), so that a request is seen as part of what led to it.
 #[cfg(feature = "otlp")]
 pub(crate) const ADOPT: Option<AdoptTrace> = Some(export::adopt);
-/// Nobody's trace is continued.
+/// In a build without the exporter no trace is continued.
 #[cfg(not(feature = "otlp"))]
 pub(crate) const ADOPT: Option<AdoptTrace> = None;
 
@@ -34,7 +34,7 @@ pub(crate) struct Export;
 
 #[cfg(not(feature = "otlp"))]
 impl Export {
-    /// Why there is none.
+    /// Refuses to start where the environment asks for an export that this build does not have.
     ///
     /// # Errors
     /// [`Error::Defect`] if one is asked for.
@@ -43,7 +43,7 @@ impl Export {
         Err(Error::Defect { what: "export traces", reason })
     }
 
-    /// Nothing waits.
+    /// There is nothing to send.
     pub(crate) const fn stop(&self) {}
 }
 

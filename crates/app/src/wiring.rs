@@ -1,4 +1,4 @@
-//! Puts the parts together: store, vault and shell.
+//! Connects the parts of the service: store, encryption of secrets, senders of webhooks and mails, and use cases.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::{private_file, store};
 /// The generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
 
-/// Everything that the use cases of a command need, on the configured store, which must be there. It sends nothing.
+/// The use cases for a command, on the configured database, which must be there. They send no webhooks and no mails.
 ///
 /// # Errors
 /// A database that is not there, does not answer or whose schema is old; a master key that is missing, unreadable, or
@@ -45,7 +45,7 @@ pub(crate) async fn shell_with_any_key(config: &Config, public_url: String) -> R
     Parts::of(config).await?.shell(config, public_url, Arc::new(Nobody)).await
 }
 
-/// Everything that use cases need, together with what it sends webhooks through.
+/// The use cases for a service, and what it sends webhooks through.
 ///
 /// # Errors
 /// Those of [`shell`]; a system without name servers.
@@ -152,7 +152,7 @@ async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
     master_key::examine(vault, &store::master_keys(config).await?).map_err(Error::wrong_master_key(config))
 }
 
-/// What a shell is made of besides its store.
+/// What a [`Shell`] needs beside a store.
 struct Parts {
     ids: Arc<SystemIds>,
     vault: Vault,
@@ -204,7 +204,7 @@ impl Parts {
     }
 }
 
-/// Stands where webhooks would go for commands, which need neither name servers nor certificates.
+/// Takes the place of the sender of webhooks in commands, which send none and so need no name servers or certificates.
 struct Nobody;
 
 #[async_trait]
@@ -233,7 +233,7 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
     }
 }
 
-/// With a server somebody must have chosen the ring of keys.
+/// Expects that a master key is configured where the database is on a server: several instances share it, so none makes one.
 ///
 /// # Errors
 /// [`Error::NoMasterKey`].

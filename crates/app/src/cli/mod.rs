@@ -13,7 +13,7 @@ use clap_complete::Shell;
 
 use crate::config::Setting;
 
-/// Where to go from the list of commands.
+/// Printed below the list of commands: which one to begin with.
 const AFTER: &str = "\
 A new installation:
   candor migrate
@@ -24,7 +24,7 @@ A new installation:
 `candor COMMAND --help` has the settings of a command, `candor config` shows all that are in force, and `candor doctor`
 looks for what is wrong.";
 
-/// Where the options of every command stand among those of one.
+/// The position, in a command's help, of the options that every command has.
 const BEHIND: usize = 900;
 
 /// Performance feedback as a JSON HTTP service.
@@ -209,7 +209,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// As it is written on the command line.
+    /// The role as it is written on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::All => "all",

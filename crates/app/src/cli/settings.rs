@@ -1,17 +1,17 @@
-//! The flags of the settings: accepted everywhere, shown where they are of use.
+//! The flags that set settings: every command accepts all of them, and its help shows those that matter to it.
 
 use clap::{Arg, ArgMatches, Command};
 
 use crate::config::Setting;
 
-/// Above the flags in the help of a command.
+/// The heading of these flags in the help of a command.
 const HEADING: &str = "Settings";
 
-/// What is of use to a command that only works with the database.
+/// The settings that matter to a command that only works with the database.
 const OF_THE_DATABASE: [Setting; 5] =
     [Setting::DatabaseUrl, Setting::DatabasePool, Setting::DataDir, Setting::Log, Setting::LogFormat];
 
-/// What is of use to a command that only asks a service how it is.
+/// The settings that matter to a command that only asks a service whether it is ready.
 const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 
 /// Which settings are of use to whom; others have none.

@@ -53,14 +53,14 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
         "docs_url": format!("{url}/docs"),
         "curl": lines,
     });
-    // Where lines are collected as JSON, this is one as well.
+    // With JSON log lines the answer is a log line too, so that collectors can read it.
     let output = Output { json: output.json || config.log_format == LogFormat::Json };
     output.say(&object, &banner(&url, &lines))?;
     running.until_told_to_stop().await
 }
 
-/// The settings with receivers of webhooks on this machine, which is where a newcomer has one, and with an end as soon as
-/// it is asked for.
+/// The settings for `candor dev`: webhooks may go to this machine, where a newcomer's receiver runs, and the process stops at
+/// once when it is told to.
 fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
         IpNet::from(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
@@ -135,7 +135,7 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
     private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
 }
 
-/// What every command begins with, as the one before it has set it.
+/// What every printed command begins with: shell variables that the first lines set.
 const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
 
 /// Lines to paste into a shell: where and with which key, a person, something about that person (by the id that came

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::output::Output;
 
-/// Longer than a service on this machine takes to say that it lives.
+/// How long the answer may take; a service on the same machine needs far less.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Asks the service that runs with these settings whether it is ready, or with `live` only whether it lives. Where metrics
@@ -42,7 +42,7 @@ pub(super) fn reason(answer: &Value) -> String {
     answer["error"]["message"].as_str().unwrap_or("it does not say why").to_owned()
 }
 
-/// Where whoever listens on all addresses can be reached from the same machine, without asking anybody for a name.
+/// The address at which this machine reaches a listener of its own: the loopback address, where it listens on all.
 fn reachable(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The commands of the program, one module for each.
 
 pub(crate) mod config;
 pub(crate) mod copy;

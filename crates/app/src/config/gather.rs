@@ -9,18 +9,18 @@ use toml::{Table, Value};
 use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
 use crate::error::Error;
 
-/// What was given for each setting, before it is understood.
+/// The text that was given for each setting, before it is parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     values: BTreeMap<Setting, (String, Origin)>,
-    /// What cannot be taken as it was given.
+    /// What was given and is wrong, such as an unknown setting in the file.
     pub(crate) problems: Vec<Error>,
-    /// What is passed over, and may have been meant as a setting.
+    /// What is ignored, but may have been meant as a setting.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Given {
-    /// Collects what is given, and what is wrong with it: all of it, so that it can be mended at once.
+    /// Collects what is given and every problem with it, so that all can be corrected at once.
     pub(crate) fn gather(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -53,7 +53,7 @@ impl Given {
         self.values.insert(setting, (text, origin));
     }
 
-    /// Whatever else runs on the machine may set variables that begin like ours, so an unknown one is no error.
+    /// Other programs may set variables that begin with `CANDOR_` as well, so an unknown one is a warning and no error.
     fn read_variable(&mut self, variable: &str, value: &OsStr) {
         if is_foreign(variable, value) {
             return;
@@ -100,7 +100,7 @@ impl Given {
     }
 }
 
-/// Our variables, in the order of their names.
+/// The variables of the environment that begin with `CANDOR_`, in the order of their names.
 fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String, OsString)> {
     let ours = all.into_iter().filter_map(|(name, value)| {
         let name = name.into_string().ok().filter(|it| it.starts_with(PREFIX))?;

@@ -1,4 +1,4 @@
-//! The configuration: defaults, then a file, then the environment, then flags.
+//! The configuration: defaults, overridden by a file, that by the environment, and that by flags.
 
 #[cfg(test)]
 mod example;
@@ -25,11 +25,11 @@ use parse::Parsed;
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
-/// Connections beside two for each core. Commits wait for the disk together, so a few more of them than cores share a
-/// flush; many more only get in each other's way.
+/// The default number of connections is two for each core and so many more. Commits that wait for the disk at the same time
+/// share one flush, so a few more than cores help; many more only contend for locks.
 const MORE_CONNECTIONS: usize = 8;
 
-/// What the process runs with, every value understood.
+/// The settings of this process, each parsed into its type.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     /// Address of the API.
@@ -38,15 +38,15 @@ pub(crate) struct Config {
     pub(crate) admin_listen: Option<SocketAddr>,
     /// Where the data is.
     pub(crate) database: DatabaseUrl,
-    /// A standby of it, for reads that may lag.
+    /// A standby of the database, for reads that may lag behind.
     pub(crate) database_replica: Option<Secret>,
-    /// Connections to it.
+    /// The most connections to the database.
     pub(crate) database_pool: usize,
     /// Folder of the embedded database and of the generated master key.
     pub(crate) data_dir: PathBuf,
-    /// Ring of keys for secrets at rest.
+    /// The keys that stored secrets are encrypted with: the first encrypts, all of them decrypt.
     pub(crate) master_key: Option<Secret>,
-    /// Base of links, when it is not the listener's address.
+    /// The URL that links begin with, when it is not the listener's address.
     pub(crate) public_url: Option<String>,
     /// Networks whose receivers of webhooks may be private and without TLS.
     pub(crate) webhooks_trusted_targets: Vec<IpNet>,
@@ -60,7 +60,7 @@ pub(crate) struct Config {
     pub(crate) notifications_retention: Duration,
     /// By which mail server invitations go out, if one is set.
     pub(crate) smtp: Option<Smtp>,
-    /// How often due work is looked for.
+    /// How often the process looks for work that has become due.
     pub(crate) sweep_interval: Duration,
     /// How long requests are still taken once the process is told to stop.
     pub(crate) drain_delay: Duration,
@@ -68,7 +68,7 @@ pub(crate) struct Config {
     pub(crate) rate_limiter: RateLimiter,
     /// Origins of web pages that may call the API.
     pub(crate) cors_origins: Vec<String>,
-    /// Proxies whose word about a client's address is taken.
+    /// Proxies whose `X-Forwarded-For` is believed.
     pub(crate) trusted_proxies: Vec<Network>,
     /// Connections that one client address may have.
     pub(crate) connections_per_client: usize,
@@ -76,7 +76,7 @@ pub(crate) struct Config {
     pub(crate) log: String,
     /// How log lines look.
     pub(crate) log_format: LogFormat,
-    /// What is shown of it.
+    /// The settings as `candor config` shows them.
     pub(crate) shown: Vec<Shown>,
 }
 
@@ -91,18 +91,18 @@ pub(crate) struct Shown {
     pub(crate) origin: Origin,
 }
 
-/// What to show in place of a secret.
+/// Shown in place of a secret.
 const MASK: &str = "***";
 
-/// A configuration with what is wrong with it. Where a value is malformed the default stands in the configuration, and
-/// what was given in what is shown of it.
+/// A configuration and everything that is wrong with it. Where a value is malformed, the configuration has the default
+/// instead, and `candor config` shows what was given.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// What was understood.
+    /// The settings that could be read.
     pub(crate) config: Config,
-    /// What keeps the process from starting, all of it.
+    /// Everything that keeps the process from starting.
     pub(crate) problems: Vec<Error>,
-    /// What was passed over.
+    /// What was ignored, such as a variable that is no setting.
     pub(crate) warnings: Vec<String>,
 }
 

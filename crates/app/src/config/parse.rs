@@ -11,7 +11,7 @@ use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
 use ipnet::IpNet;
 
-/// A value that is not of the form wanted, with what would be.
+/// Why a value is not accepted: a text that says what would be.
 pub(crate) type Parsed<T> = Result<T, String>;
 
 /// Where the data is.
@@ -96,7 +96,7 @@ pub(crate) fn count(text: &str) -> Parsed<usize> {
     at_most(text, 1000)
 }
 
-/// Connections of one client; a process has room for 10,000 in each of its threads.
+/// How many connections one client address may have. The HTTP server takes 10,000 in each of its threads.
 pub(crate) fn connections(text: &str) -> Parsed<usize> {
     at_most(text, 10_000)
 }

@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Environment variables of the settings begin with this.
+/// What the environment variables of all settings begin with.
 pub(crate) const PREFIX: &str = "CANDOR_";
-/// Names the configuration file; not a setting itself.
+/// The variable that names the configuration file. It is no setting, so it is in no file.
 pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
-/// Variables that are somebody else's although they begin like ours: clients' and tests'.
+/// Variables that begin like settings and are none: they are for clients and tests.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 const FOREIGN_NAMES: [&str; 1] = ["CANDOR_API_KEY"];
 
@@ -204,7 +204,7 @@ impl Setting {
     }
 }
 
-/// Whether a variable that begins like a setting is known to be none.
+/// Whether a variable is one of those that begin like settings and are none.
 pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
     variable == FILE_VARIABLE
         || FOREIGN_NAMES.contains(&variable)

@@ -1,4 +1,4 @@
-//! The exporter.
+//! Sends spans to an OpenTelemetry collector.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -28,21 +28,21 @@ const SERVICE: &str = "candor";
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest that the end of the process waits for the last spans to be sent.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-/// So much of a collector's answer is read.
+/// How many bytes of a collector's answer are read; more would only be an error page.
 const MAX_ANSWER_BYTES: u64 = 65_536;
 
 /// Sends spans in batches, on a thread of its own.
 pub(crate) struct Export(SdkTracerProvider);
 
 impl Export {
-    /// As the environment wants it: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`,
+    /// An exporter with the settings of the standard variables: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`,
     /// `OTEL_RESOURCE_ATTRIBUTES`.
     pub(super) fn new() -> Result<Self, Error> {
         let defect = |reason: String| Error::Defect { what: "export traces", reason };
         let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT)).build();
         let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
         let exporter = exporter.map_err(|it| defect(it.to_string()))?;
-        // What the environment says of it comes behind, and wins.
+        // The environment's attributes are merged later, and replace these.
         let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
         let mut resource = Resource::builder();
         if !named {
@@ -54,7 +54,7 @@ impl Export {
         Ok(Self(provider.build()))
     }
 
-    /// What takes the spans, and nothing else.
+    /// The layer that passes spans on to the exporter; it sees nothing else of the log.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + Send + Sync + for<'a> LookupSpan<'a>,
@@ -64,7 +64,7 @@ impl Export {
         layer.with_location(false).with_threads(false).with_target(false).with_filter(wanted)
     }
 
-    /// Sends what waits. A collector that does not answer loses it.
+    /// Sends the spans that are still waiting. They are lost if the collector does not answer.
     pub(crate) fn stop(&self) {
         drop(self.0.shutdown_with_timeout(STOP_TIMEOUT));
     }
