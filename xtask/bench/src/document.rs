@@ -42,10 +42,9 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          database, and the bytes that both wrote, the log included. Where others use the machine as well, these hold.\n\
          - Creates in many organizations go to any of them, each with one person. Retries repeat {} requests. Slow \
          questions have conditions that many rows meet and none all; the other tenant has one client and 200 observations.\n\
-         - Summaries, conversations, messages and assignments are compared with observations, although some of them write \
-         more: an assignment also a notification and a row for each reviewer, a message a notification and the time in its \
-         conversation, a conversation a row for each participant. What one of them costs on SQLite roughly follows the bytes \
-         that it writes. A large summary with everything inlined is 18 times as long as it is alone.\n\
+         - Summaries, conversations, messages and assignments are compared with observations, although some write more: \
+         an assignment also a notification and a row for each reviewer, a message a notification and the time in its \
+         conversation, a conversation a row for each participant. A large summary with all inlined is 18 times as long.\n\
          - Files of people are sent to a service of its own with 10,000 people, each row with a manager and a department. \
          What they are compared with are the same rows without events, audit entries and reporting lines: one `INSERT … \
          SELECT` on PostgreSQL, a prepared insert for each in one transaction on SQLite.\n\
