@@ -80,7 +80,6 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Require::SubscriptionsBelow(_) => false,
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))
-        && !change.events.is_empty()
         && change.requires.iter().all(shared)
 }
 
@@ -349,6 +348,13 @@ mod tests {
         let make = Fixtures::new(2);
         let mut queue = waiting(&make, make.tenant(), &[""; MOST + 3]);
         assert_eq!((queue.next_batch(Layout::OneServer).len(), queue.next_batch(Layout::OneServer).len()), (MOST, 3));
+    }
+
+    #[test]
+    fn what_tells_no_receiver_anything_is_shared_all_the_same() {
+        let make = Fixtures::new(3);
+        let conversation = make.conversation(vec![make.id(), make.id()]);
+        assert!(may_share(&make.change(vec![Write::put(&Row::new(conversation))])));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn transaction(
 }
 
 /// Several change sets of a tenant, all of which only add rows and have a lease of the same worker, or none: they hold
-/// all or none. There is an event among them, and the answer is the deliveries that were queued.
+/// all or none. The answer is the deliveries that were queued.
 ///
 /// Rows of several change sets are locked here at once, in an order that nobody else keeps to. So it soon gives up what
 /// it waits for: whoever waits for it in turn is not kept for long.

@@ -202,6 +202,9 @@ fn queue(statement: &mut Statement, rows: &str) {
 /// The final SELECT where the deliveries that these parts queued are the answer: a row for each, and one without where
 /// there is none, so that the checks are made all the same.
 pub(super) fn answer(checks: &str, queued: &[String]) -> String {
+    if queued.is_empty() {
+        return format!("SELECT NULL::uuid, NULL::uuid, {checks}");
+    }
     let rows: Vec<_> = queued.iter().map(|it| format!("SELECT webhook_id, event_id FROM {it}")).collect();
     let rows = rows.join(" UNION ALL ");
     format!("SELECT j.webhook_id, j.event_id, {checks} FROM (SELECT 1) AS one LEFT JOIN ({rows}) AS j ON true")

@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(an_archived_conversation_takes_no_message),
         Case::new(thirty_messages_at_once_are_all_there),
         Case::new(messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones),
+        Case::new(conversations_that_begin_at_once_are_all_there),
         Case::new(nobody_elses_conversation_is_touched),
     ]
 }
@@ -119,6 +120,25 @@ async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_on
         let own: Vec<_> = times.iter().skip(number).step_by(5).copied().filter(|_| number != 2).collect();
         let written: Vec<_> = messages(&world, it).await.into_iter().map(|it| it.created_at).collect();
         assert_eq!((&written, kept(&world, it).await.0.last_message_at), (&own, own.last().copied()), "{number}");
+    }
+}
+
+async fn conversations_that_begin_at_once_are_all_there(world: World) {
+    let people = [world.hired().await.id, world.hired().await.id];
+    let all: Vec<_> = (0..40).map(|_| world.make.conversation(people.to_vec())).collect();
+    let tasks = all.iter().enumerate().map(|(at, it)| {
+        let (world, replay) = (world.clone(), world.make.replay(&format!("begin-{}", at % 35)));
+        let change = world.make.change(vec![Write::put(&Row::new(it.clone()))]);
+        async move { world.commit(ChangeSet { replay: Some(replay), ..change }).await }
+    });
+    let saved = at_once(tasks).await;
+    assert_eq!(saved.iter().filter(|it| it.is_ok()).count(), 35, "{saved:?}");
+    for (it, saved) in all.iter().zip(&saved) {
+        let stored = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap();
+        match saved {
+            Ok(()) => assert_eq!(stored.map(|it| it.value).as_ref(), Some(it)),
+            Err(refusal) => assert!(matches!(refusal, CommitError::Replayed) && stored.is_none(), "{refusal:?}"),
+        }
     }
 }
 
