@@ -1,5 +1,7 @@
 //! Whoever reads the feed of events goes on where they were, on the other store.
 
+use std::time::{Duration, Instant};
+
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
@@ -10,14 +12,30 @@ use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::store::History;
 use candor_port_storage::{ChangeSet, Storage};
 use candor_store_testkit::Fixtures;
+use tokio::time::sleep;
 
 use crate::ends::{File, copied, filled, read, server, store};
 
-/// Saves a change with events; they share a transaction.
+/// The longest that events may take to be shown, and how often that is looked at.
+const DEADLINE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Saves a change with events, which share a transaction, and waits until the feed shows them: PostgreSQL does so once all
+/// transactions are done that began before, those in other databases of the server included.
 pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
-    let events = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
+    let events: Vec<_> = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
+    let all: Vec<_> = events.iter().map(|it| it.id.to_bytes()).collect();
     let change = ChangeSet { events, ..make.change(vec![]) };
     store.commit(tenant, change).await.unwrap();
+    let begun = Instant::now();
+    loop {
+        let (shown, _) = page(store, tenant, None, 200).await;
+        if all.iter().all(|it| shown.contains(it)) {
+            return;
+        }
+        assert!(begun.elapsed() < DEADLINE, "the feed does not show {count} events");
+        sleep(PAUSE).await;
+    }
 }
 
 /// A page of the feed: the ids of its events, and where it ends.
