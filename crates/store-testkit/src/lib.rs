@@ -56,3 +56,4 @@ pub use fixtures::Fixtures;
 pub use random::Random;
 pub use run::{Case, Fresh, Sql, run, suite};
 pub use walk::{place, sorted, walk};
+pub use world::eventually;

@@ -190,8 +190,11 @@ impl Poller {
     }
 }
 
-/// Waits until that holds.
-pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
+/// Waits until that holds, for as long as a test may take.
+///
+/// # Panics
+/// Where it does not hold in time.
+pub async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
     let begun = Instant::now();
     while !holds().await {
         assert!(begun.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");

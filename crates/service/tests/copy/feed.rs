@@ -1,7 +1,5 @@
 //! Whoever reads the feed of events goes on where they were, on the other store.
 
-use std::time::{Duration, Instant};
-
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
@@ -11,14 +9,9 @@ use candor_port_storage::copy::{CopyTarget, tables};
 use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::store::History;
 use candor_port_storage::{ChangeSet, Storage};
-use candor_store_testkit::Fixtures;
-use tokio::time::sleep;
+use candor_store_testkit::{Fixtures, eventually};
 
 use crate::ends::{File, copied, filled, read, server, store};
-
-/// The longest that events may take to be shown, and how often that is looked at.
-const DEADLINE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Saves a change with events, which share a transaction, and waits until the feed shows them: PostgreSQL does so once all
 /// transactions are done that began before, those in other databases of the server included.
@@ -27,15 +20,11 @@ pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant,
     let all: Vec<_> = events.iter().map(|it| it.id.to_bytes()).collect();
     let change = ChangeSet { events, ..make.change(vec![]) };
     store.commit(tenant, change).await.unwrap();
-    let begun = Instant::now();
-    loop {
+    let are_shown = || async {
         let (shown, _) = page(store, tenant, None, 200).await;
-        if all.iter().all(|it| shown.contains(it)) {
-            return;
-        }
-        assert!(begun.elapsed() < DEADLINE, "the feed does not show {count} events");
-        sleep(PAUSE).await;
-    }
+        all.iter().all(|it| shown.contains(it))
+    };
+    eventually("the feed shows the events", are_shown).await;
 }
 
 /// A page of the feed: the ids of its events, and where it ends.
