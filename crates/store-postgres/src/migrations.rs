@@ -165,10 +165,10 @@ async fn blocking<T: Send + 'static>(
     done.await.map_err(text)?
 }
 
-pub(crate) async fn one<T>(
+pub(crate) async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &str,
-    read: impl Fn(&mut dyn candor_port_storage::flat::Fetch) -> Result<T, Failure>,
+    read: impl Fn(&mut dyn candor_port_storage::flat::Fetch) -> Result<T, Failure> + Send,
 ) -> Result<T, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), read).await.map_err(failed)?;
     rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))

@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
 use crate::connection::pool::{Held, Pool};
-use crate::connection::session::{Session, run};
+use crate::connection::rows::{RowSink, Values};
+use crate::connection::session::{Session, run, run_into};
 use crate::failure::Failure;
 use crate::migrations::newest;
 use crate::select::{flag, int};
@@ -65,10 +66,10 @@ impl Identity {
     }
 }
 
-async fn one<T>(
+async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &Sql,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
 ) -> Result<T, String> {
     let rows = run(connection, sql, read).await.map_err(Failure::text)?;
     rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
@@ -152,33 +153,25 @@ impl Replica {
         gauge!("candor_store_replica_up").set(0);
     }
 
-    async fn ask<T>(
-        &self,
-        sql: &Sql,
-        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-    ) -> Result<Vec<T>, Unanswered> {
-        let answer = match timeout(self.patience, self.ask_once(sql, read)).await {
+    async fn ask(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Unanswered> {
+        let answer = match timeout(self.patience, self.ask_once(sql, rows)).await {
             Ok(it) => it,
             Err(_) => Err(Unanswered::Down("it did not answer in time".to_owned())),
         };
         match &answer {
-            Ok(_) => self.is_up(),
+            Ok(()) => self.is_up(),
             Err(Unanswered::Down(reason)) => self.is_down(reason),
             Err(Unanswered::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
         }
         answer
     }
 
-    async fn ask_once<T>(
-        &self,
-        sql: &Sql,
-        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-    ) -> Result<Vec<T>, Unanswered> {
+    async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Unanswered> {
         let down = |it: Failure| Unanswered::Down(it.text());
         let held = Held::new(self.pool.get().await.map_err(down)?);
         let connection = held.get().map_err(down)?;
-        let rows = run(connection, sql, read).await;
-        if let Err(Failure::Lost(text)) = rows {
+        let done = run_into(connection, sql, rows).await;
+        if let Err(Failure::Lost(text)) = done {
             return Err(Unanswered::Down(text));
         }
         // A standby that was promoted may have a history of its own by now.
@@ -186,7 +179,7 @@ impl Replica {
             return Err(Unanswered::Down("it is no standby any more".to_owned()));
         }
         held.give_back();
-        rows.map_err(Unanswered::Failed)
+        done.map_err(Unanswered::Failed)
     }
 }
 
@@ -197,32 +190,45 @@ impl PostgresStore {
     /// What is wrong with it.
     pub async fn examine_replica(&self) -> Result<(), String> {
         let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
-        replica.ask(&Sql::plain(IS_STANDBY), &flag).await.map(drop).map_err(|it| match it {
+        replica.ask(&Sql::plain(IS_STANDBY), &mut Values::read_by(flag)).await.map_err(|it| match it {
             Unanswered::Down(reason) => reason,
             Unanswered::Failed(failure) => failure.text(),
         })
     }
 
     /// What the replica answers to a read, if this is the store of those that may go there and it can be asked.
-    pub(crate) async fn replica_answer<T>(
+    pub(crate) async fn replica_answer<T: Send>(
         &self,
         sql: &Sql,
-        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
     ) -> Option<Vec<T>> {
-        let answer = self.replica_answer_in_time(sql, read).await?;
-        answer.inspect_err(|_| fell_back()).ok()
+        let mut values = Values::read_by(read);
+        let answers = self.replica_answers(sql, &mut values).await;
+        answers.then(|| values.into_vec())
+    }
+
+    /// Whether the replica answered a read, whose rows are there then.
+    pub(crate) async fn replica_answers(&self, sql: &Sql, rows: &mut dyn RowSink) -> bool {
+        match self.replica_answer_in_time(sql, rows).await {
+            Some(Ok(())) => true,
+            Some(Err(_)) => {
+                fell_back();
+                false
+            }
+            None => false,
+        }
     }
 
     /// The same for a read that has a deadline, which may pass there.
-    pub(crate) async fn replica_answer_in_time<T>(
+    pub(crate) async fn replica_answer_in_time(
         &self,
         sql: &Sql,
-        read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-    ) -> Option<Result<Vec<T>, Failure>> {
+        rows: &mut dyn RowSink,
+    ) -> Option<Result<(), Failure>> {
         let replica = self.asked_first.as_ref()?;
         if replica.may_be_asked() {
-            match replica.ask(sql, read).instrument(sql.span()).await {
-                Ok(rows) => return Some(Ok(rows)),
+            match replica.ask(sql, rows).instrument(sql.span()).await {
+                Ok(()) => return Some(Ok(())),
                 Err(Unanswered::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
                 Err(Unanswered::Down(_) | Unanswered::Failed(_)) => {}
             }

@@ -13,7 +13,8 @@ use tracing::Instrument;
 
 use crate::commit::Committer;
 use crate::connection::pool::{Held, Pool};
-use crate::connection::session::{Session, run};
+use crate::connection::rows::{RowSink, Values};
+use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
 use crate::layout::{LAYOUT, Layout, layout};
@@ -73,9 +74,10 @@ impl PostgresStore {
         let pool = Pool::new("main", &session, pooled)?;
         let shared_connections =
             Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
-        let found = shared_connections.read(&Sql::plain(LAYOUT), layout).await;
-        let found = found.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
-        let layout = found.first().copied().unwrap_or(Layout::OneServer);
+        let mut found = Values::read_by(layout);
+        let asked = shared_connections.read(&Sql::plain(LAYOUT), &mut found).await;
+        asked.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
+        let layout = found.into_vec().first().copied().unwrap_or(Layout::OneServer);
         let committer = Committer::new(pool.clone(), home.clone(), layout);
         let (turns, warned) = (Turns::of(pooled), Warned::default());
         let (asked_first, for_replica) = (None, None);
@@ -92,62 +94,66 @@ impl PostgresStore {
     }
 
     /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.
-    pub(crate) async fn read<T>(
+    pub(crate) async fn read<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
-        if let Some(rows) = self.replica_answer(sql, &read).await {
-            return Ok(rows);
+        let mut values = Values::read_by(read);
+        self.read_into(sql, &mut values).await?;
+        Ok(values.into_vec())
+    }
+
+    async fn read_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if self.replica_answers(sql, rows).await {
+            return Ok(());
         }
-        self.shared_connections.read(sql, read).instrument(sql.span()).await.map_err(Failure::into_storage)
+        self.shared_connections.read(sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 
     /// Reads at most one row on a shared connection.
-    pub(crate) async fn find<T>(
+    pub(crate) async fn find<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
     ) -> Read<Option<T>> {
         Ok(self.read(sql, read).await?.into_iter().next())
     }
 
     /// Runs a statement on a connection of its own: nobody waits behind it.
-    pub(crate) async fn apart<T>(
+    pub(crate) async fn apart<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
-        if let Some(rows) = self.replica_answer(sql, &read).await {
-            return Ok(rows);
+        let mut values = Values::read_by(read);
+        self.apart_into(sql, &mut values).await?;
+        Ok(values.into_vec())
+    }
+
+    async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if self.replica_answers(sql, rows).await {
+            return Ok(());
         }
-        on_a_connection(&self.pool, sql, &read).instrument(sql.span()).await.map_err(Failure::into_storage)
+        on_a_connection(&self.pool, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }
 
 /// Runs a read on a connection of a pool. A read that loses its connection is run once more.
-pub(crate) async fn on_a_connection<T>(
-    pool: &Pool,
-    sql: &Sql,
-    read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-) -> Result<Vec<T>, Failure> {
-    match attempt(pool, sql, read).await {
-        Err(Failure::Lost(_)) => attempt(pool, sql, read).await,
+pub(crate) async fn on_a_connection(pool: &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
+    match attempt(pool, sql, rows).await {
+        Err(Failure::Lost(_)) => attempt(pool, sql, rows).await,
         other => other,
     }
 }
 
-async fn attempt<T>(
-    pool: &Pool,
-    sql: &Sql,
-    read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-) -> Result<Vec<T>, Failure> {
+async fn attempt(pool: &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
     let held = Held::new(pool.get().await?);
-    let rows = run(held.get()?, sql, read).await;
-    if !matches!(rows, Err(Failure::Lost(_))) {
+    let done = run_into(held.get()?, sql, rows).await;
+    if !matches!(done, Err(Failure::Lost(_))) {
         held.give_back();
     }
-    rows
+    done
 }
 
 #[async_trait]

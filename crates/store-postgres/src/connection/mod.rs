@@ -1,6 +1,7 @@
 //! Connections to the server, and what travels on them.
 
 pub(crate) mod pool;
+pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod shared_connections;
 pub(crate) mod tls;

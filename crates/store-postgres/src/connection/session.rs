@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection};
-use futures_util::TryStreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryStreamExt};
 use tokio::runtime::Handle;
-use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::config::Host;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::ConnectError;
+use crate::connection::rows::{RawRow, RowSink, Values};
 use crate::connection::tls;
 use crate::connection::wire::Columns;
 use crate::failure::{Failure, unconnected, with_causes};
@@ -47,11 +50,14 @@ const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'
 /// The longest that a statement runs, unless its connection is for others.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The driver's side of a connection that was opened.
+type Opened = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
 /// Makes connections.
 #[derive(Clone)]
 pub(crate) struct Session {
     config: Config,
-    tls: Option<MakeRustlsConnect>,
+    tls: MakeRustlsConnect,
     home: Handle,
     statement_timeout: Duration,
     /// Every connection leads to a standby of this.
@@ -65,8 +71,8 @@ impl Session {
         let (url, wanted) = tls::take(url)?;
         let mut config: Config = url.parse().map_err(|it| unreadable(&url, &it))?;
         let over_network = config.get_hosts().iter().any(|it| matches!(it, Host::Tcp(_)));
-        let mode = if over_network { wanted.mode } else { SslMode::Disable };
-        config.ssl_mode(mode);
+        let wanted = if over_network { wanted } else { tls::Wanted::without_tls() };
+        config.ssl_mode(wanted.mode);
         if config.get_application_name().is_none() {
             config.application_name(application);
         }
@@ -77,7 +83,7 @@ impl Session {
             config.tcp_user_timeout(UNCONFIRMED);
         }
         config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
-        let tls = if mode == SslMode::Disable { None } else { Some(MakeRustlsConnect::new(wanted.client()?)) };
+        let tls = MakeRustlsConnect::new(wanted.client()?);
         Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT, standby_of: None })
     }
 
@@ -117,27 +123,19 @@ impl Session {
 
     /// Makes a connection as it is made elsewhere, and lets go of it.
     pub(crate) async fn try_once(&self) -> Result<(), tokio_postgres::Error> {
-        match &self.tls {
-            Some(tls) => self.config.connect(tls.clone()).await.map(drop),
-            None => self.config.connect(NoTls).await.map(drop),
-        }
+        self.opened().await.map(drop)
+    }
+
+    /// Opens a connection. In a box, so that the driver's part of it is compiled in one place.
+    fn opened(&self) -> BoxFuture<'_, Result<(Client, Opened), tokio_postgres::Error>> {
+        self.config.connect(self.tls.clone()).boxed()
     }
 
     /// A connection of the driver's own, on which statements may take as long as they need.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let refused = |it: tokio_postgres::Error| Failure::Busy(with_causes(&it));
-        let client = match &self.tls {
-            Some(tls) => {
-                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
-                tokio::spawn(connection);
-                client
-            }
-            None => {
-                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
-                tokio::spawn(connection);
-                client
-            }
-        };
+        let (client, connection) = self.opened().await.map_err(refused)?;
+        tokio::spawn(connection);
         client.batch_execute(LONG_SETTINGS).await.map_err(refused)?;
         Ok(client)
     }
@@ -152,19 +150,10 @@ impl Session {
         format!("{plan}; {set}; SET statement_timeout = {longest}")
     }
 
-    pub(crate) async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
+    async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
         let refused = |it: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&it));
-        let made = match &self.tls {
-            Some(tls) => {
-                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await
-            }
-            None => {
-                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await
-            }
-        };
-        let mut connection = made?;
+        let (client, connection) = self.opened().await.map_err(refused)?;
+        let mut connection = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
         if let Some(identity) = self.standby_of {
@@ -200,17 +189,45 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
     }
 }
 
-/// Runs a statement and reads its rows. The log can show each statement, without its values.
-pub(crate) async fn run<T>(
+/// Runs a statement and reads its rows.
+pub(crate) async fn run<T: Send>(
+    connection: &AsyncPgConnection,
+    sql: &Sql,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+) -> Result<Vec<T>, Failure> {
+    let mut values = Values::read_by(read);
+    run_into(connection, sql, &mut values).await?;
+    Ok(values.into_vec())
+}
+
+/// Runs a statement whose rows go there. The log can show each statement, without its values.
+pub(crate) async fn run_into(
     mut connection: &AsyncPgConnection,
     sql: &Sql,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
+    rows: &mut dyn RowSink,
+) -> Result<(), Failure> {
+    tracing::trace!(statement = sql.text());
+    rows.clear();
+    let mut stream = connection.load(sql).await?;
+    while let Some(row) = stream.try_next().await? {
+        rows.take(&mut Columns::of(&row))?;
+    }
+    Ok(())
+}
+
+/// Runs a statement and answers its rows as they are, if they are wanted.
+pub(crate) async fn run_raw(
+    mut connection: &AsyncPgConnection,
+    sql: &Sql,
+    wanted: bool,
+) -> Result<Vec<RawRow>, Failure> {
     tracing::trace!(statement = sql.text());
     let mut stream = connection.load(sql).await?;
     let mut rows = vec![];
     while let Some(row) = stream.try_next().await? {
-        rows.push(read(&mut Columns::of(&row))?);
+        if wanted {
+            rows.push(row);
+        }
     }
     Ok(rows)
 }

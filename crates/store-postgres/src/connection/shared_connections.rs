@@ -7,12 +7,12 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use candor_port_storage::flat::Fetch;
 use diesel_async::AsyncPgConnection;
 use tokio::runtime::{Handle, Id};
 use tokio::time::timeout;
 
-use crate::connection::session::{Session, run};
+use crate::connection::rows::RowSink;
+use crate::connection::session::{Session, run_into};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
@@ -88,30 +88,22 @@ impl SharedConnections {
     }
 
     /// Runs a read on the connection of this runtime. A read that loses its connection is run once more.
-    pub(crate) async fn read<T>(
-        &self,
-        sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
-    ) -> Result<Vec<T>, Failure> {
-        match self.attempt(sql, &read).await {
+    pub(crate) async fn read(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
+        match self.attempt(sql, rows).await {
             Err(Failure::Lost(text)) => {
                 tracing::info!(reason = text, "a shared database connection was lost; reading again on a new one");
-                self.attempt(sql, &read).await
+                self.attempt(sql, rows).await
             }
             other => other,
         }
     }
 
-    async fn attempt<T>(
-        &self,
-        sql: &Sql,
-        read: &impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
-    ) -> Result<Vec<T>, Failure> {
+    async fn attempt(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
         let Some(connection_slot) = self.own() else {
             return Err(Failure::Other("there are no shared connections".to_owned()));
         };
         let connection = connection_slot.connection(&self.session).await?;
-        match timeout(PATIENCE, run(&connection, sql, read)).await {
+        match timeout(PATIENCE, run_into(&connection, sql, rows)).await {
             Ok(Err(Failure::Lost(text))) => {
                 connection_slot.forget(&connection);
                 Err(Failure::Lost(text))

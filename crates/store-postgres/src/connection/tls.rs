@@ -94,7 +94,12 @@ fn decoded(text: &str) -> String {
 }
 
 impl Wanted {
-    /// The client side of TLS.
+    /// The same server, spoken to in plain text.
+    pub(crate) const fn without_tls() -> Self {
+        Self { mode: SslMode::Disable, check: Check::Nothing, root: None }
+    }
+
+    /// The client side of TLS, also for a connection that will not be encrypted: connections are made in one way.
     pub(crate) fn client(&self) -> Result<ClientConfig, ConnectError> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier {

@@ -12,7 +12,8 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::pool::{Held, Pool};
-use crate::connection::session::run;
+use crate::connection::rows::{RawRow, values};
+use crate::connection::session::run_raw;
 use crate::failure::Failure;
 use crate::sql::Sql;
 
@@ -77,11 +78,16 @@ where
 pub(crate) async fn send<T>(
     pool: &Pool,
     transaction: &Transaction,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
+    values(send_raw(pool, transaction).await?, read)
+}
+
+/// The same, with the rows of the answer as they are.
+pub(crate) async fn send_raw(pool: &Pool, transaction: &Transaction) -> Result<Vec<RawRow>, Failure> {
     let mut tried = 1;
     loop {
-        match send_once(pool, transaction, &read).await {
+        match try_once(pool, transaction).await {
             TransactionOutcome::Done(rows) => return Ok(rows),
             TransactionOutcome::Undone(Failure::Collided(text)) if tried < TRIES => {
                 tracing::debug!(reason = text, tried, "transactions collided; trying again");
@@ -93,18 +99,28 @@ pub(crate) async fn send<T>(
     }
 }
 
-/// Sends a transaction once.
+/// Sends a transaction once. Where its answer cannot be read, nobody says that nothing holds.
 pub(crate) async fn send_once<T>(
     pool: &Pool,
     transaction: &Transaction,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
 ) -> TransactionOutcome<T> {
+    match try_once(pool, transaction).await {
+        TransactionOutcome::Done(rows) => {
+            values(rows, read).map_or_else(TransactionOutcome::Unknown, TransactionOutcome::Done)
+        }
+        TransactionOutcome::Undone(failure) => TransactionOutcome::Undone(failure),
+        TransactionOutcome::Unknown(failure) => TransactionOutcome::Unknown(failure),
+    }
+}
+
+async fn try_once(pool: &Pool, transaction: &Transaction) -> TransactionOutcome<RawRow> {
     let held = match pool.get().await {
         Ok(it) => Held::new(it),
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
     let sent = match held.get() {
-        Ok(connection) => timeout(PATIENCE, send_all(connection, transaction, &read)).await,
+        Ok(connection) => timeout(PATIENCE, send_all(connection, transaction)).await,
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
     let late = |_| TransactionOutcome::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
@@ -129,22 +145,13 @@ pub(crate) enum TransactionOutcome<T> {
 /// the server is a silent ROLLBACK. All of them go through the connection's statement cache, whose queue keeps the order.
 ///
 /// Of a statement that could not be sent the server knows nothing. It is found out before the last one is sent, which then
-/// is a ROLLBACK; and where an answer could not be read, nobody says that nothing holds.
-async fn send_all<T>(
-    connection: &AsyncPgConnection,
-    transaction: &Transaction,
-    read: &(impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync),
-) -> TransactionOutcome<T> {
+/// is a ROLLBACK.
+async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> TransactionOutcome<RawRow> {
     let Some((last, before)) = transaction.statements.split_last() else { return TransactionOutcome::Done(vec![]) };
-    let (is_unsent, is_unread) = (AtomicBool::new(false), AtomicBool::new(false));
-    let (is_unsent, is_unread) = (&is_unsent, &is_unread);
+    let is_unsent = &AtomicBool::new(false);
     let send = |place: usize, sql| {
         let wanted = transaction.answering.contains(&place);
-        let read = move |row: &mut dyn Fetch| {
-            let read = if wanted { read(row).map(Some) } else { Ok(None) };
-            read.inspect_err(|_| is_unread.store(true, Ordering::Relaxed))
-        };
-        async move { run(connection, sql, read).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed)) }
+        async move { run_raw(connection, sql, wanted).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed)) }
     };
     let sent = join_all(before.iter().enumerate().map(|(place, sql)| send(place, sql)));
     let undo = Sql::plain("ROLLBACK");
@@ -158,9 +165,9 @@ async fn send_all<T>(
     // With one statement, its own failure undoes it; else the last one ends the transaction either way.
     let ended = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().flatten().collect()),
+        Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().collect()),
         Err(Failure::Lost(text)) => TransactionOutcome::Unknown(Failure::Lost(text)),
-        Err(failure) if ended && !is_unread.load(Ordering::Relaxed) => TransactionOutcome::Undone(failure),
+        Err(failure) if ended => TransactionOutcome::Undone(failure),
         Err(failure) => TransactionOutcome::Unknown(failure),
     }
 }

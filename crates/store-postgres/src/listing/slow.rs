@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::connection::pool::Pool;
+use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::sql::Sql;
@@ -63,13 +64,19 @@ impl Drop for Occupied {
 
 impl PostgresStore {
     /// Runs a read that no index answers, if there is a place for it. `conditions` are what makes it slow.
-    pub(crate) async fn slowly<T>(
+    pub(crate) async fn slowly<T: Send>(
         &self,
         tenant: Tenant,
         conditions: &[String],
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
+        let mut values = Values::read_by(read);
+        self.slowly_into(tenant, conditions, sql, &mut values).await?;
+        Ok(values.into_vec())
+    }
+
+    async fn slowly_into(&self, tenant: Tenant, conditions: &[String], sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         let Slow { limits, places, pool } = &self.slow;
         let place = places.take(tenant, conditions).await?;
         let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
@@ -78,20 +85,20 @@ impl PostgresStore {
         }
         let until = || Instant::now() + limits.deadline + GRACE;
         let mut occupied = Occupied { place: Some(place), until: until(), home: self.home.clone() };
-        if let Some(answer) = self.replica_answer_in_time(sql, &read).await {
+        if let Some(answer) = self.replica_answer_in_time(sql, rows).await {
             occupied.leave();
             return answer.map_err(|_| out_of_time());
         }
         // A replica that did not answer has taken no time from the server.
         occupied.until = until();
-        match timeout_at(occupied.until, on_a_connection(pool, sql, &read)).await {
+        match timeout_at(occupied.until, on_a_connection(pool, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
                 occupied.leave();
                 Err(out_of_time())
             }
-            Ok(rows) => {
+            Ok(done) => {
                 occupied.leave();
-                rows.map_err(Failure::into_storage)
+                done.map_err(Failure::into_storage)
             }
             Err(_) => Err(out_of_time()),
         }

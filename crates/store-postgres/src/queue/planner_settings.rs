@@ -9,7 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::PostgresStore;
-use crate::connection::transaction::{Transaction, carried_out, send};
+use crate::connection::rows::{RawRow, values};
+use crate::connection::transaction::{Transaction, carried_out, send_raw};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
@@ -74,15 +75,19 @@ impl Turns {
 
 impl PostgresStore {
     /// Sends a transaction when it is its turn. Once called it is carried out, whoever waits for it.
-    pub(crate) async fn in_turn<T: Send + 'static>(
+    pub(crate) async fn in_turn<T>(
         &self,
         transaction: Transaction,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
     ) -> Read<Vec<T>> {
+        values(self.raw_in_turn(transaction).await?, read).map_err(Failure::into_storage)
+    }
+
+    async fn raw_in_turn(&self, transaction: Transaction) -> Read<Vec<RawRow>> {
         let (pool, turns) = (self.pool.clone(), self.turns.clone());
         let work = async move {
             let turn = turns.next().await.map_err(Failure::into_storage)?;
-            let rows = send(&pool, &transaction, read).await.map_err(Failure::into_storage);
+            let rows = send_raw(&pool, &transaction).await.map_err(Failure::into_storage);
             drop(turn);
             rows
         };
@@ -90,13 +95,16 @@ impl PostgresStore {
     }
 
     /// Sends a transaction that may take long, beside the others.
-    pub(crate) async fn send<T: Send + 'static>(
+    pub(crate) async fn send<T>(
         &self,
         transaction: Transaction,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + Sync + 'static,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
     ) -> Read<Vec<T>> {
+        values(self.send_raw(transaction).await?, read).map_err(Failure::into_storage)
+    }
+
+    async fn send_raw(&self, transaction: Transaction) -> Read<Vec<RawRow>> {
         let pool = self.pool.clone();
-        carried_out(&self.home, async move { send(&pool, &transaction, read).await.map_err(Failure::into_storage) })
-            .await
+        carried_out(&self.home, async move { send_raw(&pool, &transaction).await.map_err(Failure::into_storage) }).await
     }
 }

@@ -1,0 +1,63 @@
+//! What the rows of a statement are read into. Whoever sends statements knows no type of row, and so is compiled once
+//! instead of once for each read.
+
+use candor_port_storage::flat::Fetch;
+use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
+
+use crate::connection::wire::Columns;
+use crate::failure::Failure;
+
+/// A row as the server sent it.
+pub(crate) type RawRow = <AsyncPgConnection as AsyncConnectionCore>::Row<'static, 'static>;
+
+/// Takes rows as they arrive.
+pub(crate) trait RowSink: Send {
+    /// Forgets what it took, before the statement is sent again.
+    fn clear(&mut self);
+
+    /// Takes a row.
+    fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure>;
+}
+
+/// The values that a function reads of rows.
+pub(crate) struct Values<T, F> {
+    read: F,
+    values: Vec<T>,
+}
+
+impl<T, F> Values<T, F>
+where
+    T: Send,
+    F: Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+{
+    pub(crate) const fn read_by(read: F) -> Self {
+        Self { read, values: vec![] }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        self.values
+    }
+}
+
+impl<T, F> RowSink for Values<T, F>
+where
+    T: Send,
+    F: Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+{
+    fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure> {
+        self.values.push((self.read)(row)?);
+        Ok(())
+    }
+}
+
+/// The values of rows that are all there.
+pub(crate) fn values<T>(
+    rows: Vec<RawRow>,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    rows.into_iter().map(|row| read(&mut Columns::of(&row))).collect()
+}
