@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::reply::Reply;
 use crate::{Call, Error};
 
-/// About what a page's entry takes, so that a page is written without being moved.
+/// About what a resource takes in a list, so that an answer is written without being moved.
 const BYTES_OF_AN_ENTRY: usize = 1024;
 
 /// About the largest page, in bytes (decision A16). One that has grown to this ends there, and the next one goes on.
@@ -40,6 +40,12 @@ impl<'a> JsonObjectWriter<'a> {
         self.0.extend_from_slice(name.as_bytes());
         self.0.extend_from_slice(b"\":");
         write(self.0, &value)
+    }
+
+    /// Writes a list of resources as one more member, if it is wanted: the answer is not moved while it grows.
+    pub(crate) fn list(&mut self, name: &'static str, items: Option<Vec<impl Serialize>>) -> Result<(), Error> {
+        self.0.reserve(items.as_ref().map_or(0, Vec::len) * BYTES_OF_AN_ENTRY);
+        self.member(name, items)
     }
 
     /// Closes the object.

@@ -71,8 +71,8 @@ impl Expandable for Summary {
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
-        shown.member("included_objectives", included(&self.included_objective_ids, found.objectives.as_ref()))?;
-        shown.member("included_observations", included(&self.included_observation_ids, found.observations.as_ref()))
+        shown.list("included_objectives", included(&self.included_objective_ids, found.objectives.as_ref()))?;
+        shown.list("included_observations", included(&self.included_observation_ids, found.observations.as_ref()))
     }
 }
 
