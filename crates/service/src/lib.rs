@@ -18,6 +18,7 @@ pub mod events;
 mod expand;
 mod fan_out;
 pub mod invitations;
+mod kept_answers;
 pub mod keys;
 pub mod library;
 pub mod limits;

@@ -1,16 +1,15 @@
-//! What every change needs besides its decision: kept answers, deciding anew, audit, sealing, the commit.
+//! What every change needs besides its decision: deciding anew, the commit, events and audit.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use candor_domain::access::{Authority, Tenant};
+use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AssignmentId, Id, Kind};
-use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::notification::UNREAD_DAYS;
 use candor_domain::people::Invitation;
 use candor_domain::refusal::Refusal;
@@ -18,19 +17,19 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
-use candor_port_storage::{ChangeSet, CommitError, Storage, StoredAnswer, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
 use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
 use crate::auth::Authenticator;
 use crate::delivery::{Deliveries, HandOver};
 use crate::limits::Limits;
-use crate::reply::{Outcome, Reply};
+use crate::reply::Reply;
 use crate::retention::Clocks;
 use crate::search_index::SearchIndex;
 use crate::striped_locks::StripedLocks;
-use crate::vault::{SealContext, Vault};
-use crate::{Call, Error, Idempotency};
+use crate::vault::Vault;
+use crate::{Call, Error};
 
 /// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
 /// checks `If-Match` itself, each time against what it has just read.
@@ -171,20 +170,34 @@ impl Shell {
     {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
-            let (mut change, reply) = match plan(at).await {
-                Ok(ChangePlan::Unchanged(reply)) => return self.keep(call, reply, at).await,
-                Ok(ChangePlan::Commit(change, reply)) => (change, reply),
-                Err(error) => return self.kept_or(call, Err(error)).await,
-            };
-            change.replay = self.replay_of(call, &reply, at)?;
-            match self.commit(call.caller.tenant, *change).await {
-                Ok(()) => return Ok(reply),
-                Err(CommitError::Replayed) => return self.kept_or(call, Err(Error::Contended)).await,
-                Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {}
-                Err(CommitError::Storage(error)) => return Err(error.into()),
+            let planned = plan(at).await;
+            if let Some(reply) = self.settle(call, planned, at).await? {
+                return Ok(reply);
             }
         }
         Err(Error::Contended)
+    }
+
+    /// Saves what was planned and answers; nothing if another change came first. It is the part of every change that knows
+    /// nothing of what is changed, and so is compiled once.
+    async fn settle(
+        &self,
+        call: &Call,
+        planned: Result<ChangePlan, Error>,
+        at: Timestamp,
+    ) -> Result<Option<Reply>, Error> {
+        let (mut change, reply) = match planned {
+            Ok(ChangePlan::Unchanged(reply)) => return self.keep(call, reply, at).await.map(Some),
+            Ok(ChangePlan::Commit(change, reply)) => (change, reply),
+            Err(error) => return self.kept_or(call, Err(error)).await.map(Some),
+        };
+        change.replay = self.replay_of(call, &reply, at)?;
+        match self.commit(call.caller.tenant, *change).await {
+            Ok(()) => Ok(Some(reply)),
+            Err(CommitError::Replayed) => self.kept_or(call, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
+            Err(CommitError::Storage(error)) => Err(error.into()),
+        }
     }
 
     /// Saves a change set, and hands what it queues to the engine of this process.
@@ -209,94 +222,6 @@ impl Shell {
             self.mail_queued.notify_one();
         }
         committed.map(drop)
-    }
-
-    /// The answer kept for the call's idempotency key, if there is one.
-    ///
-    /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose answers are not for the
-    /// caller (decision A13).
-    pub async fn kept(&self, call: &Call) -> Result<Option<Reply>, Error> {
-        let Some(idempotency) = &call.idempotency else { return Ok(None) };
-        let Some(kept) = self.store.replay(call.caller.tenant, &idempotency.key, self.clock.now()).await? else {
-            return Ok(None);
-        };
-        let reused = || Error::KeyReused(idempotency.key.clone());
-        if kept.fingerprint != idempotency.fingerprint {
-            return Err(reused());
-        }
-        let (asker, reply) = self.open(&replay_place(call, &idempotency.key), &kept)?;
-        if call.caller.authority().may_have_the_answer_to(asker.as_ref()) { Ok(Some(reply)) } else { Err(reused()) }
-    }
-
-    /// The answer kept for the call's idempotency key, or else this one.
-    ///
-    /// # Errors
-    /// Those of [`Shell::kept`], and the one given.
-    pub(crate) async fn kept_or(&self, call: &Call, otherwise: Result<Reply, Error>) -> Result<Reply, Error> {
-        self.kept(call).await?.map_or(otherwise, Ok)
-    }
-
-    /// The answer to a request that found nothing to change. It is kept for the call's idempotency key as any other
-    /// success is, so that the key stands for this request from now on; what was kept before comes first.
-    ///
-    /// # Errors
-    /// Those of [`Shell::kept`] and of the store.
-    pub(crate) async fn keep(&self, call: &Call, reply: Reply, at: Timestamp) -> Result<Reply, Error> {
-        let Some(replay) = self.replay_of(call, &reply, at)? else { return Ok(reply) };
-        if self.store.keep(call.caller.tenant, replay).await? {
-            return Ok(reply);
-        }
-        self.kept_or(call, Err(Error::Contended)).await
-    }
-
-    /// An answer as it is kept for retries, if the call has an idempotency key.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] without randomness to seal it.
-    pub(crate) fn replay_of(
-        &self,
-        call: &Call,
-        reply: &Reply,
-        at: Timestamp,
-    ) -> Result<Option<IdempotencyRecord>, Error> {
-        let Some(idempotency) = &call.idempotency else { return Ok(None) };
-        let (status, location) = reply.outcome.kept();
-        let asker = call.caller.authority().to_string();
-        let mut plain = Vec::with_capacity(32 + asker.len() + location.len() + reply.body.len());
-        plain.push(WITH_MARK);
-        plain.extend((asker.len() as u64).to_be_bytes());
-        plain.extend(asker.as_bytes());
-        plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
-        plain.extend(reply.mark.to_be_bytes());
-        plain.extend((location.len() as u64).to_be_bytes());
-        plain.extend(location.as_bytes());
-        plain.extend(&reply.body);
-        let sealed = self.vault.seal(&*self.ids, &replay_place(call, &idempotency.key), &plain)?;
-        let Idempotency { key, fingerprint } = idempotency.clone();
-        Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed, created_at: at }))
-    }
-
-    /// Who asked first, where that was written down, and the answer.
-    fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
-        let plain = self.vault.open(place, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
-        let parts = || {
-            let (form, rest) = plain.split_first()?;
-            let (asker, rest) = match *form {
-                WITH_ASKER | WITH_MARK => text(rest).and_then(|(it, rest)| Some((Some(it.parse().ok()?), rest)))?,
-                _ => (None, plain.as_slice()),
-            };
-            let (version, rest) = rest.split_first_chunk::<8>()?;
-            let (mark, rest) = if *form == WITH_MARK { rest.split_first_chunk::<8>()? } else { (&[0; 8], rest) };
-            let (location, body) = text(rest)?;
-            let body = Bytes::copy_from_slice(body);
-            Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), location.to_owned(), body))
-        };
-        let incomplete = || Error::Bug("a kept answer is incomplete".to_owned());
-        let (asker, version, mark, location, body) = parts().ok_or_else(incomplete)?;
-        let version = (version > 0).then_some(Version(version));
-        let outcome = Outcome::of_kept(kept.status, location);
-        Ok((asker, Reply { outcome, body, version, mark, replayed: true }))
     }
 
     /// The change set of one decision: its audit entry and its events, which carry the rendered state.
@@ -350,25 +275,6 @@ impl Shell {
         change.writes = write(state);
         Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
     }
-}
-
-/// The purpose that kept answers are sealed for.
-const REPLAY: &str = "replay";
-/// A kept answer that begins with this byte says who asked, and what its tag has beside the version.
-const WITH_MARK: u8 = 2;
-/// One that begins with this byte says only who asked. Older ones begin with the first byte of a version, zero.
-const WITH_ASKER: u8 = 1;
-
-/// Where the answer to a call is kept.
-fn replay_place<'a>(call: &Call, key: &'a IdempotencyKey) -> SealContext<'a> {
-    SealContext { purpose: REPLAY, tenant: Some(call.caller.tenant), row: key.as_str().as_bytes() }
-}
-
-/// A text with its length before it, and what follows.
-fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let (length, rest) = bytes.split_first_chunk::<8>()?;
-    let (text, rest) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
-    Some((std::str::from_utf8(text).ok()?, rest))
 }
 
 /// The JSON form of a resource.
