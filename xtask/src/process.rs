@@ -18,8 +18,17 @@ pub(crate) fn root() -> PathBuf {
 /// The cargo that runs this program.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What `cargo run` tells of this package is part of what ring was built from: it, and all that uses it, would be built
+    // again whenever cargo is called by this program and then by a person.
+    for (name, _) in env::vars_os().filter(|(name, _)| tells_of_a_package(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
     command.args(arguments).current_dir(root());
     command
+}
+
+fn tells_of_a_package(variable: &str) -> bool {
+    ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|it| variable.starts_with(it))
 }
 
 /// Another program, in the root of the workspace.

@@ -21,8 +21,15 @@ const LONGEST_FOLDER: usize = 88;
 /// Accounts that a server may run as when the owner is root, which PostgreSQL refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 /// Nothing of what tests write has to survive them.
-pub(crate) const FORGETFUL: [&str; 4] =
-    ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
+pub(crate) const FORGETFUL: [&str; 5] =
+    [NOT_FOR_GOOD, "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_wal_size=256MB"];
+/// With this setting a server's files may be where a power cut takes them.
+const NOT_FOR_GOOD: &str = "fsync=off";
+/// Where Linux keeps files in memory. On a disk each database that is made looks through the hundreds of files that the one
+/// before it had, which took most of the time of many tests.
+const MEMORY: &str = "/dev/shm";
+/// Free bytes that there must be for a server to live there: some hundred million are what each needs.
+const ROOM: u64 = 2 << 30;
 
 /// A running server with a folder of its own, reachable through a socket in it. It stops, and the folder goes, when
 /// this value is dropped or when the process ends in any way.
@@ -77,7 +84,7 @@ impl Cluster {
 
     fn start_as(programs: PathBuf, primary: Option<&Path>, settings: &[&str]) -> Result<Self, Error> {
         let owner = Owner::of_new_servers()?;
-        let folder = folder_for(owner);
+        let folder = folder_for(owner, settings);
         let guard = guard((&folder, primary), &programs, owner, settings)?;
         let mut cluster = Self { folder, programs, guard };
         cluster.wait_until_ready()?;
@@ -218,11 +225,17 @@ fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
 }
 
 /// Where the guard makes the server's folder: it does so itself, so that there is none without a guard.
-fn folder_for(owner: Owner) -> PathBuf {
-    let (temporary, name) = (env::temp_dir(), unique_name());
+fn folder_for(owner: Owner, settings: &[&str]) -> PathBuf {
+    let memory = Path::new(MEMORY);
+    let in_memory = settings.contains(&NOT_FOR_GOOD) && everyone_may_use(memory) && has_room(memory);
+    let (temporary, name) = (if in_memory { memory.to_path_buf() } else { env::temp_dir() }, unique_name());
     let fits = temporary.as_os_str().len() + "/".len() + name.len() <= LONGEST_FOLDER;
     let suits = fits && (owner.switch_to.is_none() || everyone_may_use(&temporary));
     if suits { temporary.join(name) } else { Path::new("/tmp").join(name) }
+}
+
+fn has_room(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) >= ROOM)
 }
 
 /// Whether another account can reach what is inside and remove its own: others may pass every folder on the way, and
