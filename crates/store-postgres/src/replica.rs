@@ -29,8 +29,11 @@ const GRACE: Duration = Duration::from_millis(250);
 /// The replica gets one connection of so many that the server gets.
 const SHARE: usize = 2;
 
-/// Asked behind each read: whoever is still a standby then has not written anything of its own before.
-const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
+/// Asked behind each read: whoever is still a standby then has not written anything of its own before. Besides, by how many
+/// milliseconds it lags: how old the last change is that it shows, as long as there are more or nobody sends it any.
+const STANDING: &str = "SELECT pg_is_in_recovery(), (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
+    AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
+    ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 END)::bigint";
 /// What a standby has in common with its server and with nobody else.
 const IDENTITY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
     (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
@@ -55,7 +58,7 @@ impl Identity {
         if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
             return Err("it is no copy of this database".to_owned());
         }
-        if !one(connection, &Sql::plain(IS_STANDBY), flag).await? {
+        if !one(connection, &Sql::plain(STANDING), flag).await? {
             return Err("it is no standby: it takes writes of its own".to_owned());
         }
         let (sql, newest) = newest().map_err(|it| it.to_string())?;
@@ -91,6 +94,13 @@ enum State {
     Up,
     /// It cannot be asked; nobody tries before this.
     Down { until: Instant },
+}
+
+/// Whether it is a standby, and by how many seconds it lags. Where its clock is behind the server's, that is less than nothing.
+fn standing(row: &mut dyn Fetch) -> Result<(bool, f64), Failure> {
+    let is_standby = flag(row)?;
+    let millis = u32::try_from(int(row)?.max(0)).unwrap_or(u32::MAX);
+    Ok((is_standby, f64::from(millis) / 1000.0))
 }
 
 /// Why a read has no answer from the replica.
@@ -174,10 +184,12 @@ impl Replica {
         if let Err(Failure::Lost(text)) = done {
             return Err(Unanswered::Down(text));
         }
+        let (is_standby, lag) = one(connection, &Sql::plain(STANDING), standing).await.map_err(Unanswered::Down)?;
         // A standby that was promoted may have a history of its own by now.
-        if !one(connection, &Sql::plain(IS_STANDBY), flag).await.map_err(Unanswered::Down)? {
+        if !is_standby {
             return Err(Unanswered::Down("it is no standby any more".to_owned()));
         }
+        gauge!("candor_store_replica_lag_seconds").set(lag);
         held.give_back();
         done.map_err(Unanswered::Failed)
     }
@@ -190,7 +202,7 @@ impl PostgresStore {
     /// What is wrong with it.
     pub async fn examine_replica(&self) -> Result<(), String> {
         let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
-        replica.ask(&Sql::plain(IS_STANDBY), &mut Values::read_by(flag)).await.map_err(|it| match it {
+        replica.ask(&Sql::plain(STANDING), &mut Values::read_by(flag)).await.map_err(|it| match it {
             Unanswered::Down(reason) => reason,
             Unanswered::Failed(failure) => failure.text(),
         })
@@ -228,7 +240,10 @@ impl PostgresStore {
         let replica = self.asked_first.as_ref()?;
         if replica.may_be_asked() {
             match replica.ask(sql, rows).instrument(sql.span()).await {
-                Ok(()) => return Some(Ok(())),
+                Ok(()) => {
+                    counter!("candor_store_replica_reads_total").increment(1);
+                    return Some(Ok(()));
+                }
                 Err(Unanswered::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
                 Err(Unanswered::Down(_) | Unanswered::Failed(_)) => {}
             }

@@ -1,5 +1,6 @@
 //! A standby that reads go to which may lag: what it shows, and what happens when it is not there.
 
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +16,8 @@ const WRITERS: usize = 4;
 const WRITES: usize = 60;
 
 const UP: &str = "candor_store_replica_up";
+const LAG: &str = "candor_store_replica_lag_seconds";
+const READS: &str = "candor_store_replica_reads_total";
 const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
@@ -74,9 +77,17 @@ fn is_noted(client: &mut Client, observation: &str) -> bool {
 }
 
 fn metric(service: &Service, name: &str) -> u64 {
+    read(service, name)
+}
+
+fn read<T: FromStr + Default>(service: &Service, name: &str) -> T {
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
     let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')));
     line.and_then(|it| it.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
+}
+
+fn lags(service: &Service) -> bool {
+    read::<f64>(service, LAG) > 0.0
 }
 
 #[test]
@@ -88,11 +99,17 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
     assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
     assert!(wait_until(SOON, || is_noted(&mut client, &before)).is_some());
     assert_eq!((metric(&service, UP), metric(&service, FALLBACKS)), (1, 0), "{}", service.log());
+    let reads = metric(&service, READS);
+    assert!(reads >= 2, "{reads}");
+    assert!(wait_until(SOON, || is_told(&mut client, &before) && !lags(&service)).is_some());
 
     stage.pair.pause();
     let meanwhile = stage.observe(&mut client, "Meanwhile");
     assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
     assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
+    assert!(metric(&service, READS) > reads);
+    // The change before this one is older with every look.
+    assert!(wait_until(SOON, || is_told(&mut client, &before) && lags(&service)).is_some());
     let listed = client.all("/v1/observations");
     assert!(listed.iter().any(|it| it["id"] == meanwhile.as_str()), "lists show what was written");
     assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
