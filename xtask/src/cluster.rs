@@ -4,12 +4,15 @@ use crate::process::{self, Outcome, cargo, succeeds};
 use candor_test_postgres::{NODES_VARIABLE, Nodes};
 
 /// What runs on a cluster, unless arguments say otherwise: the suite that every store passes, the tests of a cluster alone,
-/// searches and copies, what is asked over HTTP on every store, and the built binary, also where it is killed.
+/// searches and copies, what is asked over HTTP, and the built binary, also where it is killed.
+///
+/// Over HTTP not what makes a service for each of the routes, which would take a database each time, nor connections, which
+/// no store has to do with. The life of an assignment expects the ids of a process, which grow, of those that tests make.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
     + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|both_ends/)) \
-    + (package(candor-http) & test(/^(assignments|bound|conversations|notices|objectives|search|summaries|webhooks::stores)/)) \
-    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|revocation|webhooks::kills)/) & test(/postgres/)) \
-    + (package(candor-e2e) & test(/a_worker_that_wakes_up|goes_on_on_the_other_store/))";
+    + (binary_id(candor-http::api) - test(/^(authorization|conditional|connections|document|framing|outages)|the_life_of_an_assignment/)) \
+    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
+    + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|goes_on_on_the_other_store/))";
 
 /// At so many at once: each is as much work for three servers as for one, and for their upkeep.
 const AT_ONCE: &str = "--test-threads=3";

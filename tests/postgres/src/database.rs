@@ -94,7 +94,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Tests call from inside and outside of runtimes, and a runtime cannot be entered from within another.
-fn on_a_plain_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on_a_plain_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 

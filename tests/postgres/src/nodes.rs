@@ -4,6 +4,7 @@
 //! root. Nothing is installed: the archive is unpacked over links to the machine's PostgreSQL, in a folder of its own.
 
 use crate::cluster::{FORGETFUL, everyone_may_use, unique_name};
+use crate::database::on_a_plain_thread;
 use crate::server::with_database;
 use crate::{Cluster, Error, TestSession, programs};
 use std::env;
@@ -67,7 +68,9 @@ impl Nodes {
         let settings: Vec<&str> = FORGETFUL.into_iter().chain(SETTINGS).chain(more.iter().copied()).collect();
         let start = |_| Cluster::start_from(programs.0.join(FOLDERS[0].0), &settings);
         let all = (0..NODES).map(start).collect::<Result<_, _>>()?;
-        Ok(Ok(Self { all, _programs: programs }))
+        let nodes = Self { all, _programs: programs };
+        on_a_plain_thread(|| nodes.all.iter().try_for_each(finds_itself))?;
+        Ok(Ok(nodes))
     }
 
     /// Makes a database that the nodes have together; its URL on each of them.
@@ -95,6 +98,13 @@ impl Nodes {
     pub fn urls(&self) -> String {
         self.all.iter().map(Cluster::url).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Lets a node reach itself, which it does while a part is moved, by the socket that it has.
+fn finds_itself(node: &Cluster) -> Result<(), Error> {
+    let session = TestSession::connect(&node.url())?;
+    session.execute(&format!("ALTER SYSTEM SET citus.local_hostname = '{}'", node.folder().display()))?;
+    session.execute("SELECT pg_reload_conf()")
 }
 
 /// The archive, and the root under which Debian's PostgreSQL 15 lies; or what is missing.

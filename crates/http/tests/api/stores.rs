@@ -37,17 +37,34 @@ impl Shared {
     }
 }
 
-/// One service on each store that there is.
+/// One service on each store that there is; where tests run on a cluster, on that alone.
 pub(crate) async fn every_store() -> Vec<Shared> {
-    let mut all = vec![Shared::on("sqlite", Arc::new(SqliteStore::in_memory().unwrap()), None).await];
-    let database = tokio::task::spawn_blocking(|| TestDatabase::create(&template("_http").unwrap(), migrated).unwrap())
-        .await
-        .unwrap();
-    if let Some(database) = database {
-        let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 8)).await.unwrap();
-        all.push(Shared::on("postgres", Arc::new(store), Some(database)).await);
+    let mut all = vec![];
+    if !is_spread() {
+        all.push(Shared::on("sqlite", in_memory(), None).await);
+    }
+    if let Some((store, database)) = on_a_server().await {
+        all.push(Shared::on("postgres", store, Some(database)).await);
     }
     all
+}
+
+/// The store of a test that needs no more than one.
+pub(crate) async fn usual() -> (Arc<dyn Storage>, Option<TestDatabase>) {
+    let spread = if is_spread() { on_a_server().await } else { None };
+    spread.map_or_else(|| (in_memory(), None), |(store, database)| (store, Some(database)))
+}
+
+fn in_memory() -> Arc<dyn Storage> {
+    Arc::new(SqliteStore::in_memory().unwrap())
+}
+
+/// A new database with its store, where there is a server.
+async fn on_a_server() -> Option<(Arc<dyn Storage>, TestDatabase)> {
+    let create = || TestDatabase::create(&template("_http").unwrap(), migrated).unwrap();
+    let database = tokio::task::spawn_blocking(create).await.unwrap()?;
+    let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 8)).await.unwrap();
+    Some((Arc::new(store), database))
 }
 
 fn migrated(url: &str) -> Result<(), SchemaError> {

@@ -1,4 +1,4 @@
-//! A service of its own for each test: SQLite in memory, a clock that stands still, and ids that are always the same.
+//! A service of its own for each test: SQLite in memory or a database of a cluster, a clock that stands still, and ids that are always the same.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -21,10 +21,11 @@ use candor_port_storage::Storage;
 use candor_service::operator::{self, KeyOrder};
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings};
-use candor_store_sqlite::SqliteStore;
+use candor_test_postgres::TestDatabase;
 use serde_json::Value;
 
 use crate::receivers::{self, Receivers};
+use crate::stores;
 
 /// When tests begin: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
@@ -45,6 +46,7 @@ pub(crate) struct World {
     /// A live key that may do everything.
     pub(crate) admin: String,
     serve: Box<dyn Fn(TestRequest) -> Served>,
+    _database: Option<TestDatabase>,
 }
 
 /// What came back.
@@ -61,8 +63,8 @@ impl World {
     }
 
     pub(crate) async fn with(settings: HttpSettings) -> Self {
-        let store: Arc<dyn Storage> = Arc::new(SqliteStore::in_memory().unwrap());
-        Self::on(store, settings).await
+        let (store, database) = stores::usual().await;
+        Self { _database: database, ..Self::on(store, settings).await }
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
@@ -71,9 +73,9 @@ impl World {
 
     /// One whose invitations go out by mail; nobody sends them.
     pub(crate) async fn mailing() -> Self {
-        let store: Arc<dyn Storage> = Arc::new(SqliteStore::in_memory().unwrap());
+        let (store, database) = stores::usual().await;
         let settings = ShellSettings { sends_mail: true, ..ShellSettings::at(PUBLIC_URL.to_owned()) };
-        Self::made_of(store, HttpSettings::default(), settings).await
+        Self { _database: database, ..Self::made_of(store, HttpSettings::default(), settings).await }
     }
 
     async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, of_shell: ShellSettings) -> Self {
@@ -95,7 +97,8 @@ impl World {
             }) as Served
         });
         let organization = operator::create_organization(&shell, "Example").await.unwrap();
-        let mut world = Self { clock, shell, readiness, receivers, organization, admin: String::new(), serve };
+        let admin = String::new();
+        let mut world = Self { clock, shell, readiness, receivers, organization, admin, serve, _database: None };
         world.admin = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }
