@@ -96,9 +96,10 @@ enum State {
     Down { until: Instant },
 }
 
-/// Whether it is a standby, and by how many seconds it lags. Where its clock is behind the server's, that is less than nothing.
+/// Whether it is a standby, and by how many seconds it lags.
 fn standing(row: &mut dyn Fetch) -> Result<(bool, f64), Failure> {
     let is_standby = flag(row)?;
+    // Less than nothing where its clock is behind the server's.
     let millis = u32::try_from(int(row)?.max(0)).unwrap_or(u32::MAX);
     Ok((is_standby, f64::from(millis) / 1000.0))
 }
