@@ -25,7 +25,7 @@ pub(crate) const FORGETFUL: [&str; 5] =
     [NOT_FOR_GOOD, "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_wal_size=256MB"];
 /// With this setting a server's files may be where a power cut takes them.
 const NOT_FOR_GOOD: &str = "fsync=off";
-/// Where Linux keeps files in memory. On a disk each database that is made looks through the hundreds of files that the one
+/// Where Linux keeps files in memory, unless somebody says by `TMPDIR` where they are to be. On a disk each database that is made looks through the hundreds of files that the one
 /// before it had, which took most of the time of many tests.
 const MEMORY: &str = "/dev/shm";
 /// Free bytes that there must be for a server to live there: some hundred million are what each needs.
@@ -227,7 +227,8 @@ fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
 /// Where the guard makes the server's folder: it does so itself, so that there is none without a guard.
 fn folder_for(owner: Owner, settings: &[&str]) -> PathBuf {
     let memory = Path::new(MEMORY);
-    let in_memory = settings.contains(&NOT_FOR_GOOD) && everyone_may_use(memory) && has_room(memory);
+    let may_forget = settings.contains(&NOT_FOR_GOOD) && env::var_os("TMPDIR").is_none();
+    let in_memory = may_forget && everyone_may_use(memory) && has_room(memory);
     let (temporary, name) = (if in_memory { memory.to_path_buf() } else { env::temp_dir() }, unique_name());
     let fits = temporary.as_os_str().len() + "/".len() + name.len() <= LONGEST_FOLDER;
     let suits = fits && (owner.switch_to.is_none() || everyone_may_use(&temporary));
