@@ -77,6 +77,8 @@ pub(crate) struct Options {
     pub(crate) before: Option<PathBuf>,
     store: Option<Store>,
     texts: Option<u32>,
+    rounds: Option<usize>,
+    turn: Option<u64>,
 }
 
 impl Options {
@@ -92,6 +94,8 @@ impl Options {
             before: None,
             store: None,
             texts: None,
+            rounds: None,
+            turn: None,
         };
         while let Some(name) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
@@ -105,8 +109,10 @@ impl Options {
                 "--before" => it.before = Some(value()?.into()),
                 "--store" => it.store = Some(store(&value()?)?),
                 "--texts" => it.texts = Some(value()?.parse().map_err(|_| "--texts needs a number")?),
+                "--rounds" => it.rounds = Some(count(&value()?, "--rounds")?),
+                "--turn" => it.turn = Some(u64::try_from(count(&value()?, "--turn")?)?),
                 other => {
-                    let known = "--quick, --check, --hold, --only, --store, --before, --texts";
+                    let known = "--quick, --check, --hold, --only, --store, --before, --texts, --rounds, --turn";
                     return Err(format!("{other} is not known; use {known}").into());
                 }
             }
@@ -150,18 +156,18 @@ impl Options {
     }
 
     /// How often the contenders take turns.
-    pub(crate) const fn rounds(&self) -> usize {
-        if self.quick { 2 } else { 5 }
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds.unwrap_or(if self.quick { 2 } else { 5 })
     }
 
     /// How often everything is copied, which takes minutes.
-    pub(crate) const fn copies(&self) -> usize {
-        if self.quick { 1 } else { 3 }
+    pub(crate) fn copies(&self) -> usize {
+        if self.quick { 1 } else { self.rounds().div_ceil(2) }
     }
 
     /// How long each turn is.
-    pub(crate) const fn turn(&self) -> Duration {
-        Duration::from_secs(if self.quick { 1 } else { 3 })
+    pub(crate) fn turn(&self) -> Duration {
+        Duration::from_secs(self.turn.unwrap_or(if self.quick { 1 } else { 3 }))
     }
 }
 
@@ -175,6 +181,11 @@ fn measure(name: String) -> Outcome<String> {
         return Ok(name);
     }
     Err(format!("{name} is not measured; one of {} is", MEASURES.join(", ")).into())
+}
+
+/// A number of at least one.
+fn count(text: &str, name: &str) -> Outcome<usize> {
+    text.parse().ok().filter(|it| *it > 0).ok_or_else(|| format!("{name} needs a number from 1 on, not {text}").into())
 }
 
 fn store(name: &str) -> Outcome<Store> {
@@ -198,6 +209,7 @@ mod tests {
         for (text, in_full) in [
             ("", true),
             ("--check", true),
+            ("--rounds 3 --turn 1", true),
             ("--quick", false),
             ("--only get", false),
             ("--store sqlite", false),
@@ -209,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused() {
-        for text in ["--fast", "--only", "--only everything", "--store oracle"] {
+        for text in ["--fast", "--only", "--only everything", "--store oracle", "--rounds 0", "--turn long"] {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(Options::parse(["--quick".to_owned()]).is_err());

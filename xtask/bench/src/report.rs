@@ -44,7 +44,7 @@ impl Line {
         self.limit.is_met_by(self.value)
     }
 
-    fn cells(&self) -> [String; 7] {
+    pub(crate) fn cells(&self) -> [String; 7] {
         let (sign, limit) = match self.limit {
             Limit::AtLeast(limit) => ("≥ ", Some(limit)),
             Limit::AtMost(limit) => ("≤ ", Some(limit)),

@@ -118,7 +118,10 @@ fn all(measures: &[(&str, Measure)], stage: &Stage, options: &Options) -> Outcom
     let mut lines = vec![];
     for (name, run) in measures.iter().filter(|(name, _)| options.wants(name)) {
         println!("measuring: {name}");
-        lines.extend(run(stage, options).map_err(|problem| format!("{name}: {problem}\n{}", stage.complaints()))?);
+        let measured = run(stage, options).map_err(|problem| format!("{name}: {problem}\n{}", stage.complaints()))?;
+        // Whoever has to stop it keeps what there is.
+        measured.iter().for_each(|it| println!("{}", it.cells().join(" | ")));
+        lines.extend(measured);
         stage.empty_logs()?;
     }
     Ok(lines)
