@@ -36,8 +36,7 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          reports each; `filter[manager_id]` has {} people instead, the last of whom report to one another in a line.\n\
          - {CLIENTS} clients unless the line says otherwise ({} for `filter[manager_id]`), each waiting for its answer, on \
          connections that are kept alive. Contenders take turns of {} seconds, {} rounds, of which the first third does not \
-         count where they read; every figure is a median over the rounds, every ratio the median of the rounds' \
-         ratios.\n\
+         count where they read; every figure is a median over the rounds, every ratio the median of the rounds' ratios.\n\
          - Behind the latencies stands what each request cost: the processor time of the service and of the server of its \
          database, and the bytes that both wrote, the log included. Where others use the machine as well, these hold.\n\
          - Creates in many organizations go to any of them, each with one person. Retries repeat {} requests. Slow \
