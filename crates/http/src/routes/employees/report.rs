@@ -20,7 +20,10 @@ const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,
 
 /// The request body.
 pub(crate) fn body() -> Value {
-    let schema = about(plain(), "A header and at most 10,000 rows, in UTF-8 with commas, at most 5 MiB.");
+    let schema = about(
+        json!({"type": "string", "minLength": 1}),
+        "A header and at most 10,000 rows, in UTF-8 with commas, at most 5 MiB.",
+    );
     json!({"required": true, "content": {"text/csv": {"schema": schema, "example": EXAMPLE}}})
 }
 
