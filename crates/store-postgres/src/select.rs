@@ -39,7 +39,7 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
 fn related(it: &Related, row: &str, tenant: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, column, table, archived, .. } = *it;
     if let Some(column) = column {
-        // Most rows have none, and beginning to look costs as much as a tenth of the row.
+        // A row without any is spared the look: for a page of such rows it was a fifth of the statement.
         return format!(
             "CASE WHEN {row}{column} = '{{}}' THEN '{{}}' ELSE ARRAY(SELECT o.id FROM (SELECT id, archived FROM {table} \
              WHERE tenant_id = {tenant} AND id = ANY({row}{column}) OFFSET 0) AS o WHERE o.archived = {archived}) END"

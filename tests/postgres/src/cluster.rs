@@ -25,8 +25,8 @@ pub(crate) const FORGETFUL: [&str; 5] =
     [NOT_FOR_GOOD, "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_wal_size=256MB"];
 /// With this setting a server's files may be where a power cut takes them.
 const NOT_FOR_GOOD: &str = "fsync=off";
-/// Where Linux keeps files in memory, unless somebody says by `TMPDIR` where they are to be. On a disk each database that is made looks through the hundreds of files that the one
-/// before it had, which took most of the time of many tests.
+/// Where Linux keeps files in memory, unless somebody says by `TMPDIR` where they are to be. On a disk each database that is
+/// made looks through the hundreds of files that the one before it had, which took most of the time of many tests.
 const MEMORY: &str = "/dev/shm";
 /// Free bytes that there must be for a server to live there: some hundred million are what each needs.
 const ROOM: u64 = 2 << 30;

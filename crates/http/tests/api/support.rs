@@ -1,4 +1,5 @@
-//! A service of its own for each test: SQLite in memory or a database of a cluster, a clock that stands still, and ids that are always the same.
+//! A service of its own for each test: SQLite in memory or a database of a cluster, a clock that stands still, and ids that
+//! are always the same.
 
 use std::future::Future;
 use std::net::SocketAddr;

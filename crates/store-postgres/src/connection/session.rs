@@ -234,7 +234,21 @@ pub(crate) async fn run_raw(
 
 #[cfg(test)]
 mod tests {
+    use candor_test_postgres::TestDatabase;
+
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_read_again_after_it_was_read_in_part_is_there_once() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let connection = Session::new(database.url(), "test").unwrap().connect().await.unwrap();
+        let mut values = Values::read_by(|row: &mut dyn Fetch| row.int().map_err(Failure::Other));
+        let broken = Sql::plain("SELECT (6 / (3 - n))::bigint FROM generate_series(1, 3) AS n (n)");
+        assert!(run_into(&connection, &broken, &mut values).await.is_err());
+        run_into(&connection, &Sql::plain("SELECT 7::bigint"), &mut values).await.unwrap();
+        run_into(&connection, &Sql::plain("SELECT 8::bigint"), &mut values).await.unwrap();
+        assert_eq!(values.into_vec(), [Some(8)]);
+    }
 
     #[tokio::test]
     async fn what_is_wrong_with_a_url_is_told_without_its_password() {

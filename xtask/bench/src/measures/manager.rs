@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use super::reads::figures;
 
-pub(super) const AT_MOST: f64 = 6.0;
+const AT_MOST: f64 = 6.0;
 /// Enough to load the service, few enough to tell how much one request costs.
 pub(crate) const CLIENTS: usize = 4;
 /// Managers of a group that are asked for in turn.

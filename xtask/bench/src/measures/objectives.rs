@@ -14,8 +14,7 @@ use std::time::Duration;
 use super::manager::CLIENTS;
 use super::reads::figures;
 
-/// What every page of a team may cost (ADR 13): a key that is bound to somebody sees such a page.
-const MOST_WITHIN_SIGHT: f64 = super::manager::AT_MOST;
+const MOST_WITHIN_SIGHT: f64 = 1.5;
 const MOST_SECONDS: f64 = 10.0;
 const MOST_MILLIS_BLOCKED: f64 = 50.0;
 /// Below the first of them there are some 1,100 people; the second, with as many, comes to report to them.
