@@ -7,6 +7,7 @@ mod error;
 mod lifecycle;
 mod output;
 mod private_file;
+mod process_metrics;
 mod serving_lock;
 mod store;
 mod telemetry;

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use candor_http::MetricsText;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing::Subscriber;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
-use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
+use crate::process_metrics;
 use crate::traces::{self, Export};
 
 /// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
@@ -151,13 +153,13 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
     // A single word that is no level would otherwise count as the name of a module, and silence everything else.
-    let plain = |part: &str| part.contains(['=', '[']) || LEVELS.contains(&part.to_ascii_lowercase().as_str());
+    let plain = |part: &str| part.contains('=') || LEVELS.contains(&part.to_ascii_lowercase().as_str());
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !parts.iter().all(|part| plain(part)) {
         return Err(wanted());
     }
     let text = parts.join(",");
-    EnvFilter::try_new(&text).map(|_| text).map_err(|_| wanted())
+    text.parse::<Targets>().map(|_| text).map_err(|_| wanted())
 }
 
 /// Starts logging, and exports traces where the environment wants that. Standard output belongs to the commands' answers.
@@ -166,8 +168,8 @@ pub(crate) fn filter(text: &str) -> Result<String, String> {
 /// [`Error::Defect`] if it was started before, or if traces cannot be exported as they are wanted.
 pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
-    let filter = EnvFilter::try_new(format!("{QUIET},{}=off,{}", traces::TARGET, config.log))
-        .map_err(|it| defect(it.to_string()))?;
+    let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
+    let filter: Targets = filter.parse().map_err(|it: ParseError| defect(it.to_string()))?;
     let export = traces::export()?;
     let started = match &export {
         None => tracing_subscriber::registry().with(filter).with(lines(config)).try_init(),
@@ -178,12 +180,12 @@ pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
 }
 
 #[cfg(feature = "otlp")]
-fn with_traces(filter: EnvFilter, config: &Config, export: &Export) -> Result<(), TryInitError> {
+fn with_traces(filter: Targets, config: &Config, export: &Export) -> Result<(), TryInitError> {
     tracing_subscriber::registry().with(lines(config).with_filter(filter)).with(export.layer()).try_init()
 }
 
 #[cfg(not(feature = "otlp"))]
-fn with_traces(filter: EnvFilter, config: &Config, _: &Export) -> Result<(), TryInitError> {
+fn with_traces(filter: Targets, config: &Config, _: &Export) -> Result<(), TryInitError> {
     tracing_subscriber::registry().with(filter).with(lines(config)).try_init()
 }
 
@@ -226,10 +228,9 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
 
 /// Renders the metrics, those of the process (memory, files, processor time) as they are at that moment.
 pub(crate) fn metrics_text(handle: PrometheusHandle) -> MetricsText {
-    let process = metrics_process::Collector::default();
-    process.describe();
+    process_metrics::describe();
     Arc::new(move || {
-        process.collect();
+        process_metrics::collect();
         handle.render()
     })
 }
@@ -240,10 +241,10 @@ mod tests {
 
     #[test]
     fn a_filter_is_a_level_or_names_its_modules() {
-        for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service[change]=trace"] {
+        for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service::change=trace"] {
             assert!(filter(good).is_ok(), "{good}");
         }
-        for bad in ["", "loud", "inof", "candor_http=loud", "info,,"] {
+        for bad in ["", "loud", "inof", "candor_http=loud", "candor_service[change]=trace", "info,,"] {
             assert!(filter(bad).is_err(), "{bad}");
         }
     }

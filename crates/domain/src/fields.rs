@@ -205,15 +205,20 @@ impl Fields {
     ///
     /// # Errors
     /// Every problem found; also when `value` is missing, which only a problem explains.
-    pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Problems> {
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
+        let problems = self.end();
+        match value {
+            Some(value) => problems.or(value),
+            None => Err(problems),
+        }
+    }
+
+    fn end(mut self) -> Problems {
         self.members.sort_by(|a, b| a.0.cmp(&b.0));
         for (name, _) in self.members {
             self.problems.add(name, Flaw::new(Code::UnknownField, "is not a field of this request"));
         }
-        match value {
-            Some(value) => self.problems.or(value),
-            None => Err(self.problems),
-        }
+        self.problems
     }
 }
 

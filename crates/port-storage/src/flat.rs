@@ -17,7 +17,7 @@ pub use reader::Reader;
 pub use table::{Index, MemberTable, Related, Table};
 
 /// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     /// 16 bytes: `uuid`, `BLOB`.
     Id,
@@ -55,7 +55,7 @@ impl Column {
 }
 
 /// One value on its way into a store.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
     /// Nothing, in a column of this type.
     Null(Type),

@@ -1,7 +1,6 @@
 //! Reads that are alike for every table: what a store implements once, and the typed forms of that.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -144,7 +143,7 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// The resources with one of these values in a column, in any order.
-    fn rows_by<T: Stored, V: Clone + Ord + Into<Cell>>(
+    fn rows_by<T: Stored, V: Clone + Into<Cell>>(
         &self,
         tenant: Tenant,
         by: By<T>,
@@ -219,14 +218,19 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     found.map(typed).transpose()
 }
 
-fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Ord + Into<Cell>>(
+fn distinct(mut values: Vec<Cell>) -> Vec<Cell> {
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<Cell>>(
     store: &'s S,
     tenant: Tenant,
     by: Column,
     values: &[V],
 ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send + use<'s, T, S, V> {
-    let values: BTreeSet<_> = values.iter().collect();
-    let values: Vec<_> = values.into_iter().cloned().map(Into::into).collect();
+    let values = distinct(values.iter().cloned().map(Into::into).collect());
     async move {
         if values.is_empty() {
             return Ok(vec![]);

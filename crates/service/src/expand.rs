@@ -1,7 +1,7 @@
 //! Reading resources: a page of a list, or one of them, with what it refers to as far as `expand` asks for it
 //! (decision A12).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 use std::future::Future;
 
 use candor_domain::access::Permission;
@@ -20,7 +20,7 @@ use crate::reply::Reply;
 use crate::{Call, Error, Shell};
 
 /// What one path of `expand` inlines: none where it was not asked for.
-pub(crate) type Inlined<T> = Option<BTreeMap<Id<<T as Stored>::Kind>, T>>;
+pub(crate) type Inlined<T> = Option<HashMap<Id<<T as Stored>::Kind>, T>>;
 
 /// A resource that can be shown with what it refers to.
 pub(crate) trait Expandable: Listed + Resource + Stored {
@@ -54,7 +54,7 @@ pub(crate) async fn found<T: Resource + Stored>(
     if !asked {
         return Ok(None);
     }
-    let ids: Vec<_> = ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let ids: Vec<_> = ids.into_iter().collect();
     let rows = shell.store.rows::<T>(call.caller.tenant, &ids).await?;
     Ok(Some(rows.into_iter().map(|it| (it.value.key(), it.value)).collect()))
 }

@@ -1,6 +1,6 @@
 //! Observations (§4.1).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use candor_domain::access::Permission;
 use candor_domain::fields::Reference;
@@ -48,7 +48,7 @@ impl Expandable for Observation {
 
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employees.as_ref().map(|all| all.get(&self.employee_id)))?;
-        let tags = |all| self.attribute_ids.iter().filter_map(|id| BTreeMap::get(all, id)).collect::<Vec<_>>();
+        let tags = |all| self.attribute_ids.iter().filter_map(|id| HashMap::get(all, id)).collect::<Vec<_>>();
         shown.member("attributes", found.attributes.as_ref().map(tags))
     }
 }

@@ -1,6 +1,6 @@
 //! Summaries (decisions G).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::Permission;
 use candor_domain::fields::Reference;
@@ -26,7 +26,7 @@ const WITH_INCLUDED_AT_A_TIME: usize = 10;
 
 /// What the summaries of a page refer to, as far as it is to be inlined.
 pub(crate) struct Found {
-    people: BTreeMap<EmployeeId, Employee>,
+    people: HashMap<EmployeeId, Employee>,
     employee: bool,
     author: bool,
     objectives: Inlined<Objective>,
@@ -77,7 +77,7 @@ impl Expandable for Summary {
 }
 
 /// Those of the resources that were found, in the order in which they are included.
-fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a BTreeMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
+fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
     found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
 }
 

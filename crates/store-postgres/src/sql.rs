@@ -101,8 +101,13 @@ impl Sql {
     /// Adds an array of parameters of one type and answers its placeholder. Arrays of ids become texts of the form
     /// `{…}`, because an array of arrays would lose its inner bounds.
     pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = Cell>) -> String {
+        self.array(kind, &mut cells.into_iter())
+    }
+
+    /// The same for every iterator: there are a hundred, and each would bring this once more.
+    fn array(&mut self, kind: Type, cells: &mut dyn Iterator<Item = Cell>) -> String {
         let value = |cell| Value(if let Cell::Ids(ids) = cell { Cell::Text(ids_as_text(&ids)) } else { cell });
-        self.binds.push(Bind::Many(element(kind), cells.into_iter().map(value).collect()));
+        self.binds.push(Bind::Many(element(kind), cells.map(value).collect()));
         format!("${}", self.binds.len())
     }
 
