@@ -152,8 +152,10 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Parses a log filter, such as `info` or `warn,candor_http=debug`.
 pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
-    // A single word that is no level would otherwise count as the name of a module, and silence everything else.
-    let plain = |part: &str| part.contains('=') || LEVELS.contains(&part.to_ascii_lowercase().as_str());
+    // A single word that is no level would otherwise count as the name of a module, and silence everything else; spans in
+    // brackets would count as part of the name.
+    let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
+    let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !parts.iter().all(|part| plain(part)) {
         return Err(wanted());
