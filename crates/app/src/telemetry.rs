@@ -37,7 +37,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 39] = [
+const METRICS: [(Shape, &str, &str); 40] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
@@ -76,6 +76,7 @@ const METRICS: [(Shape, &str, &str); 39] = [
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),
+    (Shape::Gauge, "candor_store_node_up", "Whether a node of the cluster takes connections."),
     (Shape::Gauge, "candor_store_replica_up", "Whether the standby can be read that reads go to which may lag."),
     (
         Shape::Gauge,

@@ -14,6 +14,8 @@ pub(crate) const MARK: &str = "candor:";
 pub(crate) enum Failure {
     /// The connection is gone; what it last did is not known.
     Lost(String),
+    /// No connection could be made, so nothing was sent.
+    Unconnected(String),
     /// It may work again soon.
     Busy(String),
     /// The statement ran for as long as any may.
@@ -122,6 +124,7 @@ impl Failure {
     pub(crate) fn text(self) -> String {
         match self {
             Self::Lost(text)
+            | Self::Unconnected(text)
             | Self::Busy(text)
             | Self::TimedOut(text)
             | Self::Collided(text)
@@ -136,9 +139,11 @@ impl Failure {
     /// What a read answers.
     pub(crate) fn into_storage(self) -> StorageError {
         match self {
-            Self::Lost(text) | Self::Busy(text) | Self::TimedOut(text) | Self::Collided(text) => {
-                StorageError::Unavailable(text)
-            }
+            Self::Lost(text)
+            | Self::Unconnected(text)
+            | Self::Busy(text)
+            | Self::TimedOut(text)
+            | Self::Collided(text) => StorageError::Unavailable(text),
             Self::Corrupt(error) => error,
             Self::Unique { .. } | Self::Missing | Self::Check(_) | Self::Other(_) => StorageError::Failed(self.text()),
         }
@@ -153,6 +158,7 @@ impl Failure {
             },
             Self::Missing => CommitError::Missing,
             Self::Lost(_)
+            | Self::Unconnected(_)
             | Self::Busy(_)
             | Self::TimedOut(_)
             | Self::Collided(_)
@@ -190,7 +196,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 /// A connection that could not be made.
 pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
     let cause = if let ConnectionError::BadConnection(text) = error { text.clone() } else { with_causes(error) };
-    Failure::Busy(cause)
+    Failure::Unconnected(cause)
 }
 
 #[cfg(test)]
@@ -215,9 +221,12 @@ mod tests {
             Failure::Busy(_) => "busy",
             Failure::TimedOut(_) => "timed out",
             Failure::Collided(_) => "collided",
-            Failure::Unique { .. } | Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
-                "other"
-            }
+            Failure::Unconnected(_)
+            | Failure::Unique { .. }
+            | Failure::Missing
+            | Failure::Check(_)
+            | Failure::Corrupt(_)
+            | Failure::Other(_) => "other",
         };
         let table = [
             ("terminating connection due to administrator command", "lost"),

@@ -12,6 +12,7 @@ mod failure;
 mod layout;
 mod listing;
 mod migrations;
+mod nodes;
 mod pooler;
 mod probe;
 mod queue;

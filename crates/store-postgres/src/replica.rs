@@ -126,7 +126,7 @@ impl Replica {
         let deadline = options.slow_reads.deadline;
         let session = Session::new(url, &options.application_name).map_err(named)?;
         let session = session.with_statement_timeout(deadline).with_standby_of(identity);
-        let pool = Pool::new("replica", &session, options.pool / SHARE)?;
+        let pool = Pool::new("replica", None, &session, options.pool / SHARE)?;
         Ok(Self { pool, patience: deadline + GRACE, state: Mutex::new(State::Unknown) })
     }
 

@@ -28,7 +28,7 @@ impl SearchIndex for PostgresStore {
     /// One statement, so that a row is either among those that wait or in a segment, or in both.
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let mut sql = Sql::default();
-        let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(table.to_owned())));
+        let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
         let most = sql.bind(Cell::Int(most.into()));
         sql.push(&format!(
             "SELECT id, documents, newest, oldest, fences FROM search_segments \
@@ -48,7 +48,7 @@ impl SearchIndex for PostgresStore {
 
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         let mut sql = Sql::default();
-        let tenant = sql.id(tenant.to_bytes());
+        let tenant = sql.tenant(tenant);
         let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
         let segments = sql.ids(wanted.iter().map(|it| it.segment));
         let from = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.from.clone())));
@@ -73,7 +73,7 @@ impl SearchIndex for PostgresStore {
 
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
         let mut sql = Sql::default();
-        let tenant = sql.id(tenant.to_bytes());
+        let tenant = sql.tenant(tenant);
         let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
         let segments = sql.ids(wanted.iter().map(|(segment, _)| *segment));
         let chunks = sql.many(Type::Int, wanted.iter().map(|(_, number)| Cell::Int(i64::from(*number))));
@@ -95,7 +95,7 @@ impl SearchIndex for PostgresStore {
 
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         let statements = statements(tenant, table, &change);
-        let sent = send(&self.pool, &Transaction::of_some(statements), |_| Ok(())).await;
+        let sent = send(&self.nodes, &Transaction::of_some(statements), |_| Ok(())).await;
         match sent {
             Ok(_) => Ok(true),
             Err(Failure::Check(word)) if word == OVERTAKEN => Ok(false),
@@ -124,12 +124,12 @@ impl SearchIndex for PostgresStore {
             let tables = [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
             let removal = tables.map(|(table, key)| {
                 let mut sql = Sql::default();
-                let (tenant, segment) = (sql.id(tenant.to_bytes()), sql.id(*segment));
+                let (tenant, segment) = (sql.tenant(*tenant), sql.id(*segment));
                 sql.push(&format!("DELETE FROM {table} WHERE tenant_id = {tenant} AND {key} = {segment}"));
                 (sql, false)
             });
             let removal = Transaction::of_some(removal.into());
-            send(&self.pool, &removal, |_| Ok(())).await.map_err(Failure::into_storage)?;
+            send(&self.nodes, &removal, |_| Ok(())).await.map_err(Failure::into_storage)?;
         }
         Ok(gone.len() as u64)
     }
@@ -166,7 +166,7 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
 /// Rows that have been written since, or are being written now, go on waiting.
 fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(table.to_owned())));
+    let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
     let ids = sql.ids(rows.iter().map(|it| it.id));
     let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
     let some = raise("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
@@ -183,7 +183,7 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
 
 fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, at) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(change.at)));
+    let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(change.at)));
     let ids = sql.ids(change.replaced.iter().copied());
     let count = sql.bind(Cell::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
     let all = raise(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
@@ -196,7 +196,7 @@ fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
 
 fn gone_on(backlog: &Backlog, up_to: Option<[u8; 16]>) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(backlog.tenant.to_bytes());
+    let tenant = sql.tenant(backlog.tenant);
     let (name, after) = (sql.bind(Cell::Text(backlog.table.clone())), sql.id(backlog.after));
     let change = match up_to {
         Some(id) => format!("UPDATE search_backlog SET after_id = {}", sql.id(id)),
@@ -226,14 +226,14 @@ fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
     head.push(&format!(
         "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) VALUES ({values})"
     ));
-    let (own, segment) = (blocks.id(tenant.to_bytes()), blocks.id(*id));
+    let (own, segment) = (blocks.tenant(tenant), blocks.id(*id));
     let first = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.first.clone())));
     let body = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.body.clone())));
     blocks.push(&format!(
         "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) \
          SELECT {own}, {segment}, u.first_key, u.body FROM UNNEST({first}, {body}) AS u (first_key, body)"
     ));
-    let (own, segment) = (chunks.id(tenant.to_bytes()), chunks.id(*id));
+    let (own, segment) = (chunks.tenant(tenant), chunks.id(*id));
     let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| Cell::Int(at)));
     let body = chunks.many(Type::Bytes, it.chunks.iter().map(|it| Cell::Bytes(it.clone())));
     chunks.push(&format!(

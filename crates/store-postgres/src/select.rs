@@ -88,7 +88,7 @@ impl Rows for PostgresStore {
             return Ok(None);
         }
         let mut sql = Sql::default();
-        let (tenant, value) = (sql.id(tenant.to_bytes()), sql.bind(value));
+        let (tenant, value) = (sql.tenant(tenant), sql.bind(value));
         let (columns, table) = (columns_of(kind.table(), "", &tenant), kind.table().name);
         sql.push(&format!("SELECT {columns} FROM {table} WHERE tenant_id = {tenant} AND {} = {value}", by.name));
         self.find(&sql, |row| Ok(kind.read(row)?)).await
@@ -97,7 +97,7 @@ impl Rows for PostgresStore {
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, mut values: Vec<Cell>) -> Read<Vec<Found>> {
         values.retain(|it| !is_nowhere(it));
         let mut sql = Sql::default();
-        let (tenant, values) = (sql.id(tenant.to_bytes()), sql.many(by.kind, values));
+        let (tenant, values) = (sql.tenant(tenant), sql.many(by.kind, values));
         let (table, read) = (kind.table(), |row: &mut dyn Fetch| Ok(kind.read(row)?));
         if by == ID {
             let (columns, name) = (columns_of(table, "", &tenant), table.name);
@@ -126,7 +126,7 @@ impl Rows for PostgresStore {
         // Other columns are looked up on every node.
         if self.layout.is_by_tenant() && SECRETS.contains(&by.name) {
             let Some(tenant) = self.tenant_of_secret(value.clone()).await? else { return Ok(None) };
-            of_its_tenant = format!("tenant_id = {} AND ", sql.id(tenant.to_bytes()));
+            of_its_tenant = format!("tenant_id = {} AND ", sql.tenant(tenant));
         }
         let value = sql.bind(value);
         let (columns, table) = (columns(kind.table(), ""), kind.table().name);

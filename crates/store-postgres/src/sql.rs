@@ -1,5 +1,6 @@
 //! A statement and its parameters: prepared once per connection, known by its text.
 
+use candor_domain::access::Tenant;
 use candor_port_storage::flat::{Cell, Type};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -14,6 +15,8 @@ use crate::connection::wire::{Value, element, ids_as_text};
 pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,
+    /// Whose rows it is about, if these are one tenant's.
+    of: Option<Tenant>,
     planned_anew: bool,
     /// Whether its parameters cannot be written, for tests.
     #[cfg(test)]
@@ -34,7 +37,7 @@ impl Sql {
 
     /// A part of its text as a statement of its own, with the parameters that this part has.
     pub(crate) fn part(&self, text: &str) -> Self {
-        let mut part = Self::default();
+        let mut part = Self { of: self.of, ..Self::default() };
         let mut places: Vec<usize> = vec![];
         let mut pieces = text.split('$');
         part.push(pieces.next().unwrap_or_default());
@@ -96,6 +99,17 @@ impl Sql {
     /// Adds an id and answers its placeholder.
     pub(crate) fn id(&mut self, bytes: [u8; 16]) -> String {
         self.bind(Cell::Id(bytes))
+    }
+
+    /// Adds the tenant whose rows the statement is about and answers its placeholder. On a cluster it goes to that tenant's node.
+    pub(crate) fn tenant(&mut self, tenant: Tenant) -> String {
+        self.of = Some(tenant);
+        self.id(tenant.to_bytes())
+    }
+
+    /// Whose rows it is about, if these are one tenant's.
+    pub(crate) const fn of(&self) -> Option<Tenant> {
+        self.of
     }
 
     /// Adds an array of parameters of one type and answers its placeholder. Arrays of ids become texts of the form

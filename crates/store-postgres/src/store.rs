@@ -1,7 +1,6 @@
 //! The store itself: what its parts share.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -12,13 +11,12 @@ use tokio::runtime::Handle;
 use tracing::Instrument;
 
 use crate::commit::Committer;
-use crate::connection::pool::{Held, Pool};
 use crate::connection::rows::{RowSink, Values};
-use crate::connection::session::{Session, run_into};
-use crate::connection::shared_connections::SharedConnections;
+use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::layout::{LAYOUT, Layout, layout};
 use crate::listing::slow::Slow;
+use crate::nodes::{Connections, Nodes, Sizes};
 use crate::pooler::explained;
 use crate::queue::{Turns, Warned};
 use crate::replica::Replica;
@@ -31,15 +29,11 @@ const SHARED: usize = 2;
 /// Transactions get so many at the least: one that waits for a row, as the queue's may, never holds all of them.
 const LEAST_POOLED: usize = 2;
 
-/// The longest that a statement on a shared connection runs, which others wait behind: far above what any of them needs.
-const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
 /// runtime that [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
 pub struct PostgresStore {
-    shared_connections: Arc<SharedConnections>,
-    pub(crate) pool: Pool,
+    pub(crate) nodes: Nodes,
     pub(crate) home: Handle,
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
@@ -67,22 +61,14 @@ impl PostgresStore {
         let session = Session::new(&options.url, &options.application_name)?;
         // One for the requests of each core, and one for the rest of the process.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
-        let shared_connections = wanted.min(options.pool / SHARED).max(1);
-        let slow = Slow::new(&session, options.slow_reads)?;
-        let taken = shared_connections + options.slow_reads.places;
-        let (pooled, home) = (options.pool.saturating_sub(taken).max(LEAST_POOLED), session.home().clone());
-        let pool = Pool::new("main", &session, pooled)?;
-        let shared_connections =
-            Arc::new(SharedConnections::new(session.with_statement_timeout(SHARED_TIMEOUT), shared_connections));
-        let mut found = Values::read_by(layout);
-        let asked = shared_connections.read(&Sql::plain(LAYOUT), &mut found).await;
-        asked.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
-        let layout = found.into_vec().first().copied().unwrap_or(Layout::OneServer);
-        let committer = Committer::new(pool.clone(), home.clone(), layout);
-        let (turns, warned) = (Turns::of(pooled), Warned::default());
+        let shared = wanted.min(options.pool / SHARED).max(1);
+        let pooled = options.pool.saturating_sub(shared + options.slow_reads.places).max(LEAST_POOLED);
+        let (sizes, home) = (Sizes { shared, pooled, slow: options.slow_reads }, session.home().clone());
+        let (nodes, layout) = servers(&session, sizes).await?;
+        let committer = Committer::new(nodes.clone(), home.clone(), layout);
+        let (turns, warned, slow) = (Turns::of(pooled), Warned::default(), Slow::new(options.slow_reads));
         let (asked_first, for_replica) = (None, None);
-        let store =
-            Self { shared_connections, pool, home, turns, warned, slow, layout, asked_first, for_replica, committer };
+        let store = Self { nodes, home, turns, warned, slow, layout, asked_first, for_replica, committer };
         let Some(url) = &options.replica_url else { return Ok(store) };
         let replica = Some(Arc::new(Replica::of(&store, url, options).await?));
         Ok(Self { for_replica: Some(Arc::new(Self { asked_first: replica, ..store.clone() })), ..store })
@@ -108,7 +94,7 @@ impl PostgresStore {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
-        self.shared_connections.read(sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
+        self.nodes.read(sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 
     /// Reads at most one row on a shared connection.
@@ -135,25 +121,23 @@ impl PostgresStore {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
-        on_a_connection(&self.pool, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
+        self.nodes.read_apart(|it| &it.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }
 
-/// Runs a read on a connection of a pool. A read that loses its connection is run once more.
-pub(crate) async fn on_a_connection(pool: &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-    match attempt(pool, sql, rows).await {
-        Err(Failure::Lost(_)) => attempt(pool, sql, rows).await,
-        other => other,
+/// The servers to use, and how the database is laid out. The first host that answers is all there is, unless tenants are
+/// spread over nodes and the URL names several of them.
+async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, Layout), ConnectError> {
+    let first = Nodes::alone(Connections::new(session, sizes)?);
+    let mut found = Values::read_by(layout);
+    let asked = first.read(&Sql::plain(LAYOUT), &mut found).await;
+    asked.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
+    let layout = found.into_vec().first().copied().unwrap_or(Layout::OneServer);
+    let hosts = session.by_host();
+    if layout.is_by_tenant() && hosts.len() > 1 {
+        return Ok((Nodes::of_cluster(hosts, sizes).await?, layout));
     }
-}
-
-async fn attempt(pool: &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-    let held = Held::new(pool.get().await?);
-    let done = run_into(held.get()?, sql, rows).await;
-    if !matches!(done, Err(Failure::Lost(_))) {
-        held.give_back();
-    }
-    done
+    Ok((first, layout))
 }
 
 #[async_trait]

@@ -4,8 +4,9 @@
 //! plans: a look-up by id then reads everybody, and so does every check of a foreign key. It looks by itself only once a
 //! minute, and in that time thousands of people may be brought in.
 
-use crate::connection::pool::{Held, Pool};
+use crate::connection::pool::Held;
 use crate::connection::session::run;
+use crate::nodes::Nodes;
 use crate::select::flag;
 use crate::sql::Sql;
 
@@ -17,8 +18,8 @@ const UNKNOWN: &str = "SELECT bool_or(reltuples < 100) FROM pg_class \
 const LOOK: &str = "ANALYZE employees, reporting_lines";
 
 /// Has the server look at the tables, if it never saw anything in them. What fails here changes nothing but the speed.
-pub(super) async fn sizes(pool: &Pool) {
-    let Ok(held) = pool.get().await.map(Held::new) else { return };
+pub(super) async fn sizes(nodes: &Nodes) {
+    let Ok(held) = nodes.connection(None).await.map(Held::new) else { return };
     let looked = async {
         let connection = held.get()?;
         if run(connection, &Sql::plain(UNKNOWN), flag).await?.contains(&true) {

@@ -20,13 +20,13 @@ use tokio::time::timeout;
 
 use super::statement::{REPLAYED, answered_of};
 use super::{alone, changes, took, webhooks};
-use crate::connection::pool::Pool;
 use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
 use crate::failure::Failure;
 use crate::layout::Layout;
+use crate::nodes::Nodes;
 
-/// Transactions at a time, as long as they are short: enough for one to be under way while the next one is made, few enough
-/// that they are shared where there is much to do.
+/// Transactions at a time for each server, as long as they are short: enough for one to be under way while the next one is made,
+/// few enough that they are shared where there is much to do.
 const SLOTS: usize = 3;
 /// The most that share a transaction: more would spare little, and the first would wait for the last.
 const MOST: usize = 16;
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_micros(1500);
 /// Where change sets wait. Clones are the same place.
 #[derive(Clone)]
 pub(super) struct Batcher {
-    pool: Pool,
+    nodes: Nodes,
     home: Handle,
     layout: Layout,
     queue: Arc<Mutex<CommitQueue>>,
@@ -84,8 +84,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
 }
 
 impl Batcher {
-    pub(super) fn new(pool: Pool, home: Handle, layout: Layout) -> Self {
-        Self { pool, home, layout, queue: Arc::default() }
+    pub(super) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
+        Self { nodes, home, layout, queue: Arc::default() }
     }
 
     /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
@@ -104,7 +104,7 @@ impl Batcher {
     /// Opens a slot, if somebody waits and one is free.
     fn open_slot(&self) {
         let mut queue = self.queue();
-        if queue.waiting.is_empty() || queue.slots >= SLOTS {
+        if queue.waiting.is_empty() || queue.slots >= SLOTS * self.nodes.count() {
             return;
         }
         queue.slots += 1;
@@ -250,7 +250,7 @@ impl Batcher {
         let mut answered = BTreeSet::new();
         for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
             let asked = Transaction::alone(answered_of(tenant, &keys));
-            let found = send_once(&self.pool, &asked, |row| row.text().map_err(Failure::Other)).await;
+            let found = send_once(&self.nodes, &asked, |row| row.text().map_err(Failure::Other)).await;
             let TransactionOutcome::Done(found) = found else { return BTreeSet::new() };
             answered.extend(found.into_iter().flatten().map(|key| (tenant, key)));
         }
@@ -258,7 +258,7 @@ impl Batcher {
     }
 
     async fn carry_out_alone(&self, it: PendingCommit) {
-        let done = alone((&self.pool, self.layout), it.tenant, &it.change, it.since).await;
+        let done = alone((&self.nodes, self.layout), it.tenant, &it.change, it.since).await;
         it.answer(done);
     }
 
@@ -272,7 +272,7 @@ impl Batcher {
         match statements.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
                 let all = Transaction::of_some(statements.into_iter().flatten().collect());
-                send_once(&self.pool, &all, webhooks::leased).await
+                send_once(&self.nodes, &all, webhooks::leased).await
             }
             // Only one of them cannot be written.
             Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),

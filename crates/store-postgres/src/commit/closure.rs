@@ -11,7 +11,7 @@ const DEEPEST: u32 = 10_000;
 /// Adds the lines of people who are new. Nobody is below them but others who are new, so nothing else changes.
 pub(super) fn beginnings(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, new) = (sql.id(tenant.to_bytes()), sql.ids(new));
+    let (tenant, new) = (sql.tenant(tenant), sql.ids(new));
     let manager_of =
         |id: &str| format!("(SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = {id} OFFSET 0) AS e");
     // Inside of the SELECT, because a cluster forgets that what stands before an INSERT is recursive.
@@ -44,7 +44,7 @@ pub(super) fn closure(layout: Layout, tenant: Tenant, moved: impl Iterator<Item 
 /// stays above them.
 fn by_key(tenant: Tenant, moved: Vec<[u8; 16]>) -> Vec<Sql> {
     let mut sql = Sql::default();
-    let (tenant, moved) = (sql.id(tenant.to_bytes()), sql.ids(moved));
+    let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved));
     let below = format!(
         "SELECT u.id FROM UNNEST({moved}) AS u (id) UNION SELECT o.descendant_id FROM reporting_lines AS o \
          WHERE o.tenant_id = {tenant} AND o.ancestor_id = ANY({moved})"
@@ -76,7 +76,7 @@ fn by_key(tenant: Tenant, moved: Vec<[u8; 16]>) -> Vec<Sql> {
 /// What goes is found by row, because nothing else keeps the planner from reading everybody's lines.
 fn at_once(tenant: Tenant, moved: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, moved) = (sql.id(tenant.to_bytes()), sql.ids(moved));
+    let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved));
     // OFFSET 0 makes each step one look into the primary key.
     let manager_of =
         |id: &str| format!("(SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = {id} OFFSET 0) AS e");

@@ -21,24 +21,24 @@ use batcher::Batcher;
 
 pub(crate) use statement::{keep as keeping, raise};
 
-use crate::connection::pool::Pool;
 use crate::connection::transaction::{carried_out, send};
 use crate::failure::Failure;
 use crate::layout::Layout;
+use crate::nodes::Nodes;
 
 /// Saves change sets.
 #[derive(Clone)]
 pub(crate) struct Committer {
-    pool: Pool,
+    nodes: Nodes,
     home: Handle,
     layout: Layout,
     batcher: Batcher,
 }
 
 impl Committer {
-    /// Saves through connections of a pool, in tasks on the runtime where those live.
-    pub(crate) fn new(pool: Pool, home: Handle, layout: Layout) -> Self {
-        Self { batcher: Batcher::new(pool.clone(), home.clone(), layout), pool, home, layout }
+    /// Saves on the servers, in tasks on the runtime where the connections to them live.
+    pub(crate) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
+        Self { batcher: Batcher::new(nodes.clone(), home.clone(), layout), nodes, home, layout }
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
@@ -46,24 +46,24 @@ impl Committer {
         if batcher::may_share(&change) {
             return self.batcher.wait_for_one(tenant, change).await;
         }
-        let (pool, layout) = (self.pool.clone(), self.layout);
-        carried_out(&self.home, async move { alone((&pool, layout), tenant, &change, Instant::now()).await }).await
+        let (nodes, layout) = (self.nodes.clone(), self.layout);
+        carried_out(&self.home, async move { alone((&nodes, layout), tenant, &change, Instant::now()).await }).await
     }
 }
 
 /// Saves a change set in a transaction of its own.
 async fn alone(
-    (pool, layout): (&Pool, Layout),
+    (nodes, layout): (&Nodes, Layout),
     tenant: Tenant,
     change: &ChangeSet,
     begun: Instant,
 ) -> Result<Committed, CommitError> {
     let (transaction, leases) = changes::transaction(layout, tenant, change).map_err(StorageError::from)?;
-    let saved = send(pool, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
+    let saved = send(nodes, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
     took(begun);
     // A cluster's nodes look at their parts of the tables by themselves.
     if saved.is_ok() && !layout.is_by_tenant() && changes::count_lines(change) >= analyze::MANY {
-        analyze::sizes(pool).await;
+        analyze::sizes(nodes).await;
     }
     let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
     saved.map(committed).map_err(|it| answer(it, &change.requires))

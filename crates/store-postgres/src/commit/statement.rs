@@ -32,7 +32,7 @@ const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerpri
 /// The statement that reads which of these idempotency keys have an answer already.
 pub(super) fn answered_of(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.tenant(tenant);
     let now = keys.iter().map(|it| it.created_at).max();
     let now = sql.bind(now.map_or(Cell::Null(Type::Time), Cell::Time));
     let keys = sql.many(Type::Text, keys.iter().map(|it| Cell::Text(it.key.as_str().to_owned())));
@@ -64,7 +64,7 @@ pub(super) struct Statement {
 impl Statement {
     pub(super) fn new(layout: Layout, tenant: Tenant) -> Self {
         let mut sql = Sql::default();
-        let tenant = sql.id(tenant.to_bytes());
+        let tenant = sql.tenant(tenant);
         Self { sql, tenant, layout, items: vec![], gated: false, queued: vec![] }
     }
 
@@ -268,7 +268,7 @@ fn inserted(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
 /// Keeps an answer by itself.
 pub(crate) fn keep(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.tenant(tenant);
     let taken = taken(&mut sql, &tenant, replay);
     sql.push(&taken);
     sql

@@ -23,7 +23,7 @@ const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, fir
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(id.to_bytes()));
+    let (tenant, id) = (sql.tenant(tenant), sql.id(id.to_bytes()));
     sql.push(&format!(
         "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = {tenant} AND id = {id}"
     ));
@@ -36,7 +36,7 @@ pub(super) fn bring_forward(layout: Layout, tenant: Tenant, sooner: &[Sooner], a
     let mut sooner: Vec<_> = sooner.iter().collect();
     sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
     let mut sql = Sql::default();
-    let (tenant, at) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(at)));
+    let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(at)));
     let promised = || sooner.iter().map(|it| it.promised);
     let arrays = [
         sql.ids(sooner.iter().map(|it| it.webhook_id.to_bytes())),

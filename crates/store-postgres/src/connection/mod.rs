@@ -1,5 +1,6 @@
 //! Connections to the server, and what travels on them.
 
+pub(crate) mod hosts;
 pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod session;

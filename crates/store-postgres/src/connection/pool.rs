@@ -1,5 +1,6 @@
 //! The connections that one user has alone: change sets, and reads whose cost depends on the data.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::ConnectionError;
@@ -21,8 +22,10 @@ const WAIT: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: Deadpool<AsyncPgConnection>,
-    /// What the metrics call it.
+    /// What the metrics call it, …
     name: &'static str,
+    /// … and the node it leads to, where there are several.
+    node: Option<Arc<str>>,
 }
 
 /// A connection of the pool; it goes back when dropped.
@@ -30,7 +33,12 @@ pub(crate) type Pooled = Object<AsyncPgConnection>;
 
 impl Pool {
     /// At most this many connections; each is made when it is first needed.
-    pub(crate) fn new(name: &'static str, session: &Session, size: usize) -> Result<Self, ConnectError> {
+    pub(crate) fn new(
+        name: &'static str,
+        node: Option<&str>,
+        session: &Session,
+        size: usize,
+    ) -> Result<Self, ConnectError> {
         let maker = session.clone();
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         // A round trip per checkout would cost a third of the throughput; a closed connection is noticed without one.
@@ -41,7 +49,8 @@ impl Pool {
         });
         let manager = AsyncDieselConnectionManager::new_with_config("", config);
         let pool = Deadpool::builder(manager).max_size(size.max(1)).build();
-        pool.map(|connections| Self { connections, name }).map_err(|it| ConnectError::Pool(it.to_string()))
+        let node = node.map(Arc::from);
+        pool.map(|connections| Self { connections, name, node }).map_err(|it| ConnectError::Pool(it.to_string()))
     }
 
     /// A free connection, within a bounded time.
@@ -52,7 +61,7 @@ impl Pool {
             Ok(Ok(it)) => Ok(it),
             Ok(Err(PoolError::Backend(pooled_connection::PoolError::ConnectionError(
                 ConnectionError::BadConnection(it),
-            )))) => Err(Failure::Busy(it)),
+            )))) => Err(Failure::Unconnected(it)),
             Ok(Err(other)) => Err(Failure::Busy(with_causes(&other))),
             Err(_) => Err(Failure::Busy("no database connection became free in time".to_owned())),
         }
@@ -66,7 +75,11 @@ impl Pool {
             ("candor_store_pool_in_use", in_use),
             ("candor_store_pool_waiting", status.waiting),
         ] {
-            gauge!(name, "store" => "postgres", "pool" => self.name).set(u32::try_from(value).unwrap_or(u32::MAX));
+            let gauge = match &self.node {
+                None => gauge!(name, "store" => "postgres", "pool" => self.name),
+                Some(node) => gauge!(name, "store" => "postgres", "pool" => self.name, "node" => Arc::clone(node)),
+            };
+            gauge.set(u32::try_from(value).unwrap_or(u32::MAX));
         }
     }
 }

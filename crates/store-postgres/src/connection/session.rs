@@ -13,6 +13,7 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::ConnectError;
+use crate::connection::hosts;
 use crate::connection::rows::{RawRow, RowSink, Values};
 use crate::connection::tls;
 use crate::connection::wire::Columns;
@@ -99,6 +100,12 @@ impl Session {
         Self { standby_of: Some(identity), ..self.clone() }
     }
 
+    /// The same for each host of the URL alone, with what it is called.
+    pub(crate) fn by_host(&self) -> Vec<(String, Self)> {
+        let own = |(name, config)| (name, Self { config, ..self.clone() });
+        hosts::each(&self.config).into_iter().map(own).collect()
+    }
+
     /// The runtime that connections live on.
     pub(crate) const fn home(&self) -> &Handle {
         &self.home
@@ -108,7 +115,7 @@ impl Session {
     pub(crate) async fn connect_here(&self) -> Result<AsyncPgConnection, Failure> {
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, self.establish()).await {
             Ok(connection) => connection.map_err(|it| unconnected(&it)),
-            Err(_) => Err(Failure::Busy("cannot connect: no answer in time".to_owned())),
+            Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
     }
 
@@ -118,8 +125,8 @@ impl Session {
         let made = self.home.spawn(async move { session.establish().await });
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, made).await {
             Ok(Ok(connection)) => connection.map_err(|it| unconnected(&it)),
-            Ok(Err(stopped)) => Err(Failure::Busy(format!("cannot connect: {stopped}"))),
-            Err(_) => Err(Failure::Busy("cannot connect: no answer in time".to_owned())),
+            Ok(Err(stopped)) => Err(Failure::Unconnected(format!("cannot connect: {stopped}"))),
+            Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
     }
 
@@ -135,7 +142,7 @@ impl Session {
 
     /// A connection of the driver's own, on which statements may take as long as they need.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
-        let refused = |it: tokio_postgres::Error| Failure::Busy(with_causes(&it));
+        let refused = |it: tokio_postgres::Error| Failure::Unconnected(with_causes(&it));
         let (client, connection) = self.opened().await.map_err(refused)?;
         tokio::spawn(connection);
         client.batch_execute(LONG_SETTINGS).await.map_err(refused)?;

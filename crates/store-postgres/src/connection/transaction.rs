@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use candor_domain::access::Tenant;
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::StorageError;
 use diesel_async::AsyncPgConnection;
@@ -11,10 +12,11 @@ use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
-use crate::connection::pool::{Held, Pool};
+use crate::connection::pool::Held;
 use crate::connection::rows::{RawRow, values};
 use crate::connection::session::run_raw;
 use crate::failure::Failure;
+use crate::nodes::Nodes;
 use crate::sql::Sql;
 
 /// How often a transaction is tried when transactions get in each other's way.
@@ -54,6 +56,11 @@ impl Transaction {
         let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
         Self { answering, ..Self::of(statements.into_iter().map(|(it, _)| it).collect(), 0) }
     }
+
+    /// Whose rows it is about, if these are one tenant's.
+    fn tenant(&self) -> Option<Tenant> {
+        self.statements.iter().find_map(Sql::of)
+    }
 }
 
 /// Carries work out in a task on the runtime where connections live: a caller who goes away does not stop it half-way.
@@ -76,18 +83,18 @@ where
 
 /// Sends a transaction and reads its answer; again, when it collided with other transactions.
 pub(crate) async fn send<T>(
-    pool: &Pool,
+    nodes: &Nodes,
     transaction: &Transaction,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
-    values(send_raw(pool, transaction).await?, read)
+    values(send_raw(nodes, transaction).await?, read)
 }
 
 /// The same, with the rows of the answer as they are.
-pub(crate) async fn send_raw(pool: &Pool, transaction: &Transaction) -> Result<Vec<RawRow>, Failure> {
+pub(crate) async fn send_raw(nodes: &Nodes, transaction: &Transaction) -> Result<Vec<RawRow>, Failure> {
     let mut tried = 1;
     loop {
-        match try_once(pool, transaction).await {
+        match try_once(nodes, transaction).await {
             TransactionOutcome::Done(rows) => return Ok(rows),
             TransactionOutcome::Undone(Failure::Collided(text)) if tried < TRIES => {
                 tracing::debug!(reason = text, tried, "transactions collided; trying again");
@@ -101,11 +108,11 @@ pub(crate) async fn send_raw(pool: &Pool, transaction: &Transaction) -> Result<V
 
 /// Sends a transaction once. Where its answer cannot be read, nobody says that nothing holds.
 pub(crate) async fn send_once<T>(
-    pool: &Pool,
+    nodes: &Nodes,
     transaction: &Transaction,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
 ) -> TransactionOutcome<T> {
-    match try_once(pool, transaction).await {
+    match try_once(nodes, transaction).await {
         TransactionOutcome::Done(rows) => {
             values(rows, read).map_or_else(TransactionOutcome::Unknown, TransactionOutcome::Done)
         }
@@ -114,8 +121,8 @@ pub(crate) async fn send_once<T>(
     }
 }
 
-async fn try_once(pool: &Pool, transaction: &Transaction) -> TransactionOutcome<RawRow> {
-    let held = match pool.get().await {
+async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcome<RawRow> {
+    let held = match nodes.connection(transaction.tenant()).await {
         Ok(it) => Held::new(it),
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
@@ -176,52 +183,57 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
 mod tests {
     use candor_test_postgres::TestDatabase;
 
+    use candor_port_storage::SlowReads;
+
     use super::*;
     use crate::connection::session::Session;
+    use crate::nodes::{Connections, Sizes};
 
-    async fn pool(database: &TestDatabase) -> Pool {
+    async fn server(database: &TestDatabase) -> Nodes {
         let session = Session::new(database.url(), "candor").unwrap();
-        let pool = Pool::new("test", &session, 1).unwrap();
+        let sizes = Sizes { shared: 1, pooled: 1, slow: SlowReads::with_places(1) };
+        let server = Nodes::alone(Connections::new(&session, sizes).unwrap());
         let made = Transaction::alone(Sql::plain("CREATE TABLE t (a bigint)"));
-        assert!(matches!(send_once(&pool, &made, int).await, TransactionOutcome::Done(_)));
-        pool
+        assert!(matches!(send_once(&server, &made, int).await, TransactionOutcome::Done(_)));
+        server
     }
 
     fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
         row.int().map(Option::unwrap_or_default).map_err(Failure::Other)
     }
 
-    async fn rows(pool: &Pool) -> i64 {
+    async fn rows(server: &Nodes) -> i64 {
         let count = Transaction::alone(Sql::plain("SELECT count(*) FROM t"));
-        let TransactionOutcome::Done(rows) = send_once(pool, &count, int).await else { panic!("no count") };
+        let TransactionOutcome::Done(rows) = send_once(server, &count, int).await else { panic!("no count") };
         rows[0]
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn nothing_holds_of_a_transaction_with_a_statement_that_could_not_be_sent() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
-        let pool = pool(&database).await;
+        let server = server(&database).await;
         // More than futures are awaited in one piece.
         for many in [1, 50] {
             let insert = || Sql::plain("INSERT INTO t VALUES (1)");
             let mut statements: Vec<_> = (0..many).map(|_| insert()).collect();
             statements.extend([Sql::unsendable(), insert()]);
-            let outcome = send_once(&pool, &Transaction::of(statements, 0), int).await;
+            let outcome = send_once(&server, &Transaction::of(statements, 0), int).await;
             assert!(matches!(outcome, TransactionOutcome::Undone(Failure::Other(_))), "{many} before it");
-            assert_eq!(rows(&pool).await, 0, "{many} before it");
+            assert_eq!(rows(&server).await, 0, "{many} before it");
         }
         let whole = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
-        assert!(matches!(send_once(&pool, &whole, int).await, TransactionOutcome::Done(_)));
-        assert_eq!(rows(&pool).await, 1);
+        assert!(matches!(send_once(&server, &whole, int).await, TransactionOutcome::Done(_)));
+        assert_eq!(rows(&server).await, 1);
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn nobody_says_that_a_transaction_is_undone_whose_answer_could_not_be_read() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
-        let pool = pool(&database).await;
+        let server = server(&database).await;
         let transaction = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
-        let outcome = send_once(&pool, &transaction, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
+        let outcome =
+            send_once(&server, &transaction, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
         assert!(matches!(outcome, TransactionOutcome::Unknown(Failure::Other(_))));
-        assert_eq!(rows(&pool).await, 1, "it holds");
+        assert_eq!(rows(&server).await, 1, "it holds");
     }
 }

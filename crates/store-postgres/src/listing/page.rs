@@ -59,7 +59,7 @@ pub(super) const fn first_stride(source: &RowSource) -> u32 {
 pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let Some(Part { listing, .. }) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
-    let tenant = sql.id(own.to_bytes());
+    let tenant = sql.tenant(own);
     let rows = u32::from(listing.limit) + 1;
     let limit = sql.bind(Cell::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));

@@ -23,7 +23,7 @@ impl PostgresStore {
     /// How many people or rows a condition names, as far as that matters.
     async fn count(&self, tenant: Tenant, condition: &Condition) -> Read<usize> {
         let mut sql = Sql::default();
-        let tenant = sql.id(tenant.to_bytes());
+        let tenant = sql.tenant(tenant);
         let named = match condition {
             Condition::Within(_, manager) | Condition::Reach(_, manager) => {
                 format!("reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {}", sql.id(manager.to_bytes()))

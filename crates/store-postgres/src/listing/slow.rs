@@ -10,30 +10,25 @@ use candor_port_storage::{Places, SlowReadPermit, SlowReads};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::connection::pool::Pool;
+use crate::PostgresStore;
 use crate::connection::rows::{RowSink, Values};
-use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::sql::Sql;
-use crate::store::on_a_connection;
-use crate::{ConnectError, PostgresStore};
 
 /// The server ends a statement at the deadline; so much longer its answer is waited for, so that the connection stays.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The connections for slow reads.
+/// What slow reads may take, and who of them has a place.
 #[derive(Clone)]
 pub(crate) struct Slow {
     pub(crate) limits: SlowReads,
     places: Arc<Places>,
-    pool: Pool,
 }
 
 impl Slow {
-    /// As many connections as there are places; each is made when it is first needed.
-    pub(crate) fn new(session: &Session, limits: SlowReads) -> Result<Self, ConnectError> {
-        let pool = Pool::new("slow", &session.with_statement_timeout(limits.deadline), limits.places)?;
-        Ok(Self { limits, places: Arc::new(Places::new(&limits)), pool })
+    /// As many places as each server has connections for them.
+    pub(crate) fn new(limits: SlowReads) -> Self {
+        Self { limits, places: Arc::new(Places::new(&limits)) }
     }
 }
 
@@ -77,7 +72,7 @@ impl PostgresStore {
     }
 
     async fn slowly_into(&self, tenant: Tenant, conditions: &[String], sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
-        let Slow { limits, places, pool } = &self.slow;
+        let Slow { limits, places } = &self.slow;
         let place = places.take(tenant, conditions).await?;
         let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
         if limits.deadline.is_zero() {
@@ -91,7 +86,7 @@ impl PostgresStore {
         }
         // A replica that did not answer has taken no time from the server.
         occupied.until = until();
-        match timeout_at(occupied.until, on_a_connection(pool, sql, rows)).await {
+        match timeout_at(occupied.until, self.nodes.read_apart(|it| &it.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
                 occupied.leave();
                 Err(out_of_time())

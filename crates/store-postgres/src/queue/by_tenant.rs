@@ -178,7 +178,7 @@ fn whose(sql: &mut Sql, lease: Lease) -> (String, String) {
 /// Leases deliveries that are still due.
 fn these(lease: Lease, now: Timestamp, tenant: [u8; 16], keys: Vec<DeliveryKey>) -> Sql {
     let mut sql = Sql::default();
-    let ((set, _), tenant) = (whose(&mut sql, lease), sql.id(tenant));
+    let ((set, _), tenant) = (whose(&mut sql, lease), sql.tenant(Tenant::from_bytes(tenant)));
     let (webhooks, events): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
     let (webhooks, events, now) = (sql.ids(webhooks), sql.ids(events), sql.bind(Cell::Time(now)));
     let found = format!(
@@ -194,7 +194,7 @@ fn these(lease: Lease, now: Timestamp, tenant: [u8; 16], keys: Vec<DeliveryKey>)
 /// Leases some of each queue, the longest due first.
 fn due(lease: Lease, now: Timestamp, tenant: [u8; 16], queues: Vec<[u8; 16]>, each: u16) -> Sql {
     let mut sql = Sql::default();
-    let ((set, _), tenant, queues) = (whose(&mut sql, lease), sql.id(tenant), sql.ids(queues));
+    let ((set, _), tenant, queues) = (whose(&mut sql, lease), sql.tenant(Tenant::from_bytes(tenant)), sql.ids(queues));
     let (now, each) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::from(each))));
     let found = format!(
         "SELECT d.webhook_id, d.event_id, d.due_at FROM UNNEST({queues}) AS q (id) CROSS JOIN LATERAL \
@@ -210,7 +210,8 @@ fn due(lease: Lease, now: Timestamp, tenant: [u8; 16], queues: Vec<[u8; 16]>, ea
 /// becomes of a delivery, it is due when the lease ends.
 fn parked(lease: Lease, tenant: [u8; 16], queues: Vec<[u8; 16]>, each: u16) -> Sql {
     let mut sql = Sql::default();
-    let ((set, until), tenant, queues) = (whose(&mut sql, lease), sql.id(tenant), sql.ids(queues));
+    let ((set, until), tenant, queues) =
+        (whose(&mut sql, lease), sql.tenant(Tenant::from_bytes(tenant)), sql.ids(queues));
     let each = sql.bind(Cell::Int(i64::from(each)));
     let found = format!(
         "SELECT d.webhook_id, d.event_id, d.due_at FROM UNNEST({queues}) AS q (id) CROSS JOIN LATERAL \

@@ -7,10 +7,11 @@ use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Fetch};
 use diesel_async::SimpleAsyncConnection;
 
-use crate::connection::pool::{Held, Pool};
+use crate::connection::pool::Held;
 use crate::connection::transaction::{Transaction, send};
 use crate::failure::Failure;
 use crate::layout::Layout;
+use crate::nodes::Nodes;
 use crate::queue::steered;
 use crate::select::{flag, int};
 use crate::sql::Sql;
@@ -44,12 +45,12 @@ pub(crate) struct Warned(Arc<AtomicBool>);
 /// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
 /// old from the default partition; says how many those were.
 pub(super) async fn keep(
-    (pool, layout): (&Pool, Layout),
+    (nodes, layout): (&Nodes, Layout),
     warned: &Warned,
     (now, before): (Timestamp, Timestamp),
     most: u32,
 ) -> Result<u64, Failure> {
-    match partition((pool, layout), now, before).await {
+    match partition((nodes, layout), now, before).await {
         Err(failure) if failure.says(&FORBIDDEN) => {
             if !warned.0.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
@@ -60,21 +61,21 @@ pub(super) async fn keep(
         }
         other => other?,
     }
-    let gone = send(pool, &steered(vec![old_rows(layout, before, most)]), int).await?;
+    let gone = send(nodes, &steered(vec![old_rows(layout, before, most)]), int).await?;
     Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
 }
 
-async fn partition((pool, layout): (&Pool, Layout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
-    let found = send(pool, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
+async fn partition((nodes, layout): (&Nodes, Layout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
+    let found = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |it| Some(it.next())).take(1 + DAYS_AHEAD) {
-        if !days.contains(&day) && is_free(pool, day).await? {
-            go_on(change((pool, layout), &creation(&schema, day)).await)?;
+        if !days.contains(&day) && is_free(nodes, day).await? {
+            go_on(change((nodes, layout), &creation(&schema, day)).await)?;
         }
     }
     for day in days.into_iter().filter(|it| start(it.next()) <= before) {
-        go_on(change((pool, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
+        go_on(change((nodes, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
     }
     Ok(())
 }
@@ -83,7 +84,7 @@ async fn partition((pool, layout): (&Pool, Layout), now: Timestamp, before: Time
 fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {
-        Failure::Lost(_) => return Err(failure),
+        Failure::Lost(_) | Failure::Unconnected(_) => return Err(failure),
         _ if failure.says(&FORBIDDEN) => return Err(failure),
         Failure::Busy(_) | Failure::TimedOut(_) | Failure::Collided(_) | Failure::Unique { .. } => {
             tracing::debug!(reason = failure.text(), "a partition of the log was in use");
@@ -108,8 +109,8 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 
 /// Runs statements in a transaction that waits for nobody. Each is a message of its own: a limit holds from the next one
 /// on, and a cluster hands what changes a table on as it came.
-async fn change((pool, layout): (&Pool, Layout), statements: &[String]) -> Result<(), Failure> {
-    let held = Held::new(pool.get().await?);
+async fn change((nodes, layout): (&Nodes, Layout), statements: &[String]) -> Result<(), Failure> {
+    let held = Held::new(nodes.connection(None).await?);
     let connection = held.get()?;
     let run =
         async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
@@ -132,13 +133,13 @@ async fn change((pool, layout): (&Pool, Layout), statements: &[String]) -> Resul
 }
 
 /// Whether the default partition has nothing of this day: else it serves that day, and a new partition would be refused.
-async fn is_free(pool: &Pool, day: Date) -> Result<bool, Failure> {
+async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     let mut sql = Sql::default();
     let (from, to) = (sql.bind(Cell::Time(start(day))), sql.bind(Cell::Time(start(day.next()))));
     sql.push(&format!(
         "SELECT NOT EXISTS (SELECT 1 FROM deliveries_default WHERE created_at >= {from} AND created_at < {to})"
     ));
-    Ok(send(pool, &steered(vec![sql]), flag).await?.contains(&true))
+    Ok(send(nodes, &steered(vec![sql]), flag).await?.contains(&true))
 }
 
 /// Where tenants are spread over nodes, they are found by their keys, for a place is known to its node alone.

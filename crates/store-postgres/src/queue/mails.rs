@@ -93,7 +93,7 @@ impl PostgresStore {
 fn claim_of(lease: Lease, now: Timestamp, tenant: [u8; 16], ids: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
-    let (tenant, ids) = (sql.id(tenant), sql.ids(ids));
+    let (tenant, ids) = (sql.tenant(Tenant::from_bytes(tenant)), sql.ids(ids));
     sql.push(&format!(
         "WITH found AS MATERIALIZED (SELECT id FROM {} AND tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id \
          FOR UPDATE SKIP LOCKED) UPDATE invitations AS i SET mail_worker = {worker}, mail_leased_until = {until} \
@@ -133,7 +133,7 @@ fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailR
     let worker = sql.id(worker.0);
     let mut its_own = format!("AND i.mail_worker = {worker}");
     if let Some(tenant) = of {
-        its_own.push_str(&format!(" AND i.tenant_id = {}", sql.id(tenant.to_bytes())));
+        its_own.push_str(&format!(" AND i.tenant_id = {}", sql.tenant(tenant)));
     }
     let mut arrays = vec![
         sql.many(Type::Int, changed.iter().map(|(place, ..)| Cell::Int(*place))),

@@ -66,9 +66,9 @@ impl Queue for PostgresStore {
     }
 
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        let (pool, layout, warned) = (self.pool.clone(), self.layout, self.warned.clone());
+        let (nodes, layout, warned) = (self.nodes.clone(), self.layout, self.warned.clone());
         let work = async move {
-            log::keep((&pool, layout), &warned, (now, before), most).await.map_err(Failure::into_storage)
+            log::keep((&nodes, layout), &warned, (now, before), most).await.map_err(Failure::into_storage)
         };
         carried_out(&self.home, work).await
     }

@@ -84,10 +84,10 @@ impl PostgresStore {
     }
 
     async fn raw_in_turn(&self, transaction: Transaction) -> Read<Vec<RawRow>> {
-        let (pool, turns) = (self.pool.clone(), self.turns.clone());
+        let (nodes, turns) = (self.nodes.clone(), self.turns.clone());
         let work = async move {
             let turn = turns.next().await.map_err(Failure::into_storage)?;
-            let rows = send_raw(&pool, &transaction).await.map_err(Failure::into_storage);
+            let rows = send_raw(&nodes, &transaction).await.map_err(Failure::into_storage);
             drop(turn);
             rows
         };
@@ -104,7 +104,8 @@ impl PostgresStore {
     }
 
     async fn send_raw(&self, transaction: Transaction) -> Read<Vec<RawRow>> {
-        let pool = self.pool.clone();
-        carried_out(&self.home, async move { send_raw(&pool, &transaction).await.map_err(Failure::into_storage) }).await
+        let nodes = self.nodes.clone();
+        carried_out(&self.home, async move { send_raw(&nodes, &transaction).await.map_err(Failure::into_storage) })
+            .await
     }
 }

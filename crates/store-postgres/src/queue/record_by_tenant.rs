@@ -43,7 +43,7 @@ pub(super) fn statements(
 
 fn locked_webhooks(tenant: Tenant, health: &[(QueueKey, HealthDelta)]) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.tenant(tenant);
     let ids = sql.ids(health.iter().map(|((_, webhook), _)| webhook.to_bytes()));
     sql.push(&format!(
         "SELECT 1 FROM webhooks WHERE tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id FOR NO KEY UPDATE"
@@ -70,7 +70,7 @@ fn still_had(tenant: &str, worker: &str) -> String {
 
 fn locked_jobs(worker: WorkerId, tenant: Tenant, results: &[(Job, AttemptResult)]) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, worker) = (sql.id(tenant.to_bytes()), sql.id(worker.0));
+    let (tenant, worker) = (sql.tenant(tenant), sql.id(worker.0));
     let webhooks = sql.ids(results.iter().map(|(job, _)| job.webhook_id.to_bytes()));
     let events = sql.ids(results.iter().map(|(job, _)| job.event_id.to_bytes()));
     sql.push(&format!(
@@ -93,7 +93,7 @@ fn logged(worker: WorkerId, tenant: Tenant, results: &[(Job, AttemptResult)]) ->
         return Ok(None);
     }
     let mut sql = Sql::default();
-    let (tenant, worker) = (sql.id(tenant.to_bytes()), sql.id(worker.0));
+    let (tenant, worker) = (sql.tenant(tenant), sql.id(worker.0));
     let mut arrays = keys(&mut sql, entries.iter().map(|(job, _)| *job)).to_vec();
     let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
     for (at, column) in columns.iter().enumerate() {
@@ -118,7 +118,7 @@ fn changed(worker: WorkerId, tenant: Tenant, results: &[(Job, AttemptResult)]) -
     let (gone, kept): (Vec<_>, Vec<_>) =
         results.iter().map(|(job, result)| (job, next(result))).partition(|(_, (what, _))| *what == GONE);
     let mut update = Sql::default();
-    let (own, by) = (update.id(tenant.to_bytes()), update.id(worker.0));
+    let (own, by) = (update.tenant(tenant), update.id(worker.0));
     let jobs = || kept.iter().map(|(job, _)| *job);
     let mut arrays = keys(&mut update, jobs()).to_vec();
     arrays.push(update.many(Type::Int, kept.iter().map(|(_, (what, _))| Cell::Int(*what))));
@@ -138,7 +138,7 @@ fn changed(worker: WorkerId, tenant: Tenant, results: &[(Job, AttemptResult)]) -
         still_had(&own, &by),
     ));
     let mut delete = Sql::default();
-    let (own, by) = (delete.id(tenant.to_bytes()), delete.id(worker.0));
+    let (own, by) = (delete.tenant(tenant), delete.id(worker.0));
     let arrays = keys(&mut delete, gone.iter().map(|(job, _)| *job));
     delete.push(&format!(
         "DELETE FROM delivery_jobs AS j USING UNNEST({}) AS u (webhook_id, event_id, attempt) WHERE {} {HELD}",
@@ -153,7 +153,7 @@ const HELD: &str = "RETURNING 1::bigint, NULL::uuid, NULL::uuid, NULL::bigint, N
 
 fn added(tenant: Tenant, health: &[(QueueKey, HealthDelta)]) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.tenant(tenant);
     let all = || health.iter().map(|(_, it)| it);
     let arrays = [
         sql.ids(health.iter().map(|((_, webhook), _)| webhook.to_bytes())),

@@ -80,7 +80,7 @@ impl PostgresStore {
         let hash = Cell::Bytes(hash.0.to_vec());
         let Some(tenant) = self.tenant_of_secret(hash.clone()).await? else { return Ok(None) };
         let mut sql = Sql::default();
-        let (tenant, hash) = (sql.id(tenant.to_bytes()), sql.bind(hash));
+        let (tenant, hash) = (sql.tenant(tenant), sql.bind(hash));
         sql.push(&format!(
             "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text FROM api_keys AS k \
              WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",
@@ -90,7 +90,7 @@ impl PostgresStore {
         let Some(person) = found.key.employee_id else { return Ok(Some(found)) };
         let opened = Tenant { organization: found.organization, environment: found.key.environment };
         let mut sql = Sql::default();
-        let (tenant, id) = (sql.id(opened.to_bytes()), sql.id(person.to_bytes()));
+        let (tenant, id) = (sql.tenant(opened), sql.id(person.to_bytes()));
         sql.push(&format!("SELECT id, role, status FROM employees WHERE tenant_id = {tenant} AND id = {id}"));
         let person = self.find(&sql, person_behind).await?.flatten();
         Ok(Some(KeyRecord { person, ..found }))

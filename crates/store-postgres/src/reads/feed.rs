@@ -123,7 +123,7 @@ impl PostgresStore {
 fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
-    let (tenant, id) = (sql.id(tenant.to_bytes()), sql.id(long_before.to_bytes()));
+    let (tenant, id) = (sql.tenant(tenant), sql.id(long_before.to_bytes()));
     sql.push(&format!(
         "SELECT position, id FROM events WHERE tenant_id = {tenant} AND id < {id} ORDER BY id DESC LIMIT 1"
     ));
@@ -132,7 +132,7 @@ fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
 
 fn last_settled(layout: Layout, tenant: Tenant) -> Sql {
     let mut sql = Sql::default();
-    let tenant = sql.id(tenant.to_bytes());
+    let tenant = sql.tenant(tenant);
     sql.push(&format!(
         "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({}) \
          ORDER BY position DESC, id DESC LIMIT 1",
@@ -144,7 +144,7 @@ fn last_settled(layout: Layout, tenant: Tenant) -> Sql {
 /// The settled events that follow, at most `most`, and of those the wanted ones. Only what is shown is read whole.
 fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, oldest) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Time(wanted.oldest)));
+    let (tenant, oldest) = (sql.tenant(tenant), sql.bind(Cell::Time(wanted.oldest)));
     let rows = sql.bind(Cell::Int(i64::from(wanted.limit) + 1));
     let behind = match after {
         Some(Position { key: Key::Rank(rank), id }) => {

@@ -20,7 +20,7 @@ use crate::sql::Sql;
 impl History for PostgresStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
         let mut sql = Sql::default();
-        let (tenant, key) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Text(key.as_str().to_owned())));
+        let (tenant, key) = (sql.tenant(tenant), sql.bind(Cell::Text(key.as_str().to_owned())));
         let now = sql.bind(Cell::Time(now));
         sql.push(&format!(
             "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key = {key} AND expires_at > {now}"

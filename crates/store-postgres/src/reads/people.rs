@@ -27,7 +27,7 @@ pub(crate) fn present_statuses(sql: &mut Sql) -> String {
 impl People for PostgresStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let mut sql = Sql::default();
-        let (tenant, people) = (sql.id(tenant.to_bytes()), sql.ids(people.iter().map(|it| it.to_bytes())));
+        let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|it| it.to_bytes())));
         // One statement, so that all of it is of the same moment. OFFSET 0 makes each step a look into an index, also
         // before the server has statistics.
         sql.push(&format!(
@@ -47,7 +47,7 @@ impl People for PostgresStore {
 
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         let mut sql = Sql::default();
-        let (tenant, managers) = (sql.id(tenant.to_bytes()), sql.ids(managers.iter().map(|it| it.to_bytes())));
+        let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|it| it.to_bytes())));
         let most = sql.bind(Cell::Int(i64::from(most)));
         let order = "ORDER BY last_name_key, first_name_key, id";
         let runs: Vec<_> = present()
@@ -69,8 +69,7 @@ impl People for PostgresStore {
 
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
         let mut sql = Sql::default();
-        let (tenant, above, below) =
-            (sql.id(tenant.to_bytes()), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));
+        let (tenant, above, below) = (sql.tenant(tenant), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));
         sql.push(&format!(
             "SELECT (SELECT version FROM reporting_trees WHERE tenant_id = {tenant}), \
              EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {above} AND descendant_id = {below})"

@@ -30,7 +30,7 @@ fn first_id(millis: i64) -> [u8; 16] {
 /// their events.
 pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<EventId>, most: u16) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, webhook) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+    let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
     let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
     let above = sql.id(after.map_or(since, |it| since.max(it.to_bytes())));
     let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));

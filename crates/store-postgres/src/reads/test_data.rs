@@ -38,15 +38,15 @@ impl PostgresStore {
         most: u32,
     ) -> Emptied {
         let mut sql = Sql::default();
-        let (tenant, most) = (sql.id(tenant.to_bytes()), sql.bind(Cell::Int(i64::from(most))));
+        let (tenant, most) = (sql.tenant(tenant), sql.bind(Cell::Int(i64::from(most))));
         // Another partition may have a row at the same place; being the tenant's, it is to go as well.
         sql.push(&format!(
             "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid FROM {table} \
              WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
         ));
-        let (pool, transaction) = (self.pool.clone(), Transaction::alone(sql));
+        let (nodes, transaction) = (self.nodes.clone(), Transaction::alone(sql));
         let counted =
-            carried_out(&self.home, async move { send(&pool, &transaction, int).await.map_err(Failure::into_commit) });
+            carried_out(&self.home, async move { send(&nodes, &transaction, int).await.map_err(Failure::into_commit) });
         Ok(counted.await?.first().map_or(0, |it| it.unsigned_abs()))
     }
 }

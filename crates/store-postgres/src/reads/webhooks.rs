@@ -26,7 +26,7 @@ use crate::sql::Sql;
 impl Webhooks for PostgresStore {
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
         let mut sql = Sql::default();
-        let tenant = sql.id(tenant.to_bytes());
+        let tenant = sql.tenant(tenant);
         sql.push(&format!("SELECT wanted FROM webhooks WHERE tenant_id = {tenant}"));
         Ok(Subscribers::new(self.read(&sql, int).await?))
     }
@@ -45,7 +45,7 @@ impl Webhooks for PostgresStore {
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         let mut sql = Sql::default();
-        let (tenant, queue) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+        let (tenant, queue) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
         let (at, delivery) = (sql.bind(Cell::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
         let under = |word: &&str| {
@@ -79,7 +79,7 @@ impl Webhooks for PostgresStore {
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
         let mut sql = Sql::default();
-        let (tenant, webhook) = (sql.id(tenant.to_bytes()), sql.id(webhook.to_bytes()));
+        let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
         let (event, columns) = (sql.id(event.to_bytes()), columns(JOB_TABLE, ""));
         sql.push(&format!(
             "SELECT {columns} FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook} \
@@ -112,7 +112,7 @@ impl PostgresStore {
         let columns = columns(Event::TABLE, "");
         let reads = by_tenant.into_iter().map(|(tenant, ids)| {
             let mut sql = Sql::default();
-            let (tenant, ids) = (sql.id(tenant), sql.ids(ids));
+            let (tenant, ids) = (sql.tenant(Tenant::from_bytes(tenant)), sql.ids(ids));
             sql.push(&format!(
                 "SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"
             ));
