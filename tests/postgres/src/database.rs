@@ -63,7 +63,7 @@ impl TestDatabase {
         Self::new(|server, name| Nodes::connect(server)?.make(name))
     }
 
-    /// The database's URL.
+    /// The database's URL, which names all nodes of a cluster, the coordinator first.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -73,7 +73,7 @@ impl TestDatabase {
         let Some(server) = shared()? else { return Ok(None) };
         let name = unique_name();
         on_a_plain_thread(|| create(server, &name))?;
-        let url = server.url_of(&name);
+        let url = server.url_of_all(&name);
         Ok(Some(Self { server, name, url }))
     }
 }

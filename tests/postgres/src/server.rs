@@ -3,6 +3,7 @@
 use crate::{Cluster, Error};
 use std::env;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The environment variable that names a server to use; its role must be allowed to create databases.
@@ -35,10 +36,18 @@ impl Server {
         &self.url
     }
 
-    /// The same server's URL with another database's name.
+    /// The same server's URL with another database's name; of a cluster, the coordinator's.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
         with_database(&self.url, database)
+    }
+
+    /// The same with the other nodes behind the server, if it has any.
+    pub(crate) fn url_of_all(&self, database: &str) -> String {
+        let url = self.url_of(database);
+        let hosts = |it: &str| it.get(hosts(it)).unwrap_or_default().to_owned();
+        let all: Vec<_> = self.nodes().map(hosts).collect();
+        format!("{}{}{}", &url[..self::hosts(&url).start], all.join(","), &url[self::hosts(&url).end..])
     }
 
     /// The URLs of all nodes: of this server, which comes first, and of the others, if it has any.
@@ -83,6 +92,13 @@ pub(crate) fn with_database(url: &str, database: &str) -> String {
     format!("{}/{database}{}", &url[..path], &url[query..])
 }
 
+/// Where the hosts of a URL with a database are.
+fn hosts(url: &str) -> Range<usize> {
+    let authority = url.find("://").map_or(0, |at| at + "://".len());
+    let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
+    url[authority..end].rfind('@').map_or(authority, |at| authority + at + 1)..end
+}
+
 /// The server that all tests of this process use; `None`, after saying so once, when the machine has none.
 ///
 /// # Errors
@@ -113,6 +129,15 @@ mod tests {
             let server = Server::at(given.to_owned()).unwrap();
             assert_eq!(server.url_of("mine"), wanted);
         }
+    }
+
+    #[test]
+    fn all_nodes_of_a_cluster_are_named_in_their_order() {
+        let others = ["postgres://a@two:2/postgres".to_owned(), "postgres://a@%2Ftmp%2Fx/postgres".to_owned()];
+        let one = Server::at("postgres://a:b@one/postgres?sslmode=disable".to_owned()).unwrap();
+        assert_eq!(one.url_of_all("mine"), "postgres://a:b@one/mine?sslmode=disable");
+        let cluster = Server { others: others.into(), ..one };
+        assert_eq!(cluster.url_of_all("mine"), "postgres://a:b@one,two:2,%2Ftmp%2Fx/mine?sslmode=disable");
     }
 
     #[test]

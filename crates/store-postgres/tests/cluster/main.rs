@@ -7,6 +7,7 @@ mod support;
 
 mod feed;
 mod nodes;
+mod own_node;
 
 use std::time::{Duration, Instant};
 

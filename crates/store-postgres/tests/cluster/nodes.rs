@@ -16,23 +16,28 @@ const TENANTS: u32 = 64;
 const DATABASE: &str = "kills";
 
 /// A cluster of its own, which others do not miss.
-struct Scene {
-    nodes: Nodes,
-    make: Fixtures,
+pub(super) struct Scene {
+    pub(super) nodes: Nodes,
+    pub(super) make: Fixtures,
     /// One on each worker, in the order of the nodes.
-    tenants: [Tenant; 2],
+    pub(super) tenants: [Tenant; 2],
 }
 
 /// The nodes' folders and the name of the database as one URL.
-fn url(nodes: &[Cluster]) -> String {
+pub(super) fn url(nodes: &[Cluster]) -> String {
     let hosts: Vec<_> = nodes.iter().map(|it| it.folder().to_string_lossy().replace('/', "%2F")).collect();
     format!("postgres://candor@{}/{DATABASE}", hosts.join(","))
 }
 
 impl Scene {
     async fn set() -> Option<Self> {
+        Self::set_with(&[]).await
+    }
+
+    /// The same with more settings of the servers.
+    pub(super) async fn set_with(settings: &[&str]) -> Option<Self> {
         // Where the others run on a cluster, its engine is there.
-        let nodes = is_spread().then(Nodes::start)?.unwrap().ok()?;
+        let nodes = is_spread().then(|| Nodes::start_with(settings))?.unwrap().ok()?;
         for node in &nodes.all {
             support::client(&node.url()).await.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
             support::client(&own(node)).await.batch_execute("CREATE EXTENSION citus").await.unwrap();
@@ -59,23 +64,23 @@ impl Scene {
         Some(Self { nodes, make, tenants })
     }
 
-    async fn store(&self, url: &str) -> PostgresStore {
+    pub(super) async fn store(&self, url: &str) -> PostgresStore {
         PostgresStore::connect(&PostgresOptions::new(url, 8))
             .await
             .unwrap_or_else(|it| panic!("{it} ({:?})", self.tenants))
     }
 }
 
-fn own(node: &Cluster) -> String {
+pub(super) fn own(node: &Cluster) -> String {
     url(std::slice::from_ref(node))
 }
 
-async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Tenant) -> Result<(), CommitError> {
+pub(super) async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Tenant) -> Result<(), CommitError> {
     store.commit(tenant, announcing(make).1).await.map(drop)
 }
 
 /// Until it works again.
-async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
+pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
     let begun = Instant::now();
     while let Err(error) = announce(store, make, tenant).await {
         assert!(begun.elapsed() < DEADLINE, "{error:?}");

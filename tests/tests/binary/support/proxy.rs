@@ -87,7 +87,7 @@ impl Server {
     fn of(url: &str) -> Self {
         let rest = url.split_once("://").unwrap().1;
         let authority = rest.split('/').next().unwrap();
-        let host = authority.rsplit('@').next().unwrap();
+        let host = authority.rsplit('@').next().unwrap().split(',').next().unwrap();
         if let Some(folder) = host.strip_prefix("%2F") {
             let folder = folder.replace("%2F", "/").replace("%25", "%");
             return Self::Socket(format!("/{folder}/.s.PGSQL.{POSTGRES}"));

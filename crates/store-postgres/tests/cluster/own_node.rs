@@ -1,0 +1,105 @@
+//! A tenant is asked at the node that has it, wherever that is and whichever of the nodes are there.
+
+use std::time::Instant;
+
+use candor_domain::access::Tenant;
+use candor_store_postgres::PostgresStore;
+use tokio_postgres::Client;
+
+use super::nodes::{Scene, announce, announced, own, url};
+use super::{DEADLINE, Poller, place, support};
+
+const COUNTING: &str = "shared_preload_libraries=citus,pg_stat_statements";
+/// Statements about what the tests write and read, from whomever they come.
+const CALLS: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
+    WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+    AND query ~ 'audit_entries|events' AND query NOT LIKE '%pg_stat_statements%'";
+/// Changes that are counted.
+const CHANGES: usize = 5;
+
+/// A connection past the store to each node, the coordinator first.
+struct Counters(Vec<Client>);
+
+impl Counters {
+    async fn of(scene: &Scene) -> Self {
+        let mut all = vec![];
+        for node in &scene.nodes.all {
+            all.push(support::client(&own(node)).await);
+        }
+        all[0].batch_execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements").await.unwrap();
+        Self(all)
+    }
+
+    /// How many statements each node gets for some changes of a tenant, and looks at its feed.
+    async fn counted(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant) -> Vec<i64> {
+        for node in &self.0 {
+            node.batch_execute("SELECT pg_stat_statements_reset()").await.unwrap();
+        }
+        for _ in 0..CHANGES {
+            announce(store, &scene.make, tenant).await.unwrap();
+            Poller::new(store, tenant).poll().await.unwrap();
+        }
+        let mut counted = vec![];
+        for node in &self.0 {
+            counted.push(node.query_one(CALLS, &[]).await.unwrap().get(0));
+        }
+        counted
+    }
+
+    /// Until nobody but one node is asked.
+    async fn until_alone(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant, node: usize) {
+        let begun = Instant::now();
+        loop {
+            let counted = self.counted(store, scene, tenant).await;
+            if is_alone(&counted, node) {
+                return;
+            }
+            assert!(begun.elapsed() < DEADLINE, "{counted:?} statements, and not those of node {node} alone");
+        }
+    }
+}
+
+fn is_alone(counted: &[i64], node: usize) -> bool {
+    counted.iter().enumerate().all(|(at, calls)| (*calls > 0) == (at == node))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_but_the_tenants_node_is_asked_also_after_the_tenant_was_moved() {
+    let Some(scene) = Scene::set_with(&[COUNTING]).await else { return };
+    let (counters, store) = (Counters::of(&scene).await, scene.store(&url(&scene.nodes.all)).await);
+    for (tenant, node) in scene.tenants.into_iter().zip(1..) {
+        announce(&store, &scene.make, tenant).await.unwrap();
+        let counted = counters.counted(&store, &scene, tenant).await;
+        assert!(is_alone(&counted, node), "{counted:?} statements for a tenant on node {node}");
+    }
+
+    let [tenant, _] = scene.tenants;
+    let (shard, host, port) = place(&counters.0[0], tenant).await;
+    let to = scene.nodes.all[2].folder().display();
+    let there = format!("SELECT citus_move_shard_placement({shard}, '{host}', {port}, '{to}', 5432, 'block_writes')");
+    counters.0[0].batch_execute(&there).await.unwrap();
+    announce(&store, &scene.make, tenant).await.unwrap();
+    counters.until_alone(&store, &scene, tenant, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_is_not_there_at_the_start_is_asked_as_soon_as_it_is() {
+    let Some(mut scene) = Scene::set_with(&[COUNTING]).await else { return };
+    let [first, second] = scene.tenants;
+    scene.nodes.all[1].kill().unwrap();
+    let store = scene.store(&url(&scene.nodes.all)).await;
+    announce(&store, &scene.make, second).await.unwrap();
+    announce(&store, &scene.make, first).await.unwrap_err();
+    announce(&store, &scene.make, second).await.unwrap();
+
+    scene.nodes.all[1].start_again().unwrap();
+    announced(&store, &scene.make, first).await;
+    let counters = Counters::of(&scene).await;
+    counters.until_alone(&store, &scene, first, 1).await;
+
+    // The node that is named first is missed by nobody either.
+    scene.nodes.all[0].kill().unwrap();
+    for tenant in scene.tenants {
+        announced(&store, &scene.make, tenant).await;
+    }
+}
