@@ -29,8 +29,10 @@ const MOST_FOR_A_COMMIT: f64 = 6.0;
 const MOST_APART: f64 = 10.0;
 /// Statements of a node that does not hold the tenant, by request: what is left is the cluster's own upkeep.
 const MOST_ELSEWHERE: f64 = 0.1;
-/// Commits of one tenant wait for each other on a cluster, so that each client can have one of its own.
+/// For each node that is asked: fewer statements at a time on a connection cost more each, on one server as well. Commits of
+/// one tenant wait for each other on a cluster, so that each client can have one of its own.
 const CLIENTS: usize = 8;
+/// On each worker.
 const TENANTS: usize = 8;
 const SHARDS: u8 = 16;
 /// Organizations that are made until there are enough on each worker.
@@ -94,8 +96,7 @@ impl Scene {
         let plain = Candor::new(&options.binary, &folder("alone"), alone)?.only_answering();
         plain.migrated()?;
         let urls = nodes.database("spread")?;
-        let spread = urls.first().cloned().unwrap_or_default();
-        let spread = Candor::new(&options.binary, &folder("spread"), spread)?.only_answering();
+        let spread = Candor::new(&options.binary, &folder("spread"), of_all(&urls))?.only_answering();
         spread.distributed(SHARDS)?;
         let admins = urls.iter().map(|it| Admin::connect(it)).collect::<Outcome<Vec<_>>>()?;
         admins.first().ok_or("no coordinator")?.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
@@ -111,8 +112,8 @@ impl Scene {
             let host = host(&admins[0], &account)?;
             let at = hosts.iter().position(|it| *it == host).ok_or("a tenant that is nowhere")?;
             workers[at].push(somebody_of(&there, &account)?);
-            if workers[0].len() >= TENANTS && workers[1].len() >= TENANTS / 2 {
-                workers[0].truncate(TENANTS);
+            if workers.iter().all(|it| it.len() >= TENANTS) {
+                workers.iter_mut().for_each(|it| it.truncate(TENANTS));
                 break;
             }
         }
@@ -125,7 +126,7 @@ impl Scene {
         Ok(it)
     }
 
-    /// Requests of one kind: on one server, with all tenants on one worker, and with half of them on each.
+    /// Requests of one kind: on one server, with the tenants of one worker, and with as many of each.
     fn compared(
         &self,
         what: &str,
@@ -135,14 +136,13 @@ impl Scene {
         requests: impl Fn(&Service, &[Somebody]) -> Outcome<Rc<Traffic>>,
     ) -> Outcome<Vec<Line>> {
         let [first, second] = &self.workers;
-        let half = TENANTS / 2;
-        let both = [&first[..half.min(first.len())], &second[..half.min(second.len())]].concat();
+        let both = [first.as_slice(), second.as_slice()].concat();
         let of_one = requests(&self.spread, first)?;
         let costs: [RefCell<Vec<Vec<f64>>>; 3] = Default::default();
         let contenders = [
-            self.contender(&self.plain.0, requests(&self.plain.0, &self.plain.1)?, seeds, &costs[0]),
-            self.contender(&self.spread, Rc::clone(&of_one), seeds + SEEDS_APART, &costs[1]),
-            self.contender(&self.spread, requests(&self.spread, &both)?, seeds + 2 * SEEDS_APART, &costs[2]),
+            self.contender((&self.plain.0, 1), requests(&self.plain.0, &self.plain.1)?, seeds, &costs[0]),
+            self.contender((&self.spread, 1), Rc::clone(&of_one), seeds + SEEDS_APART, &costs[1]),
+            self.contender((&self.spread, 2), requests(&self.spread, &both)?, seeds + 2 * SEEDS_APART, &costs[2]),
         ];
         let samples = take_turns(&contenders, options.rounds(), options.turn())?;
         let statements = self.statements(&of_one, seeds + 3 * SEEDS_APART)?;
@@ -190,17 +190,17 @@ impl Scene {
         self.servers.iter().map(|it| it.spent()).collect()
     }
 
-    /// Every turn leaves what each request of it cost each node.
+    /// So many nodes are asked. Every turn leaves what each request of it cost each node.
     fn contender<'a>(
         &'a self,
-        service: &'a Service,
+        (service, asked): (&'a Service, usize),
         traffic: Rc<Traffic>,
         first: u64,
         costs: &'a RefCell<Vec<Vec<f64>>>,
     ) -> Contender<'a> {
         Box::new(move |time, round| {
             let before = self.spent()?;
-            let sample = burst(service.address, &traffic, Shape::of_time(CLIENTS, time, first + round))?;
+            let sample = burst(service.address, &traffic, Shape::of_time(asked * CLIENTS, time, first + round))?;
             let requests = sample.micros.len() as f64;
             let spent = self.spent()?.into_iter().zip(before).map(|(now, before)| (now - before).by_each(requests));
             let nodes: Vec<f64> = spent.map(|it| it.micros).collect();
@@ -236,6 +236,14 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+/// One URL that names all nodes, the coordinator first.
+fn of_all(urls: &[String]) -> String {
+    let host = |url: &String| Some(url.split_once('@')?.1.split_once('/')?.0.to_owned());
+    let hosts = urls.iter().filter_map(host).collect::<Vec<_>>().join(",");
+    let first = urls.first().map_or("", String::as_str);
+    urls.first().and_then(host).map_or_else(String::new, |own| first.replacen(&own, &hosts, 1))
 }
 
 /// The observations of everybody, one after the other.
