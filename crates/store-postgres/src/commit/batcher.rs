@@ -19,11 +19,10 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::statement::{REPLAYED, answered_of};
-use super::{alone, changes, took, webhooks};
+use super::{Target, alone, changes, took, webhooks};
 use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
 use crate::failure::Failure;
 use crate::layout::Layout;
-use crate::nodes::Nodes;
 
 /// Transactions at a time for each server, as long as they are short: enough for one to be under way while the next one is made,
 /// few enough that they are shared where there is much to do.
@@ -37,9 +36,8 @@ const PATIENCE: Duration = Duration::from_micros(1500);
 /// Where change sets wait. Clones are the same place.
 #[derive(Clone)]
 pub(super) struct Batcher {
-    nodes: Nodes,
+    target: Target,
     home: Handle,
-    layout: Layout,
     queue: Arc<Mutex<CommitQueue>>,
 }
 
@@ -84,8 +82,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
 }
 
 impl Batcher {
-    pub(super) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
-        Self { nodes, home, layout, queue: Arc::default() }
+    pub(super) fn new(target: Target, home: Handle) -> Self {
+        Self { target, home, queue: Arc::default() }
     }
 
     /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
@@ -104,7 +102,7 @@ impl Batcher {
     /// Opens a slot, if somebody waits and one is free.
     fn open_slot(&self) {
         let mut queue = self.queue();
-        if queue.waiting.is_empty() || queue.slots >= SLOTS * self.nodes.count() {
+        if queue.waiting.is_empty() || queue.slots >= SLOTS * self.target.nodes.count() {
             return;
         }
         queue.slots += 1;
@@ -135,7 +133,7 @@ impl Slot {
     /// Sends transactions as long as anything waits.
     async fn run(self) {
         loop {
-            let group = self.batcher.queue().next_batch(self.batcher.layout);
+            let group = self.batcher.queue().next_batch(self.batcher.target.layout);
             if group.is_empty() {
                 return self.leave();
             }
@@ -212,6 +210,9 @@ impl Batcher {
                 }
             }
             TransactionOutcome::Undone(failure) => {
+                if webhooks::is_somebody_there(&failure) {
+                    group.iter().for_each(|it| self.target.audiences.found(it.tenant));
+                }
                 let is_replay = matches!(&failure, Failure::Check(word) if word == REPLAYED);
                 let answered = if is_replay { self.answered(&group).await } else { BTreeSet::new() };
                 if answered.is_empty() {
@@ -250,7 +251,7 @@ impl Batcher {
         let mut answered = BTreeSet::new();
         for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
             let asked = Transaction::alone(answered_of(tenant, &keys));
-            let found = send_once(&self.nodes, &asked, |row| row.text().map_err(Failure::Other)).await;
+            let found = send_once(&self.target.nodes, &asked, |row| row.text().map_err(Failure::Other)).await;
             let TransactionOutcome::Done(found) = found else { return BTreeSet::new() };
             answered.extend(found.into_iter().flatten().map(|key| (tenant, key)));
         }
@@ -258,7 +259,7 @@ impl Batcher {
     }
 
     async fn carry_out_alone(&self, it: PendingCommit) {
-        let done = alone((&self.nodes, self.layout), it.tenant, &it.change, it.since).await;
+        let done = alone(&self.target, it.tenant, &it.change, it.since).await;
         it.answer(done);
     }
 
@@ -267,12 +268,14 @@ impl Batcher {
         for it in group {
             statements.entry(it.statement()).or_default().push(&it.change);
         }
-        let statements =
-            statements.into_iter().map(|((tenant, _), changes)| changes::together(self.layout, tenant, &changes));
+        let Target { nodes, layout, audiences } = &self.target;
+        let statements = statements.into_iter().map(|((tenant, _), changes)| {
+            changes::together((*layout, audiences.of(*layout, tenant)), tenant, &changes)
+        });
         match statements.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
                 let all = Transaction::of_some(statements.into_iter().flatten().collect());
-                send_once(&self.nodes, &all, webhooks::leased).await
+                send_once(nodes, &all, webhooks::leased).await
             }
             // Only one of them cannot be written.
             Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),

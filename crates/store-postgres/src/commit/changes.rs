@@ -10,6 +10,7 @@ use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
 use candor_port_storage::flat::{Cell, Stored, Type, Unwritable};
 use candor_port_storage::{AnyRow, Version};
 
+use super::audience::Audience;
 use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
@@ -21,7 +22,7 @@ use crate::sql::Sql;
 
 /// The statements of a change set, and whether they answer the deliveries that were leased.
 pub(super) fn transaction(
-    layout: Layout,
+    (layout, audience): (Layout, Audience),
     tenant: Tenant,
     change: &ChangeSet,
 ) -> Result<(Transaction, bool), Unwritable> {
@@ -34,7 +35,7 @@ pub(super) fn transaction(
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay);
     }
-    write(&mut all, tenant, &[change])?;
+    write(&mut all, audience, tenant, &[change])?;
     let leases = change.lease.is_some() && !all.queued.is_empty();
     let mut statements = before.unwrap_or_default();
     statements.extend(all.finish(leases));
@@ -48,10 +49,14 @@ pub(super) fn transaction(
 ///
 /// Rows of several change sets are locked here at once, in an order that nobody else keeps to. So it soon gives up what
 /// it waits for: whoever waits for it in turn is not kept for long.
-pub(super) fn together(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
+pub(super) fn together(
+    (layout, audience): (Layout, Audience),
+    tenant: Tenant,
+    changes: &[&ChangeSet],
+) -> Result<Vec<(Sql, bool)>, Unwritable> {
     let mut all = Statement::new(layout, tenant);
     all.take_keys(changes);
-    write(&mut all, tenant, changes)?;
+    write(&mut all, audience, tenant, changes)?;
     let mut statements = all.finish(true);
     statements.extend(positioned(layout, tenant, changes)?);
     Ok(statements)
@@ -152,7 +157,12 @@ fn require_tree(first: &mut Statement, tree: &str, required: &[(usize, Version)]
     }
 }
 
-fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> Result<(), Unwritable> {
+fn write(
+    statement: &mut Statement,
+    audience: Audience,
+    tenant: Tenant,
+    changes: &[&ChangeSet],
+) -> Result<(), Unwritable> {
     match changes {
         [one] => requires::check_all(statement, &one.requires),
         several => requires::check_all(statement, &requires_of(several)),
@@ -177,7 +187,10 @@ fn write(statement: &mut Statement, tenant: Tenant, changes: &[&ChangeSet]) -> R
     messages_added(statement, changes);
     groups.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
-    webhooks::fan_out(statement, &events, lease);
+    match audience {
+        Audience::Anybody => webhooks::fan_out(statement, &events, lease),
+        Audience::Nobody => webhooks::expect_nobody(statement, &events),
+    }
     Ok(())
 }
 
@@ -285,7 +298,7 @@ mod tests {
         let changes = ["key-b", "key-d", "key-a", "key-c"].map(change);
         for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
             for layout in [Layout::OneServer, Layout::ByTenant] {
-                let sql = together(layout, make.tenant(), &order.map(|it| &changes[it])).unwrap();
+                let sql = together((layout, Audience::Anybody), make.tenant(), &order.map(|it| &changes[it])).unwrap();
                 let binds = format!("{sql:?}");
                 let places = ["key-a", "key-b", "key-c", "key-d"].map(|it| binds.find(it).unwrap());
                 assert!(places.is_sorted(), "{places:?}");

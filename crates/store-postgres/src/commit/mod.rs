@@ -1,6 +1,7 @@
 //! Saving a change set: one statement, or one transaction of statements, that holds whole or not at all. Several may share one.
 
 mod analyze;
+mod audience;
 mod batcher;
 mod changes;
 mod closure;
@@ -17,6 +18,7 @@ use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
 
+use audience::{Audience, Audiences};
 use batcher::Batcher;
 
 pub(crate) use statement::{keep as keeping, raise};
@@ -29,16 +31,24 @@ use crate::nodes::Nodes;
 /// Saves change sets.
 #[derive(Clone)]
 pub(crate) struct Committer {
-    nodes: Nodes,
+    target: Target,
     home: Handle,
-    layout: Layout,
     batcher: Batcher,
+}
+
+/// Where change sets are saved, and in what form.
+#[derive(Clone)]
+struct Target {
+    nodes: Nodes,
+    layout: Layout,
+    audiences: Audiences,
 }
 
 impl Committer {
     /// Saves on the servers, in tasks on the runtime where the connections to them live.
     pub(crate) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
-        Self { batcher: Batcher::new(nodes.clone(), home.clone(), layout), nodes, home, layout }
+        let target = Target { nodes, layout, audiences: Audiences::new() };
+        Self { batcher: Batcher::new(target.clone(), home.clone()), target, home }
     }
 
     /// Saves a change set, in a task of its own: a caller who goes away does not stop it half-way.
@@ -46,20 +56,19 @@ impl Committer {
         if batcher::may_share(&change) {
             return self.batcher.wait_for_one(tenant, change).await;
         }
-        let (nodes, layout) = (self.nodes.clone(), self.layout);
-        carried_out(&self.home, async move { alone((&nodes, layout), tenant, &change, Instant::now()).await }).await
+        let target = self.target.clone();
+        carried_out(&self.home, async move { alone(&target, tenant, &change, Instant::now()).await }).await
     }
 }
 
 /// Saves a change set in a transaction of its own.
-async fn alone(
-    (nodes, layout): (&Nodes, Layout),
-    tenant: Tenant,
-    change: &ChangeSet,
-    begun: Instant,
-) -> Result<Committed, CommitError> {
-    let (transaction, leases) = changes::transaction(layout, tenant, change).map_err(StorageError::from)?;
-    let saved = send(nodes, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await;
+async fn alone(target: &Target, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
+    let Target { nodes, layout, audiences } = target;
+    let mut saved = saved(target, audiences.of(*layout, tenant), tenant, change).await?;
+    if saved.as_ref().is_err_and(webhooks::is_somebody_there) {
+        audiences.found(tenant);
+        saved = self::saved(target, Audience::Anybody, tenant, change).await?;
+    }
     took(begun);
     // A cluster's nodes look at their parts of the tables by themselves.
     if saved.is_ok() && !layout.is_by_tenant() && changes::count_lines(change) >= analyze::MANY {
@@ -67,6 +76,17 @@ async fn alone(
     }
     let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
     saved.map(committed).map_err(|it| answer(it, &change.requires))
+}
+
+/// What becomes of a change set's transaction.
+async fn saved(
+    target: &Target,
+    audience: Audience,
+    tenant: Tenant,
+    change: &ChangeSet,
+) -> Result<Result<Vec<webhooks::Leased>, Failure>, StorageError> {
+    let (transaction, leases) = changes::transaction((target.layout, audience), tenant, change)?;
+    Ok(send(&target.nodes, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await)
 }
 
 fn took(begun: Instant) {

@@ -20,6 +20,9 @@ use crate::sql::Sql;
 const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, \
     due_at, worker, leased_until";
 
+/// Somebody subscribes to an event though nobody was expected to.
+const SUBSCRIBED: &str = "subscribed";
+
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
@@ -157,6 +160,23 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     );
 }
 
+/// Fails with a word if an active subscription of the tenant wants one of the events: a look that goes to the tenant's node
+/// as it is.
+pub(super) fn expect_nobody(statement: &mut Statement, events: &[&Event]) {
+    let Some(wanted) = events.iter().map(|it| it.kind.bit()).reduce(|one, other| one | other) else { return };
+    let (tenant, wanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(wanted)));
+    let nobody = raise("wanted = 0", SUBSCRIBED);
+    statement.part(
+        "",
+        &format!("SELECT {nobody} FROM webhooks WHERE tenant_id = {tenant} AND wanted <> 0 AND wanted & {wanted} <> 0"),
+    );
+}
+
+/// Whether that look is what failed.
+pub(super) fn is_somebody_there(failure: &Failure) -> bool {
+    matches!(failure, Failure::Check(word) if word == SUBSCRIBED)
+}
+
 fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
     let sql = &mut statement.sql;
     [
@@ -210,8 +230,11 @@ pub(super) fn answer(checks: &str, queued: &[String]) -> String {
     format!("SELECT j.webhook_id, j.event_id, {checks} FROM (SELECT 1) AS one LEFT JOIN ({rows}) AS j ON true")
 }
 
+/// A delivery that was leased, if it is one.
+pub(super) type Leased = Option<(WebhookId, EventId)>;
+
 /// Reads the key of a leased delivery.
-pub(super) fn leased(row: &mut dyn Fetch) -> Result<Option<(WebhookId, EventId)>, Failure> {
+pub(super) fn leased(row: &mut dyn Fetch) -> Result<Leased, Failure> {
     let webhook = row.id().map_err(Failure::Other)?;
     let event = row.id().map_err(Failure::Other)?;
     Ok(webhook.zip(event).map(|(webhook, event)| (Id::from_bytes(webhook), Id::from_bytes(event))))
