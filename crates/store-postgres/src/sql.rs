@@ -11,14 +11,13 @@ use tracing::{Level, Span};
 use crate::connection::wire::{Value, element, ids_as_text};
 
 /// A statement. The shapes of its text are few, so that each is prepared once and kept: values never enter it.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,
     /// Whose rows it is about, if these are one tenant's.
     of: Option<Tenant>,
     planned_anew: bool,
-    takes_answer: bool,
     /// Whether its parameters cannot be written, for tests.
     #[cfg(test)]
     unsendable: bool,
@@ -64,25 +63,6 @@ impl Sql {
     /// plan from when they were empty reads the whole of them for every row.
     pub(crate) fn planned_anew(self) -> Self {
         Self { planned_anew: true, ..self }
-    }
-
-    /// For a statement of a transaction whose last parameter is the number that the one before it answers: it is sent when that
-    /// is known.
-    pub(crate) const fn take_answer(&mut self) {
-        self.takes_answer = true;
-    }
-
-    /// Whether it waits for an answer.
-    pub(crate) const fn takes_answer(&self) -> bool {
-        self.takes_answer
-    }
-
-    /// The same with this answer as its last parameter.
-    pub(crate) fn answered(&self, number: i64) -> Self {
-        let mut answered = Self { takes_answer: false, ..self.clone() };
-        answered.binds.pop();
-        answered.bind(Cell::Int(number));
-        answered
     }
 
     /// A statement that fails before anything of it is sent.

@@ -63,9 +63,7 @@ pub(super) fn together(
 }
 
 /// Events where tenants are spread over nodes, with the next position of the tenant. Its row is locked by that, so this
-/// comes last: whoever has it waits for nothing else. One event alone, as most changes have, is sent when its position is known:
-/// a row of values takes the cluster a third of what one takes that is read from another table, also of the time for which
-/// others wait.
+/// comes last: whoever has it waits for nothing else.
 fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
     let added: Vec<_> = changes.iter().flat_map(|it| it.added()).filter(has_position).collect();
     if !layout.is_by_tenant() || added.is_empty() {
@@ -75,22 +73,15 @@ fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<
     let own = &statement.tenant;
     let next = format!(
         "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({own}, 1) \
-         ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1 RETURNING position"
+         ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1"
     );
     statement.part("", &next);
     let mut groups = Groups::of(tenant);
     for row in &added {
         groups.add(row)?;
     }
-    let is_alone = groups.write_the_only_one(&mut statement);
-    if !is_alone {
-        groups.write_positioned(&mut statement);
-    }
-    let mut statements = statement.finish(false);
-    if let Some((event, _)) = statements.last_mut().filter(|_| is_alone) {
-        event.take_answer();
-    }
-    Ok(statements)
+    groups.write_positioned(&mut statement);
+    Ok(statement.finish(false))
 }
 
 /// Whether a row is an event, whose place in the feed only the database knows.

@@ -91,20 +91,6 @@ impl<'c> Groups<'c> {
         }
     }
 
-    /// Adds the part that writes the only new event, if there is one alone, with a position that is known later: its last
-    /// parameter. Says whether it did.
-    pub(super) fn write_the_only_one(&self, statement: &mut Statement) -> bool {
-        let [Group { table, new, .. }] = self.groups.as_slice() else { return false };
-        let [row] = new.as_slice() else { return false };
-        let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
-        let (values, later) = (values.join(", "), statement.sql.bind(Cell::Int(0)));
-        let (tenant, columns) = (&statement.tenant, names(table));
-        let text =
-            format!("INSERT INTO {} (tenant_id, {columns}, position) VALUES ({tenant}, {values}, {later})", table.name);
-        statement.part("", &text);
-        true
-    }
-
     /// Adds the parts that write new events with the position that the tenant's row has.
     pub(super) fn write_positioned(&self, statement: &mut Statement) {
         let tenant = statement.tenant.clone();

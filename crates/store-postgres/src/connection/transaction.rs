@@ -148,63 +148,29 @@ pub(crate) enum TransactionOutcome<T> {
     Unknown(Failure),
 }
 
-/// Sends all statements; those behind one whose answer they need when that is known.
-async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> TransactionOutcome<RawRow> {
-    let is_wanted = |place: usize| transaction.answering.contains(&place);
-    let Some(at) = transaction.statements.iter().position(Sql::takes_answer) else {
-        let all: Vec<_> = transaction.statements.iter().enumerate().map(|(place, it)| (it, is_wanted(place))).collect();
-        return send_to_the_end(connection, &all).await;
-    };
-    let (before, behind) = transaction.statements.split_at(at);
-    let sent = before.iter().zip(1..).map(|(sql, next)| run_raw(connection, sql, is_wanted(next - 1) || next == at));
-    let sent = join_all(sent).await.into_iter().collect::<Result<Vec<_>, _>>();
-    let answered = sent.and_then(|mut rows| Ok((number(rows.pop().unwrap_or_default())?, rows)));
-    let (number, rows) = match answered {
-        Ok(it) => it,
-        Err(Failure::Lost(text)) => return TransactionOutcome::Unknown(Failure::Lost(text)),
-        Err(failure) => {
-            let undone = run_raw(connection, &Sql::plain("ROLLBACK"), false).await.is_ok();
-            return if undone { TransactionOutcome::Undone(failure) } else { TransactionOutcome::Unknown(failure) };
-        }
-    };
-    let rest: Vec<_> =
-        behind.iter().map(|it| if it.takes_answer() { it.answered(number) } else { it.clone() }).collect();
-    let rest: Vec<_> = rest.iter().zip(at..).map(|(it, place)| (it, is_wanted(place))).collect();
-    match send_to_the_end(connection, &rest).await {
-        TransactionOutcome::Done(more) => TransactionOutcome::Done(rows.into_iter().flatten().chain(more).collect()),
-        undone @ (TransactionOutcome::Undone(_) | TransactionOutcome::Unknown(_)) => undone,
-    }
-}
-
-/// The number that a statement answers.
-fn number(rows: Vec<RawRow>) -> Result<i64, Failure> {
-    let number = values(rows, |row| row.int().map_err(Failure::Other))?.into_iter().next().flatten();
-    number.ok_or_else(|| Failure::Other("a statement whose answer is needed gave none".to_owned()))
-}
-
-/// Sends all statements at once, in their order, each with whether its rows are wanted, and looks at every answer: the COMMIT
-/// behind a statement that failed in the server is a silent ROLLBACK. All of them go through the connection's statement cache,
-/// whose queue keeps the order.
+/// Sends all statements at once, in their order, and looks at every answer: the COMMIT behind a statement that failed in
+/// the server is a silent ROLLBACK. All of them go through the connection's statement cache, whose queue keeps the order.
 ///
 /// Of a statement that could not be sent the server knows nothing. It is found out before the last one is sent, which then
 /// is a ROLLBACK.
-async fn send_to_the_end(connection: &AsyncPgConnection, statements: &[(&Sql, bool)]) -> TransactionOutcome<RawRow> {
-    let Some(((last, wanted), before)) = statements.split_last() else { return TransactionOutcome::Done(vec![]) };
+async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> TransactionOutcome<RawRow> {
+    let Some((last, before)) = transaction.statements.split_last() else { return TransactionOutcome::Done(vec![]) };
     let is_unsent = &AtomicBool::new(false);
-    let send = |sql, wanted| async move {
-        run_raw(connection, sql, wanted).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed))
+    let send = |place: usize, sql| {
+        let wanted = transaction.answering.contains(&place);
+        async move { run_raw(connection, sql, wanted).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed)) }
     };
-    let sent = join_all(before.iter().map(|(sql, wanted)| send(*sql, *wanted)));
+    let sent = join_all(before.iter().enumerate().map(|(place, sql)| send(place, sql)));
     let undo = Sql::plain("ROLLBACK");
     let end = async {
         let is_undone = is_unsent.load(Ordering::Relaxed) && !before.is_empty();
-        send(if is_undone { &undo } else { last }, *wanted).await
+        send(before.len(), if is_undone { &undo } else { last }).await
     };
     // Each of those before was begun when the last one is.
     let (mut answers, ended) = join(sent, end).await;
     answers.push(ended);
     // With one statement, its own failure undoes it; else the last one ends the transaction either way.
-    let ended = statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
+    let ended = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().collect()),
         Err(Failure::Lost(text)) => TransactionOutcome::Unknown(Failure::Lost(text)),
@@ -218,7 +184,6 @@ mod tests {
     use candor_test_postgres::TestDatabase;
 
     use candor_port_storage::SlowReads;
-    use candor_port_storage::flat::Cell;
 
     use super::*;
     use crate::connection::session::Session;
@@ -258,35 +223,6 @@ mod tests {
         }
         let whole = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
         assert!(matches!(send_once(&server, &whole, int).await, TransactionOutcome::Done(_)));
-        assert_eq!(rows(&server).await, 1);
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_statement_gets_the_answer_of_the_one_before_it_or_nothing_holds() {
-        let Some(database) = TestDatabase::empty().unwrap() else { return };
-        let server = server(&database).await;
-        let insert = || {
-            let mut sql = Sql::default();
-            let later = sql.bind(Cell::Int(0));
-            sql.push(&format!("INSERT INTO t VALUES ({later}) RETURNING a"));
-            sql.take_answer();
-            sql
-        };
-        let before = |text: &str| vec![(Sql::plain("SELECT 1::bigint"), true), (Sql::plain(text), false)];
-        let whole = |text: &str| Transaction::of_some([before(text), vec![(insert(), true)]].concat());
-        let TransactionOutcome::Done(answers) = send_once(&server, &whole("SELECT 7::bigint"), int).await else {
-            panic!("it holds")
-        };
-        assert_eq!(answers, [1, 7]);
-        assert_eq!(rows(&server).await, 1);
-        for broken in ["SELECT 1 / 0", "SELECT 7::bigint WHERE false"] {
-            let outcome = send_once(&server, &whole(broken), int).await;
-            assert!(matches!(outcome, TransactionOutcome::Undone(Failure::Other(_))), "{broken}");
-            assert_eq!(rows(&server).await, 1, "{broken}");
-        }
-        let unsent = [before("SELECT 7::bigint"), vec![(insert(), true), (Sql::unsendable(), false)]].concat();
-        let outcome = send_once(&server, &Transaction::of_some(unsent), int).await;
-        assert!(matches!(outcome, TransactionOutcome::Undone(Failure::Other(_))));
         assert_eq!(rows(&server).await, 1);
     }
 
