@@ -202,12 +202,9 @@ impl TestSmtp {
         at(&self.shared.lock().seen)
     }
 
-    /// Forgets what has arrived and how many connections there were; only while nothing is on its way.
+    /// Forgets what has arrived; only while nothing is on its way.
     pub fn forget(&self) {
-        self.shared.change(|it| {
-            it.seen.mails.clear();
-            it.seen.most_open = it.seen.open;
-        });
+        self.shared.change(|it| it.seen.mails.clear());
     }
 
     /// What has arrived and was taken.
