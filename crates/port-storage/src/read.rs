@@ -218,6 +218,7 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     found.map(typed).transpose()
 }
 
+/// Each value once: a store asks for so many at a time, and would answer a row as often as it is asked for.
 fn distinct(mut values: Vec<Cell>) -> Vec<Cell> {
     values.sort_unstable();
     values.dedup();
@@ -247,4 +248,16 @@ async fn first<T: Stored, S: Rows + Sync + ?Sized>(
 ) -> Read<Vec<Versioned<T>>> {
     let rows = store.any_page(T::TABLE.tenant(tenant), list.parts()).await?;
     rows.into_iter().map(typed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_asked_for_once() {
+        let values = [Cell::Id([2; 16]), Cell::Id([1; 16]), Cell::Id([2; 16])];
+        assert_eq!(distinct(values.to_vec()), [Cell::Id([1; 16]), Cell::Id([2; 16])]);
+        assert_eq!(distinct(vec![]), []);
+    }
 }
