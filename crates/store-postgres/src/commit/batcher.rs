@@ -203,6 +203,7 @@ impl Batcher {
         };
         match self.send_all(&group).await {
             TransactionOutcome::Done(leased) => {
+                self.target.wrote(group.iter().map(|it| &it.change)).await;
                 for it in group {
                     took(it.since);
                     let committed = Committed { leased: it.leased_of(&leased) };
@@ -268,7 +269,7 @@ impl Batcher {
         for it in group {
             statements.entry(it.statement()).or_default().push(&it.change);
         }
-        let Target { nodes, layout, audiences } = &self.target;
+        let Target { nodes, layout, audiences, .. } = &self.target;
         let statements = statements.into_iter().map(|((tenant, _), changes)| {
             changes::together((*layout, audiences.of(*layout, tenant)), tenant, &changes)
         });

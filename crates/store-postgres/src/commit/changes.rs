@@ -265,11 +265,6 @@ fn read_all(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
     );
 }
 
-/// How many reporting lines change or begin.
-pub(super) fn count_lines(change: &ChangeSet) -> usize {
-    with_lines(change).count()
-}
-
 fn lines(change: &ChangeSet) -> Vec<Lines> {
     let lines = change.writes.iter();
     lines.filter_map(|it| if let Write::PutReporting { lines, .. } = it { Some(*lines) } else { None }).collect()

@@ -18,6 +18,7 @@ use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
 
+use analyze::Growth;
 use audience::{Audience, Audiences};
 use batcher::Batcher;
 
@@ -42,12 +43,13 @@ struct Target {
     nodes: Nodes,
     layout: Layout,
     audiences: Audiences,
+    growth: Growth,
 }
 
 impl Committer {
     /// Saves on the servers, in tasks on the runtime where the connections to them live.
     pub(crate) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
-        let target = Target { nodes, layout, audiences: Audiences::new() };
+        let target = Target { nodes, layout, audiences: Audiences::new(), growth: Growth::default() };
         Self { batcher: Batcher::new(target.clone(), home.clone()), target, home }
     }
 
@@ -63,19 +65,27 @@ impl Committer {
 
 /// Saves a change set in a transaction of its own.
 async fn alone(target: &Target, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
-    let Target { nodes, layout, audiences } = target;
-    let mut saved = saved(target, audiences.of(*layout, tenant), tenant, change).await?;
+    let audiences = &target.audiences;
+    let mut saved = saved(target, audiences.of(target.layout, tenant), tenant, change).await?;
     if saved.as_ref().is_err_and(webhooks::is_somebody_there) {
         audiences.found(tenant);
         saved = self::saved(target, Audience::Anybody, tenant, change).await?;
     }
     took(begun);
-    // A cluster's nodes look at their parts of the tables by themselves.
-    if saved.is_ok() && !layout.is_by_tenant() && changes::count_lines(change) >= analyze::MANY {
-        analyze::sizes(nodes).await;
+    if saved.is_ok() {
+        target.wrote([change]).await;
     }
     let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
     saved.map(committed).map_err(|it| answer(it, &change.requires))
+}
+
+impl Target {
+    async fn wrote(&self, changes: impl IntoIterator<Item = &ChangeSet>) {
+        // A cluster's nodes look at their parts of the tables by themselves.
+        if !self.layout.is_by_tenant() {
+            self.growth.wrote(changes.into_iter().map(|it| it.writes.len()).sum(), &self.nodes).await;
+        }
+    }
 }
 
 /// What becomes of a change set's transaction.

@@ -1,0 +1,58 @@
+//! Rows of tables that have just begun to grow are found by their keys.
+
+#![cfg(test)]
+
+mod support;
+
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, Write};
+use candor_store_postgres::PostgresStore;
+use candor_store_testkit::Fixtures;
+use candor_store_testkit::fixtures::joins;
+use candor_test_postgres::{TestDatabase, is_spread};
+use tokio_postgres::Client;
+
+/// More than one page of people, brought in one by one.
+const PEOPLE: usize = 150;
+
+/// As the service's sessions plan.
+const PLANNING: &str =
+    "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off";
+
+/// The index by which a row is looked up.
+async fn way_to(table: &str, client: &Client) -> String {
+    let find = format!("PREPARE found (uuid, uuid) AS SELECT * FROM {table} WHERE tenant_id = $1 AND id = $2");
+    client.batch_execute(&format!("DEALLOCATE ALL; {find}")).await.unwrap();
+    let id = "'00000000-0000-0000-0000-000000000000'";
+    let rows = client.query(&format!("EXPLAIN EXECUTE found ({id}, {id})"), &[]).await.unwrap();
+    rows[0].get(0)
+}
+
+#[tokio::test]
+async fn a_row_of_a_young_table_is_found_by_its_key() {
+    // A cluster's nodes look at their parts of the tables by themselves.
+    let Some(database) = support::database().filter(|_| !is_spread()) else { return };
+    let watcher = support::client(database.url()).await;
+    watcher.batch_execute(PLANNING).await.unwrap();
+    for table in ["employees", "invitations"] {
+        let way = way_to(table, &watcher).await;
+        assert!(!way.contains(&format!("{table}_pkey")), "otherwise nothing is proven: {way}");
+    }
+    bring_in(&database).await;
+    for table in ["employees", "invitations"] {
+        let way = way_to(table, &watcher).await;
+        assert!(way.contains(&format!("Index Scan using {table}_pkey")), "{way}");
+    }
+}
+
+/// Invites people, each in a change set.
+async fn bring_in(database: &TestDatabase) {
+    let (store, make): (PostgresStore, _) = (support::store(database, None).await, Fixtures::new(1));
+    let tenant = make.tenant();
+    for _ in 0..PEOPLE {
+        let person = make.employee();
+        let invitation = make.invitation(person.id);
+        let change = make.change(vec![joins(person), Write::put(&Row::new(invitation))]);
+        store.commit(tenant, change).await.unwrap();
+    }
+}
