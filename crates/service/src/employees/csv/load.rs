@@ -1,6 +1,6 @@
 //! Reads what a file names, in a fixed number of reads, however many rows it has.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use candor_domain::access::Tenant;
 use candor_domain::csv::{File, Known, PersonNames};
@@ -26,18 +26,11 @@ pub(super) struct Loaded {
 pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
     let store = &shell.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
-    let by_external_id = async {
-        if external_ids.is_empty() {
-            Ok(vec![])
-        } else {
-            store.rows_by(tenant, rows::employees::BY_EXTERNAL_ID, &external_ids).await
-        }
-    };
-    let departments = async {
-        if names.is_empty() { Ok(vec![]) } else { store.rows_by(tenant, rows::departments::BY_NAME, &names).await }
-    };
-    let (by_email, by_external_id, departments) =
-        tokio::try_join!(store.rows_by(tenant, rows::employees::BY_EMAIL, &emails), by_external_id, departments)?;
+    let (by_email, by_external_id, departments) = tokio::try_join!(
+        store.rows_by(tenant, rows::employees::BY_EMAIL, &emails),
+        store.rows_by(tenant, rows::employees::BY_EXTERNAL_ID, &external_ids),
+        store.rows_by(tenant, rows::departments::BY_NAME, &names),
+    )?;
     let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
     let mut once = |it: Versioned<Employee>| versions.insert(it.value.id, it.version).is_none().then_some(it.value);
@@ -49,17 +42,13 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
     let pending: Vec<_> = pending.collect();
     let above = store.lines_above(tenant, &ids).await?;
     known.lines = above.lines.into_iter().collect();
-    let connectors: BTreeSet<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
-    for id in connectors {
-        let connector = store.row::<Connector>(tenant, id).await?;
-        let keys = connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default();
-        known.managed_keys.insert(id, keys);
-    }
-    let invitations = if pending.is_empty() {
-        vec![]
-    } else {
-        store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending).await?
-    };
+    let connectors: Vec<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
+    let (connectors, invitations) = tokio::try_join!(
+        store.rows::<Connector>(tenant, &connectors),
+        store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
+    )?;
+    let keys = connectors.into_iter().map(|it| (it.value.id, it.value.mapped_custom_field_keys));
+    known.managed_keys = keys.collect();
     Ok(Loaded { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
 
@@ -76,9 +65,8 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
 
 /// What the managers and departments that people have now are called; only a dry run wants to know.
 pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
-    let managers: BTreeSet<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
-    let departments: BTreeSet<_> = known.people.iter().filter_map(|it| it.department_id).collect();
-    let (managers, departments): (Vec<_>, Vec<_>) = (managers.into_iter().collect(), departments.into_iter().collect());
+    let managers: Vec<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
+    let departments: Vec<_> = known.people.iter().filter_map(|it| it.department_id).collect();
     let (managers, departments) = tokio::try_join!(
         shell.store.rows::<Employee>(tenant, &managers),
         shell.store.rows::<Department>(tenant, &departments)
