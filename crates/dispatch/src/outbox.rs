@@ -24,6 +24,9 @@ const RECORDED_WITHIN: Duration = Duration::from_secs(5);
 const CLAIMED_AT_ONCE: u16 = 64;
 /// Results that are recorded at once.
 const RECORDED_AT_ONCE: usize = 64;
+/// How long a result waits for others while more mails wait to be sent: a write for each mail would take from requests what
+/// they need themselves.
+const RECORDED_EVERY: Duration = Duration::from_millis(20);
 /// With more results that are not recorded nothing is claimed: a store that records nothing has enough to do.
 const UNRECORDED: usize = 256;
 /// How often it is looked for mails that another process has queued, or that have become due.
@@ -96,7 +99,7 @@ pub struct Outbox {
     is_record_due: bool,
     /// When to look into the queue next.
     look_at: Duration,
-    /// When to record next, after the store did not answer.
+    /// When to record next, after the store did not answer or while more mails wait.
     record_at: Duration,
     /// How often in a row the server could not be reached.
     unreached: u32,
@@ -207,10 +210,13 @@ impl Outbox {
 
     /// The next results that are to be recorded; [`Outbox::recorded`] or [`Outbox::not_recorded`] must follow.
     pub fn next_batch(&mut self, now: Now) -> Option<Vec<(MailKey, MailResult)>> {
-        if self.is_recording || self.results.is_empty() || now.steady < self.record_at {
+        let may_wait = !self.waiting.is_empty() && self.results.len() < RECORDED_AT_ONCE;
+        let is_early = (self.is_record_due || may_wait) && now.steady < self.record_at;
+        if self.is_recording || self.results.is_empty() || is_early {
             return None;
         }
         self.is_recording = true;
+        self.record_at = now.steady + RECORDED_EVERY;
         let count = self.results.len().min(RECORDED_AT_ONCE);
         Some(self.results.drain(..count).collect())
     }

@@ -115,6 +115,31 @@ fn what_a_store_did_not_record_is_recorded_later_and_first() {
 }
 
 #[test]
+fn results_wait_for_others_while_more_mails_wait() {
+    let mut it = outbox();
+    claim(&mut it, 64, at(0));
+    let mut send = |it: &mut Outbox, count: usize, now: Now| {
+        for mail in attempts(it, now).into_iter().chain(mails(64)).take(count) {
+            it.ended(mail, SENT, now);
+        }
+    };
+    send(&mut it, 1, at(1));
+    assert_eq!(it.next_batch(at(1)).unwrap().len(), 1, "the last one is long ago");
+    it.recorded();
+    send(&mut it, 3, at(2));
+    assert_eq!((it.next_batch(at(20)), it.ask_again_at(at(20))), (None, Some(Duration::from_millis(21))));
+    assert_eq!(it.next_batch(at(21)).unwrap().len(), 3);
+    it.recorded();
+    send(&mut it, 64, at(22));
+    assert_eq!(it.next_batch(at(22)).unwrap().len(), 64, "as many as are recorded at once wait for nothing");
+    it.recorded();
+    while !attempts(&mut it, at(23)).is_empty() {
+        send(&mut it, 8, at(23));
+    }
+    assert!(it.waiting.is_empty() && it.next_batch(at(23)).is_some(), "no more mails wait");
+}
+
+#[test]
 fn an_end_gives_back_what_waits_and_waits_for_what_is_under_way() {
     let (mut it, now) = (outbox(), at(0));
     claim(&mut it, 10, now);
