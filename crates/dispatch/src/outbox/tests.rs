@@ -118,7 +118,7 @@ fn what_a_store_did_not_record_is_recorded_later_and_first() {
 fn results_wait_for_others_while_more_mails_wait() {
     let mut it = outbox();
     claim(&mut it, 64, at(0));
-    let mut send = |it: &mut Outbox, count: usize, now: Now| {
+    let send = |it: &mut Outbox, count: usize, now: Now| {
         for mail in attempts(it, now).into_iter().chain(mails(64)).take(count) {
             it.ended(mail, SENT, now);
         }
