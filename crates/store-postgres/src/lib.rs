@@ -17,6 +17,7 @@ mod pooler;
 mod probe;
 mod queue;
 mod reads;
+mod remembered;
 mod replica;
 mod search;
 mod select;

@@ -8,36 +8,40 @@ use candor_port_storage::search_index::{Block, DocumentKey, KeyRange, WantedBloc
 use candor_port_storage::store::{Read, Storage};
 use moka::sync::Cache;
 
-/// The most bytes of blocks, …
-const BLOCK_BYTES: u64 = 32 * 1024 * 1024;
-/// … and of keys, that are kept.
-const KEY_BYTES: u64 = 8 * 1024 * 1024;
+/// The most bytes that are kept.
+const MOST_BYTES: u64 = 40 * 1024 * 1024;
 /// What an entry takes besides.
 const ENTRY_BYTES: usize = 128;
 
 type SegmentId = [u8; 16];
 
+/// A part of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Part {
+    Blocks(KeyRange),
+    Keys(u32),
+}
+
+/// What is in it.
+#[derive(Debug, Clone)]
+enum Contents {
+    Blocks(Arc<[Block]>),
+    Keys(Arc<[DocumentKey]>),
+}
+
 /// The blocks and keys that are kept, of all tenants together.
 #[derive(Debug)]
-pub(crate) struct IndexCache {
-    blocks: Cache<(Tenant, SegmentId, KeyRange), Arc<[Block]>>,
-    keys: Cache<(Tenant, SegmentId, u32), Arc<[DocumentKey]>>,
-}
+pub(crate) struct IndexCache(Cache<(Tenant, SegmentId, Part), Contents>);
 
 impl Default for IndexCache {
     fn default() -> Self {
-        Self::of_size(BLOCK_BYTES, KEY_BYTES)
+        Self::of_size(MOST_BYTES)
     }
 }
 
 impl IndexCache {
-    fn of_size(block_bytes: u64, key_bytes: u64) -> Self {
-        let blocks = Cache::builder().max_capacity(block_bytes);
-        let keys = Cache::builder().max_capacity(key_bytes);
-        Self {
-            blocks: blocks.weigher(|(_, _, range), it: &Arc<[Block]>| weight(range, it)).build(),
-            keys: keys.weigher(|_, it: &Arc<[DocumentKey]>| bytes(size_of_val(&**it))).build(),
-        }
+    fn of_size(bytes: u64) -> Self {
+        Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), it| weight(part, it)).build())
     }
 
     /// For each of the wanted ranges its blocks, from the store where they are not kept.
@@ -46,8 +50,9 @@ impl IndexCache {
         (store, tenant): (&dyn Storage, Tenant),
         wanted: &[WantedBlocks],
     ) -> Read<Vec<Arc<[Block]>>> {
-        let key = |it: &WantedBlocks| (tenant, it.segment, it.range.clone());
-        let mut found: Vec<_> = wanted.iter().map(|it| self.blocks.get(&key(it))).collect();
+        let key = |it: &WantedBlocks| (tenant, it.segment, Part::Blocks(it.range.clone()));
+        let kept = |it| if let Some(Contents::Blocks(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let mut found: Vec<_> = wanted.iter().map(kept).collect();
         let missing: Vec<_> =
             wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| it.clone()).collect();
         if !missing.is_empty() {
@@ -55,7 +60,7 @@ impl IndexCache {
             let places = found.iter_mut().filter(|it| it.is_none());
             for ((place, it), blocks) in places.zip(&missing).zip(read) {
                 let blocks = Arc::from(blocks);
-                self.blocks.insert(key(it), Arc::clone(&blocks));
+                self.0.insert(key(it), Contents::Blocks(Arc::clone(&blocks)));
                 *place = Some(blocks);
             }
         }
@@ -68,15 +73,16 @@ impl IndexCache {
         (store, tenant): (&dyn Storage, Tenant),
         wanted: &[(SegmentId, u32)],
     ) -> Read<Vec<Arc<[DocumentKey]>>> {
-        let key = |(segment, number): &(SegmentId, u32)| (tenant, *segment, *number);
-        let mut found: Vec<_> = wanted.iter().map(|it| self.keys.get(&key(it))).collect();
+        let key = |(segment, number): &(SegmentId, u32)| (tenant, *segment, Part::Keys(*number));
+        let kept = |it| if let Some(Contents::Keys(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let mut found: Vec<_> = wanted.iter().map(kept).collect();
         let missing: Vec<_> = wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| *it).collect();
         if !missing.is_empty() {
             let read = store.index_chunks(tenant, &missing).await?;
             let places = found.iter_mut().filter(|it| it.is_none());
             for ((place, it), chunk) in places.zip(&missing).zip(read) {
                 let keys = Arc::from(keys(&chunk));
-                self.keys.insert(key(it), Arc::clone(&keys));
+                self.0.insert(key(it), Contents::Keys(Arc::clone(&keys)));
                 *place = Some(keys);
             }
         }
@@ -84,13 +90,17 @@ impl IndexCache {
     }
 }
 
-fn weight(range: &KeyRange, blocks: &[Block]) -> u32 {
-    let own = |it: &Block| it.first.len() + it.body.len() + size_of::<Block>();
-    bytes(range.from.len() + range.to.len() + blocks.iter().map(own).sum::<usize>())
-}
-
-fn bytes(own: usize) -> u32 {
-    u32::try_from(own + ENTRY_BYTES).unwrap_or(u32::MAX)
+fn weight(part: &Part, contents: &Contents) -> u32 {
+    let of_part = match part {
+        Part::Blocks(range) => range.from.len() + range.to.len(),
+        Part::Keys(_) => 0,
+    };
+    let of_block = |it: &Block| it.first.len() + it.body.len() + size_of::<Block>();
+    let of_contents = match contents {
+        Contents::Blocks(blocks) => blocks.iter().map(of_block).sum(),
+        Contents::Keys(keys) => size_of_val(&**keys),
+    };
+    u32::try_from(of_part + of_contents + ENTRY_BYTES).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -157,16 +167,14 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_kept_than_there_is_room_for() {
-        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000, 2_000));
+        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000));
         for number in 0..1_000 {
             let word = KeyRange::whole(&format!("word{number}"));
             let wanted = [WantedBlocks { segment: [1; 16], range: word }];
             cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
             cache.keys((&store, tenant(1)), &[([1; 16], number)]).await.unwrap();
         }
-        cache.blocks.run_pending_tasks();
-        cache.keys.run_pending_tasks();
-        assert!((1..=10_000).contains(&cache.blocks.weighted_size()), "{}", cache.blocks.weighted_size());
-        assert!((1..=2_000).contains(&cache.keys.weighted_size()), "{}", cache.keys.weighted_size());
+        cache.0.run_pending_tasks();
+        assert!((1..=10_000).contains(&cache.0.weighted_size()), "{}", cache.0.weighted_size());
     }
 }

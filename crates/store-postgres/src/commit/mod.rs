@@ -49,7 +49,7 @@ struct Target {
 impl Committer {
     /// Saves on the servers, in tasks on the runtime where the connections to them live.
     pub(crate) fn new(nodes: Nodes, home: Handle, layout: Layout) -> Self {
-        let target = Target { nodes, layout, audiences: Audiences::default(), growth: Growth::default() };
+        let target = Target { nodes, layout, audiences: Audiences::new(), growth: Growth::default() };
         Self { batcher: Batcher::new(target.clone(), home.clone()), target, home }
     }
 

@@ -14,7 +14,6 @@ use candor_domain::access::Tenant;
 use candor_port_storage::SlowReads;
 use candor_port_storage::flat::Fetch;
 use metrics::gauge;
-use moka::sync::Cache;
 
 use crate::ConnectError;
 use crate::connection::pool::{Held, Pool, Pooled};
@@ -22,13 +21,12 @@ use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
+use crate::remembered::Remembered;
 use crate::sql::Sql;
 use state::{NodeNumber, State, asked};
 
 /// Where a tenant is, is looked up again after so long: it may have been moved. A look takes as much as some requests.
 const REMEMBERED: Duration = Duration::from_secs(30);
-/// So many tenants are remembered at the most; each takes some hundred bytes.
-const MOST_TENANTS: u64 = 100_000;
 /// The longest that a statement on a shared connection runs, which others wait behind: far above what any of them needs.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -76,7 +74,7 @@ struct Inner {
     /// In the order of the URL; at least one.
     nodes: Vec<Node>,
     states: RwLock<Vec<State>>,
-    tenants: Cache<Tenant, Option<NodeNumber>>,
+    tenants: Remembered<Option<NodeNumber>>,
 }
 
 struct Node {
@@ -106,7 +104,7 @@ impl Nodes {
 
     fn of(nodes: Vec<Node>) -> Self {
         let states = RwLock::new(vec![State::Up(None); nodes.len()]);
-        let tenants = Cache::builder().max_capacity(MOST_TENANTS).time_to_live(REMEMBERED).build();
+        let tenants = Remembered::lasting(REMEMBERED);
         Self(Arc::new(Inner { nodes, states, tenants }))
     }
 
@@ -173,7 +171,7 @@ impl Nodes {
     /// The number of the node that has a tenant, where there is a choice. Who does not know it asks any.
     async fn number_of(&self, tenant: Option<Tenant>) -> Option<NodeNumber> {
         let tenant = tenant.filter(|_| self.0.nodes.len() > 1)?;
-        if let Some(known) = self.0.tenants.get(&tenant) {
+        if let Some(known) = self.0.tenants.get(tenant) {
             return known;
         }
         let mut sql = Sql::default();
@@ -187,7 +185,7 @@ impl Nodes {
         match self.read_near(None, &sql, &mut found).await {
             Ok(()) => {
                 let number = found.into_vec().into_iter().next().flatten();
-                self.0.tenants.insert(tenant, number);
+                self.0.tenants.set(tenant, number);
                 number
             }
             Err(failure) => {
