@@ -20,13 +20,13 @@ mod tests;
 pub const MAILS_AT_ONCE: usize = 8;
 /// How long an attempt may take until what became of it is recorded, beyond its deadline.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
-/// Mails that are claimed at once.
-const CLAIMED_AT_ONCE: u16 = 64;
+/// Mails that are claimed at once: enough for the time that a claim takes, few enough that no request waits for its writes.
+const CLAIMED_AT_ONCE: u16 = 16;
 /// Results that are recorded at once.
 const RECORDED_AT_ONCE: usize = 64;
 /// How long a result waits for others while more mails wait to be sent: a write for each mail would take from requests what
 /// they need themselves.
-const RECORDED_EVERY: Duration = Duration::from_millis(20);
+const RECORDED_EVERY: Duration = Duration::from_millis(10);
 /// With more results that are not recorded nothing is claimed: a store that records nothing has enough to do.
 const UNRECORDED: usize = 256;
 /// How often it is looked for mails that another process has queued, or that have become due.

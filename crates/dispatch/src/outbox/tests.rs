@@ -86,7 +86,7 @@ fn a_server_that_is_not_there_is_asked_less_and_less_often_with_one_mail() {
     claim(&mut it, 1, at(now));
     assert_eq!(attempts(&mut it, at(now)).len(), 1);
     it.ended(mails(1)[0], SENT, at(now));
-    assert_eq!(it.next_claim(at(now)).unwrap().most, 64, "it is there again");
+    assert_eq!(it.next_claim(at(now)).unwrap().most, CLAIMED_AT_ONCE, "it is there again");
 }
 
 #[test]
@@ -127,16 +127,16 @@ fn results_wait_for_others_while_more_mails_wait() {
     assert_eq!(it.next_batch(at(1)).unwrap().len(), 1, "the last one is long ago");
     it.recorded();
     send(&mut it, 3, at(2));
-    assert_eq!((it.next_batch(at(20)), it.ask_again_at(at(20))), (None, Some(Duration::from_millis(21))));
-    assert_eq!(it.next_batch(at(21)).unwrap().len(), 3);
+    assert_eq!((it.next_batch(at(10)), it.ask_again_at(at(10))), (None, Some(Duration::from_millis(11))));
+    assert_eq!(it.next_batch(at(11)).unwrap().len(), 3);
     it.recorded();
-    send(&mut it, 64, at(22));
-    assert_eq!(it.next_batch(at(22)).unwrap().len(), 64, "as many as are recorded at once wait for nothing");
+    send(&mut it, 64, at(12));
+    assert_eq!(it.next_batch(at(12)).unwrap().len(), 64, "as many as are recorded at once wait for nothing");
     it.recorded();
-    while !attempts(&mut it, at(23)).is_empty() {
-        send(&mut it, 8, at(23));
+    while !attempts(&mut it, at(13)).is_empty() {
+        send(&mut it, 8, at(13));
     }
-    assert!(it.waiting.is_empty() && it.next_batch(at(23)).is_some(), "no more mails wait");
+    assert!(it.waiting.is_empty() && it.next_batch(at(13)).is_some(), "no more mails wait");
 }
 
 #[test]
