@@ -5,7 +5,7 @@ use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use crate::PostgresOptions;
 use crate::connection::session::run;
 use crate::failure::Failure;
-use crate::layout::{BY_TENANT, CREDENTIAL_TENANTS, FEED_POSITIONS, LAYOUT, LOCAL, REFERENCE};
+use crate::layout::{BY_TENANT, CREDENTIAL_TENANTS, FEED_POSITIONS, LAYOUT, LOCAL, NEXT_POSITION, REFERENCE, count_up};
 use crate::migrations::{SchemaError, failed, flag, locked, one, pending};
 use crate::sql::Sql;
 
@@ -60,7 +60,9 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
 /// [`SchemaError`].
 #[doc(hidden)]
 pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaError> {
-    prepare(&locked(options).await?).await.map(drop)
+    let connection = locked(options).await?;
+    prepare(&connection).await?;
+    execute(&connection, &Step::NextPosition.statement()).await
 }
 
 async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), SchemaError> {
@@ -102,14 +104,22 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     Ok(true)
 }
 
-/// A table that is not where it belongs.
+/// A table that is not where it belongs, or what every node must have.
 enum Step {
     ByTenant(&'static str),
     Reference(&'static str),
     Local(&'static str),
+    NextPosition,
 }
 
 impl Step {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::ByTenant(it) | Self::Reference(it) | Self::Local(it) => it,
+            Self::NextPosition => NEXT_POSITION,
+        }
+    }
+
     fn statement(&self) -> String {
         match self {
             Self::ByTenant(table) => {
@@ -118,6 +128,12 @@ impl Step {
             }
             Self::Reference(table) => format!("SELECT create_reference_table('{table}')"),
             Self::Local(table) => format!("SELECT citus_add_local_table_to_metadata('{table}')"),
+            // A cluster gives a function that is made by itself to all nodes, also to those that come later.
+            Self::NextPosition => format!(
+                "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid) RETURNS bigint LANGUAGE plpgsql AS $$ \
+                 DECLARE place bigint; BEGIN {} RETURNING f.position INTO place; RETURN place; END $$",
+                count_up("tenant")
+            ),
         }
     }
 }
@@ -128,21 +144,23 @@ impl std::fmt::Display for Step {
             Self::ByTenant(table) => write!(f, "{table} by tenant"),
             Self::Reference(table) => write!(f, "{table} on every node"),
             Self::Local(table) => write!(f, "{table} on the coordinator"),
+            Self::NextPosition => write!(f, "{NEXT_POSITION} on every node"),
         }
     }
 }
 
 async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
     let text = |row: &mut dyn candor_port_storage::flat::Fetch| row.text().map_err(Failure::Other);
-    let known = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";
+    let known = format!(
+        "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
+         UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}'"
+    );
     let known: Vec<String> =
-        run(connection, &Sql::plain(known), text).await.map_err(failed)?.into_iter().flatten().collect();
+        run(connection, &Sql::plain(&known), text).await.map_err(failed)?.into_iter().flatten().collect();
     let steps = BY_TENANT.into_iter().map(Step::ByTenant);
     let steps = steps.chain(REFERENCE.into_iter().map(Step::Reference)).chain(LOCAL.into_iter().map(Step::Local));
-    let is_missing = |it: &Step| {
-        let (Step::ByTenant(table) | Step::Reference(table) | Step::Local(table)) = it;
-        !known.iter().any(|it| it == table)
-    };
+    let steps = steps.chain([Step::NextPosition]);
+    let is_missing = |it: &Step| !known.iter().any(|known| known == it.name());
     Ok(steps.filter(is_missing).collect())
 }
 

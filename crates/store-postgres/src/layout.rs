@@ -88,6 +88,18 @@ pub(crate) const LOCAL: [&str; 2] = ["write_probes", "__diesel_schema_migrations
 /// the order of their positions, on whatever node.
 pub(crate) const FEED_POSITIONS: &str = "feed_positions";
 
+/// The function that counts that position up and answers it, for a row of values that goes to the tenant's node as it is: the
+/// node that is asked calls it before it sends the row.
+pub(crate) const NEXT_POSITION: &str = "next_feed_position";
+
+/// The statement that counts a tenant's position up.
+pub(crate) fn count_up(tenant: &str) -> String {
+    format!(
+        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 1) \
+         ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1"
+    )
+}
+
 /// The tenant of each key and invitation, by the hash of its secret: they are looked up before anybody knows whose they are.
 pub(crate) const CREDENTIAL_TENANTS: &str = "credential_tenants";
 

@@ -17,7 +17,7 @@ use super::requires;
 use super::statement::{STALE, Statement};
 use super::webhooks;
 use crate::connection::transaction::Transaction;
-use crate::layout::{FEED_POSITIONS, Layout};
+use crate::layout::Layout;
 use crate::sql::Sql;
 
 /// The statements of a change set, and whether they answer the deliveries that were leased.
@@ -62,7 +62,7 @@ pub(super) fn together(
     Ok(statements)
 }
 
-/// Events where tenants are spread over nodes, with the next position of the tenant. Its row is locked by that, so this
+/// Events where tenants are spread over nodes, with the next positions of the tenant. Its row is locked by that, so this
 /// comes last: whoever has it waits for nothing else.
 fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
     let added: Vec<_> = changes.iter().flat_map(|it| it.added()).filter(has_position).collect();
@@ -70,12 +70,6 @@ fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<
         return Ok(vec![]);
     }
     let mut statement = Statement::new(layout, tenant);
-    let own = &statement.tenant;
-    let next = format!(
-        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({own}, 1) \
-         ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1"
-    );
-    statement.part("", &next);
     let mut groups = Groups::of(tenant);
     for row in &added {
         groups.add(row)?;

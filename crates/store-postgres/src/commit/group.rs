@@ -5,7 +5,7 @@ use candor_port_storage::AnyRow;
 use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
 
 use super::statement::{STALE, Statement};
-use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, SECRETS};
+use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, NEXT_POSITION, SECRETS, count_up};
 
 /// All rows to write.
 pub(super) struct Groups<'c> {
@@ -91,27 +91,13 @@ impl<'c> Groups<'c> {
         }
     }
 
-    /// Adds the parts that write new events with the position that the tenant's row has.
+    /// Adds the parts that write new events, each behind those that the tenant has.
     pub(super) fn write_positioned(&self, statement: &mut Statement) {
-        let tenant = statement.tenant.clone();
         for Group { table, new, .. } in &self.groups {
-            let into = format!("INSERT INTO {} (tenant_id, {}, position)", table.name, names(table));
-            let from = format!("FROM {FEED_POSITIONS} AS f");
             if new.len() > FEW {
-                let all: Vec<_> = new.iter().collect();
-                let (source, values) = (arrays(statement, table, &all), unnested(table).join(", "));
-                let text = format!(
-                    "{into} SELECT f.tenant_id, {values}, f.position {from}, {source} WHERE f.tenant_id = {tenant}"
-                );
-                statement.part("", &text);
-                continue;
-            }
-            for row in new {
-                let values: Vec<_> = row.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
-                let values = values.join(", ");
-                let text =
-                    format!("{into} SELECT f.tenant_id, {values}, f.position {from} WHERE f.tenant_id = {tenant}");
-                statement.part("", &text);
+                insert_at_one_position(statement, table, new);
+            } else {
+                insert_positioned(statement, table, new);
             }
         }
     }
@@ -192,6 +178,33 @@ fn insert_few(statement: &mut Statement, table: &Table, tenant: &str, rows: &[En
     let rows: Vec<_> = rows.iter().map(row).collect();
     let rows = statement.rows(&rows);
     statement.part("", &format!("INSERT INTO {into} {rows}"));
+}
+
+/// Each event has a position of its own.
+fn insert_positioned(statement: &mut Statement, table: &Table, rows: &[Entry]) {
+    let tenant = statement.tenant.clone();
+    let row = |it: &Entry| {
+        let values: Vec<_> = it.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
+        format!("{tenant}, {}, {NEXT_POSITION}({tenant})", values.join(", "))
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let rows = statement.rows(&rows);
+    statement.part("", &format!("INSERT INTO {} (tenant_id, {}, position) {rows}", table.name, names(table)));
+}
+
+/// Many have one together: among them the feed goes by their ids.
+fn insert_at_one_position(statement: &mut Statement, table: &Table, rows: &[Entry]) {
+    let tenant = statement.tenant.clone();
+    statement.part("", &count_up(&tenant));
+    let all: Vec<_> = rows.iter().collect();
+    let (source, values) = (arrays(statement, table, &all), unnested(table).join(", "));
+    let text = format!(
+        "INSERT INTO {} (tenant_id, {}, position) SELECT f.tenant_id, {values}, f.position \
+         FROM {FEED_POSITIONS} AS f, {source} WHERE f.tenant_id = {tenant}",
+        table.name,
+        names(table)
+    );
+    statement.part("", &text);
 }
 
 fn insert_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry]) {
