@@ -142,7 +142,11 @@ fn wait_for_the_index(statement: &mut Statement, group: &Group) {
     }
     let (tenant, table) = (statement.tenant.clone(), statement.sql.bind(Cell::Text(group.table.name.to_owned())));
     let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
-    let known = "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
+    // Only what was there before can be waiting already.
+    let known = match group.changed.as_slice() {
+        [] => "",
+        _ => "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version",
+    };
     if found.len() == 1 || statement.layout.is_by_tenant() && found.len() <= FEW {
         let row = |it: &&Entry| {
             let (id, version) = (statement.sql.id(it.row.id()), statement.sql.bind(Cell::Int(it.row.version().0)));
