@@ -120,6 +120,11 @@ impl Failure {
         matches!(self, Self::Other(text) if words.iter().any(|it| text.contains(it)))
     }
 
+    /// Whether a value of this constraint is taken.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        matches!(self, Self::Unique { constraint, .. } if without_number(constraint) == name)
+    }
+
     /// The text for the log.
     pub(crate) fn text(self) -> String {
         match self {
@@ -169,14 +174,19 @@ impl Failure {
     }
 }
 
-/// What is taken, by the name of its constraint. A node of a cluster has the number of its part of the table behind it.
+/// What is taken, by the name of its constraint.
 fn unique(constraint: &str) -> Option<Unique> {
-    let constraint = match constraint.rsplit_once('_') {
-        Some((name, number)) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => name,
-        _ => constraint,
-    };
+    let constraint = without_number(constraint);
     let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, it)| *it);
     named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
+}
+
+/// A node of a cluster has the number of its part of the table behind the name of a constraint.
+fn without_number(constraint: &str) -> &str {
+    match constraint.rsplit_once('_') {
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => name,
+        _ => constraint,
+    }
 }
 
 /// The text of an error with its causes: the driver's own message is only a category such as `db error`.

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::statement::{REPLAYED, answered_of};
+use super::statement::{REPLAYED, answered_of, is_key_known};
 use super::{Target, alone, changes, took, webhooks};
 use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
 use crate::failure::Failure;
@@ -214,7 +214,7 @@ impl Batcher {
                 if webhooks::is_somebody_there(&failure) {
                     group.iter().for_each(|it| self.target.audiences.found(it.tenant));
                 }
-                let is_replay = matches!(&failure, Failure::Check(word) if word == REPLAYED);
+                let is_replay = matches!(&failure, Failure::Check(word) if word == REPLAYED) || is_key_known(&failure);
                 let answered = if is_replay { self.answered(&group).await } else { BTreeSet::new() };
                 if answered.is_empty() {
                     tracing::debug!(

@@ -14,26 +14,42 @@ use super::audience::Audience;
 use super::closure::{beginnings, closure};
 use super::group::Groups;
 use super::requires;
-use super::statement::{STALE, Statement};
+use super::statement::{Key, STALE, Statement, is_key_known};
 use super::webhooks;
 use crate::connection::transaction::Transaction;
+use crate::failure::Failure;
 use crate::layout::Layout;
 use crate::sql::Sql;
 
+/// How change sets are written.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) layout: Layout,
+    pub(super) audience: Audience,
+    pub(super) key: Key,
+}
+
+impl Form {
+    /// The one to try after a failure that says that something else was expected than is; `None` after any other.
+    pub(super) fn after(self, failure: &Failure) -> Option<Self> {
+        if self.audience == Audience::Nobody && webhooks::is_somebody_there(failure) {
+            return Some(Self { audience: Audience::Anybody, ..self });
+        }
+        (self.key == Key::New && is_key_known(failure)).then_some(Self { key: Key::Any, ..self })
+    }
+}
+
 /// The statements of a change set, and whether they answer the deliveries that were leased.
-pub(super) fn transaction(
-    (layout, audience): (Layout, Audience),
-    tenant: Tenant,
-    change: &ChangeSet,
-) -> Result<(Transaction, bool), Unwritable> {
+pub(super) fn transaction(form: Form, tenant: Tenant, change: &ChangeSet) -> Result<(Transaction, bool), Unwritable> {
+    let Form { layout, audience, key } = form;
     let lines = lines(change);
     let counts = change.requires.iter().any(requires::is_locked_before);
     let on_tree = requires::of_tree(&change.requires);
     let before = (!lines.is_empty() || !on_tree.is_empty() || counts)
-        .then(|| locks(Statement::new(layout, tenant), change, &lines, &on_tree));
+        .then(|| locks(Statement::new(layout, tenant), key, change, (&lines, &on_tree)));
     let mut all = Statement::new(layout, tenant);
     if let (None, Some(replay)) = (&before, &change.replay) {
-        all.take_key(replay);
+        all.take_key(replay, key);
     }
     write(&mut all, audience, tenant, &[change])?;
     let leases = change.lease.is_some() && !all.queued.is_empty();
@@ -105,9 +121,14 @@ fn behind(layout: Layout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
 
 /// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
 /// come in one of their own, before the others.
-fn locks(mut first: Statement, change: &ChangeSet, lines: &[Lines], on_tree: &[(usize, Version)]) -> Vec<(Sql, bool)> {
+fn locks(
+    mut first: Statement,
+    key: Key,
+    change: &ChangeSet,
+    (lines, on_tree): (&[Lines], &[(usize, Version)]),
+) -> Vec<(Sql, bool)> {
     if let Some(replay) = &change.replay {
-        first.take_key(replay);
+        first.take_key(replay, key);
     }
     if !lines.is_empty() || !on_tree.is_empty() {
         lock_tree(&mut first, lines, on_tree);
@@ -293,5 +314,19 @@ mod tests {
                 assert!(places.is_sorted(), "{places:?}");
             }
         }
+    }
+
+    #[test]
+    fn each_expectation_that_was_wrong_is_given_up_once() {
+        let form = Form { layout: Layout::ByTenant, audience: Audience::Nobody, key: Key::New };
+        let known = Failure::Unique { constraint: "replays_pkey_102345".to_owned(), text: String::new() };
+        let subscribed = Failure::Check("subscribed".to_owned());
+        let other = Failure::Unique { constraint: "observations_pkey_102345".to_owned(), text: String::new() };
+        let after = |form: Form, it| form.after(it).map(|it| (it.audience, it.key));
+        assert_eq!(after(form, &known), Some((Audience::Nobody, Key::Any)));
+        assert_eq!(after(form, &subscribed), Some((Audience::Anybody, Key::New)));
+        assert_eq!(after(form, &other), None);
+        let careful = Form { audience: Audience::Anybody, key: Key::Any, ..form };
+        assert!([&known, &subscribed, &other].iter().all(|it| careful.after(it).is_none()));
     }
 }

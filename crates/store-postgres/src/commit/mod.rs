@@ -19,8 +19,10 @@ use metrics::histogram;
 use tokio::runtime::Handle;
 
 use analyze::Growth;
-use audience::{Audience, Audiences};
+use audience::Audiences;
 use batcher::Batcher;
+use changes::Form;
+use statement::Key;
 
 pub(crate) use statement::{keep as keeping, raise};
 
@@ -65,11 +67,14 @@ impl Committer {
 
 /// Saves a change set in a transaction of its own.
 async fn alone(target: &Target, tenant: Tenant, change: &ChangeSet, begun: Instant) -> Result<Committed, CommitError> {
-    let audiences = &target.audiences;
-    let mut saved = saved(target, audiences.of(target.layout, tenant), tenant, change).await?;
-    if saved.as_ref().is_err_and(webhooks::is_somebody_there) {
-        audiences.found(tenant);
-        saved = self::saved(target, Audience::Anybody, tenant, change).await?;
+    let mut form = Form { layout: target.layout, audience: target.audiences.of(target.layout, tenant), key: Key::New };
+    let mut saved = saved(target, form, tenant, change).await?;
+    while let Some(other) = saved.as_ref().err().and_then(|it| form.after(it)) {
+        if other.audience != form.audience {
+            target.audiences.found(tenant);
+        }
+        form = other;
+        saved = self::saved(target, form, tenant, change).await?;
     }
     took(begun);
     if saved.is_ok() {
@@ -91,11 +96,11 @@ impl Target {
 /// What becomes of a change set's transaction.
 async fn saved(
     target: &Target,
-    audience: Audience,
+    form: Form,
     tenant: Tenant,
     change: &ChangeSet,
 ) -> Result<Result<Vec<webhooks::Leased>, Failure>, StorageError> {
-    let (transaction, leases) = changes::transaction((target.layout, audience), tenant, change)?;
+    let (transaction, leases) = changes::transaction(form, tenant, change)?;
     Ok(send(&target.nodes, &transaction, |row| if leases { webhooks::leased(row) } else { Ok(None) }).await)
 }
 

@@ -13,7 +13,7 @@ use candor_port_storage::change::ChangeSet;
 use candor_port_storage::flat::{Cell, Type};
 
 use super::webhooks;
-use crate::failure::MARK;
+use crate::failure::{Failure, MARK};
 use crate::layout::Layout;
 use crate::sql::Sql;
 
@@ -40,6 +40,20 @@ pub(super) fn answered_of(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
         "SELECT key FROM replays WHERE tenant_id = {tenant} AND key = ANY({keys}) AND expires_at > {now}"
     ));
     sql
+}
+
+/// What is expected of an idempotency key where tenants are spread over nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// Nobody has used it; the statement fails where somebody has, see [`is_key_known`].
+    New,
+    /// It may have been used long ago, or just now.
+    Any,
+}
+
+/// Whether a key that was expected to be new is not.
+pub(super) fn is_key_known(failure: &Failure) -> bool {
+    failure.is_taken("replays_pkey")
 }
 
 /// A part or a check, in the order in which they were added.
@@ -129,7 +143,7 @@ impl Statement {
         replays.sort_unstable_by_key(|it| it.key.as_str());
         if self.layout.is_by_tenant() {
             // A limit for locks does not reach the node.
-            return replays.into_iter().for_each(|it| self.take_key(it));
+            return self.add_keys(&replays);
         }
         let hurry = format!("set_config('lock_timeout', '{SHORT_WAIT}', true)");
         self.gated = true;
@@ -159,11 +173,24 @@ impl Statement {
         self.named("go", "MATERIALIZED ", &format!("SELECT {mine} AS ok"));
     }
 
+    /// Adds keys that nobody is expected to have used. A cluster sends such an insert to the tenant's node as it is; around one
+    /// whose rows are counted it makes a plan of several parts, at four times the cost.
+    fn add_keys(&mut self, replays: &[&IdempotencyRecord]) {
+        if !replays.is_empty() {
+            let inserted = inserted(&mut self.sql, &self.tenant, replays);
+            self.named("replay", "", &inserted);
+        }
+    }
+
     /// Takes the idempotency key, before anything else. A twin that is under way is waited for.
-    pub(super) fn take_key(&mut self, replay: &IdempotencyRecord) {
-        if self.layout.is_by_tenant() {
-            let taken = taken_or_raised(&mut self.sql, &self.tenant, replay);
-            return self.named("replay", "", &taken);
+    pub(super) fn take_key(&mut self, replay: &IdempotencyRecord, expected: Key) {
+        match (self.layout, expected) {
+            (Layout::ByTenant, Key::New) => return self.add_keys(&[replay]),
+            (Layout::ByTenant, Key::Any) => {
+                let taken = taken_or_raised(&mut self.sql, &self.tenant, replay);
+                return self.named("replay", "", &taken);
+            }
+            (Layout::OneServer, _) => {}
         }
         let taken = taken(&mut self.sql, &self.tenant, replay);
         self.named("replay", "", &taken);
@@ -241,28 +268,28 @@ pub(crate) fn raise(condition: &str, word: &str) -> String {
 
 /// The insert of a kept answer, which answers a row if its key was free or has expired.
 fn taken(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
-    let inserted = inserted(sql, tenant, replay);
+    let inserted = inserted(sql, tenant, &[replay]);
     format!("{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint")
 }
 
-/// The same where a key that is neither fails with the word. A cluster sends such an insert to the tenant's node as it is;
-/// around one whose rows are counted it makes a plan of several parts, at four times the cost.
+/// The same where a key that is neither fails with the word.
 fn taken_or_raised(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
-    let inserted = inserted(sql, tenant, replay);
+    let inserted = inserted(sql, tenant, &[replay]);
     let status = "CASE WHEN r.expires_at <= excluded.created_at THEN excluded.status::text";
     format!("{inserted} {REPLAY_TAKEN} ({status} ELSE '{MARK}{REPLAYED}'::text END)::int")
 }
 
-fn inserted(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
-    let key = sql.bind(Cell::Text(replay.key.as_str().to_owned()));
-    let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
-    let status = sql.bind(Cell::Int(i64::from(replay.status)));
-    let sealed = sql.bind(Cell::Bytes(replay.sealed.clone()));
-    let (at, until) = (sql.bind(Cell::Time(replay.created_at)), sql.bind(Cell::Time(replay.expires_at())));
-    format!(
-        "INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) \
-         VALUES ({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})"
-    )
+fn inserted(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]) -> String {
+    let row = |it: &&IdempotencyRecord| {
+        let key = sql.bind(Cell::Text(it.key.as_str().to_owned()));
+        let fingerprint = sql.bind(Cell::Bytes(it.fingerprint.to_bytes().to_vec()));
+        let status = sql.bind(Cell::Int(i64::from(it.status)));
+        let sealed = sql.bind(Cell::Bytes(it.sealed.clone()));
+        let (at, until) = (sql.bind(Cell::Time(it.created_at)), sql.bind(Cell::Time(it.expires_at())));
+        format!("({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})")
+    };
+    let rows: Vec<_> = replays.iter().map(row).collect();
+    format!("INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) VALUES {}", rows.join(", "))
 }
 
 /// Keeps an answer by itself.
