@@ -97,7 +97,7 @@ const COMMANDS: [Command; 14] = [
     },
     Command {
         name: "bench",
-        arguments: "[--quick] [--check] [--hold] [--only NAME] [--store postgres|sqlite]",
+        arguments: "[--quick] [--check] [--hold] [--only NAME]... [--store postgres|sqlite]",
         does: "measure the packaged build (profile `dist`) against pgbench, and write docs/performance.md",
         run: bench::run,
     },

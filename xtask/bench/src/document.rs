@@ -63,7 +63,7 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          cargo xtask bench --check          # fails when a limit is missed\n\
          cargo xtask bench --quick          # a tenth of the data and shorter turns, to try something\n\
          cargo xtask bench --rounds 3 --turn 1   # everything, in less than half the time; says so in this document\n\
-         cargo xtask bench --only get --store sqlite\n\
+         cargo xtask bench --only get --only list --store sqlite\n\
          ```\n",
         table(lines),
         grouped(size.observations.into()),

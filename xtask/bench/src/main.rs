@@ -86,7 +86,7 @@ fn hold(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Ou
         (true, false) => options.size(),
     };
     let stage = Stage::set("main", size, options, scratch, postgres)?;
-    if options.only.is_some() && wanted.search {
+    if !options.only.is_empty() && wanted.search {
         measures::load_texts(&stage, options)?;
     }
     println!("{}\nEnter ends this.", stage.addresses());

@@ -72,7 +72,8 @@ pub(crate) struct Options {
     pub(crate) check: bool,
     /// Whether the loaded services are only kept up, to be looked into.
     pub(crate) hold: bool,
-    pub(crate) only: Option<String>,
+    /// What is measured; everything, when it is empty.
+    pub(crate) only: Vec<String>,
     /// Another build of the service, which takes turns with this one on the same data.
     pub(crate) before: Option<PathBuf>,
     store: Option<Store>,
@@ -90,7 +91,7 @@ impl Options {
             quick: false,
             check: false,
             hold: false,
-            only: None,
+            only: vec![],
             before: None,
             store: None,
             texts: None,
@@ -105,7 +106,7 @@ impl Options {
                 "--quick" => it.quick = true,
                 "--check" => it.check = true,
                 "--hold" => it.hold = true,
-                "--only" => it.only = Some(measure(value()?)?),
+                "--only" => it.only.push(measure(value()?)?),
                 "--before" => it.before = Some(value()?.into()),
                 "--store" => it.store = Some(store(&value()?)?),
                 "--texts" => it.texts = Some(value()?.parse().map_err(|_| "--texts needs a number")?),
@@ -124,7 +125,7 @@ impl Options {
     }
 
     pub(crate) fn wants(&self, measure: &str) -> bool {
-        self.only.as_deref().is_none_or(|it| is_called(measure, it))
+        self.only.is_empty() || self.only.iter().any(|it| is_called(measure, it))
     }
 
     pub(crate) fn measures(&self, store: Store) -> bool {
@@ -133,7 +134,7 @@ impl Options {
 
     /// Whether the results are those of the document.
     pub(crate) fn in_full(&self) -> bool {
-        !self.quick && self.only.is_none() && self.store.is_none() && self.texts.is_none()
+        !self.quick && self.only.is_empty() && self.store.is_none() && self.texts.is_none()
     }
 
     pub(crate) fn size(&self) -> Size {
@@ -241,5 +242,8 @@ mod tests {
         let options = parse("--only webhooks-rate").unwrap();
         assert_eq!((options.wants("webhooks-rate"), options.wants("webhooks-latency")), (true, false));
         assert!(parse("--only web").is_err());
+        let options = parse("--only get --only webhooks-rate").unwrap();
+        let wanted = ["get", "list", "webhooks-rate", "webhooks-latency"].map(|it| options.wants(it));
+        assert_eq!(wanted, [true, false, true, false]);
     }
 }
