@@ -25,8 +25,8 @@ const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class WHERE relnamespa
 pub(super) struct Growth(Arc<AtomicUsize>);
 
 impl Growth {
-    /// Counts what one change set wrote, and has the server look at the tables that it does not know: for each large change
-    /// set, and whenever there is twice as much as before. What fails here changes nothing but the speed.
+    /// Counts rows that were written together, and has the server look at the tables that it does not know: whenever these are
+    /// many, and whenever there are twice as many as before. What fails here changes nothing but the speed.
     pub(super) async fn wrote(&self, rows: usize, nodes: &Nodes) {
         if !self.is_worth_asking(rows) {
             return;

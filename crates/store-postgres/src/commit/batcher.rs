@@ -203,12 +203,13 @@ impl Batcher {
         };
         match self.send_all(&group).await {
             TransactionOutcome::Done(leased) => {
-                self.target.wrote(group.iter().map(|it| &it.change)).await;
+                let rows = group.iter().map(|it| it.change.writes.len()).sum();
                 for it in group {
                     took(it.since);
                     let committed = Committed { leased: it.leased_of(&leased) };
                     it.answer(Ok(committed));
                 }
+                self.target.wrote(rows).await;
             }
             TransactionOutcome::Undone(failure) => {
                 if webhooks::is_somebody_there(&failure) {
