@@ -8,6 +8,7 @@ mod support;
 mod feed;
 mod nodes;
 mod own_node;
+mod upgrade;
 
 use std::time::{Duration, Instant};
 
