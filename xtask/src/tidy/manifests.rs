@@ -7,7 +7,7 @@ const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-depe
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     if file.text.lines().any(|line| line.trim() == "[workspace]") {
-        return Vec::new();
+        return unoptimised(file);
     }
     let mut findings = Vec::new();
     let mut section = String::new();
@@ -36,6 +36,23 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// What `release` leaves as it is written would be packaged like that: `dist` takes over what it does not say itself.
+fn unoptimised(file: &SourceFile) -> Vec<Finding> {
+    let again = packages(&file.text, "[profile.dist.package]");
+    let left = packages(&file.text, "[profile.release.package]").into_iter();
+    let says = |name: &str| format!("`{name}` would be packaged as in the profile release, name it in dist as well");
+    left.filter(|(_, name)| !again.iter().any(|(_, it)| it == name))
+        .map(|(number, name)| Finding::new(&file.path, number, says(name)))
+        .collect()
+}
+
+/// The packages for which a section has settings, and the line of each.
+fn packages<'t>(text: &'t str, section: &str) -> Vec<(usize, &'t str)> {
+    let lines = (1..).zip(text.lines()).skip_while(|(_, line)| line.trim() != section).skip(1);
+    let own = lines.take_while(|(_, line)| !line.starts_with('['));
+    own.filter_map(|(number, line)| Some((number, line.split_once('.')?.0.trim()))).collect()
 }
 
 fn is_dependency_list(section: &str) -> bool {
@@ -77,6 +94,16 @@ mod tests {
             }
         }
         assert_eq!(lines_found(&format!("{lints}[dependencies.a]\nversion = \"1\"\n")), [3]);
+    }
+
+    #[test]
+    fn what_release_leaves_unoptimised_is_named_in_dist() {
+        let root = |again: &str| {
+            format!("[workspace]\n[profile.release.package]\na.opt-level = 0\nb.opt-level = 0\n\n[profile.dist.package]\n{again}")
+        };
+        assert_eq!(lines_found(&root("b.opt-level = 3\na.opt-level = 3\n")), NONE);
+        assert_eq!(lines_found(&root("a.opt-level = 3\n")), [4]);
+        assert_eq!(lines_found(&root("")), [3, 4]);
     }
 
     #[test]

@@ -14,7 +14,8 @@ use std::time::Duration;
 use super::manager::CLIENTS;
 use super::reads::figures;
 
-const MOST_WITHIN_SIGHT: f64 = 1.5;
+/// What somebody may see is the page of a team, as with `filter[manager_id]`.
+const MOST_WITHIN_SIGHT: f64 = 6.0;
 const MOST_SECONDS: f64 = 10.0;
 const MOST_MILLIS_BLOCKED: f64 = 50.0;
 /// Below the first of them there are some 1,100 people; the second, with as many, comes to report to them.
