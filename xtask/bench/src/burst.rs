@@ -123,24 +123,29 @@ impl Sample {
 
 /// Sends one burst to a service on this machine.
 pub(crate) fn burst(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcome<Sample> {
-    if !address.ip().is_loopback() {
+    burst_to(&[(address, Rc::clone(traffic))], shape)
+}
+
+/// Sends one burst to several services on this machine, each of which gets the same part of the connections.
+pub(crate) fn burst_to(services: &[(SocketAddr, Rc<Traffic>)], shape: Shape) -> Outcome<Sample> {
+    if !services.iter().all(|(address, _)| address.ip().is_loopback()) {
         return Err("only a service on this machine is measured".into());
     }
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
-    let run = tasks.run_until(all(address, traffic, shape));
+    let run = tasks.run_until(all(services, shape));
     let limited = async { timeout(shape.time + PATIENCE, run).await };
     runtime.block_on(limited).map_err(|_| "the service stopped answering")?
 }
 
-async fn all(address: SocketAddr, traffic: &Rc<Traffic>, shape: Shape) -> Outcome<Sample> {
+async fn all(services: &[(SocketAddr, Rc<Traffic>)], shape: Shape) -> Outcome<Sample> {
     let mut connections = Vec::with_capacity(shape.connections);
-    for _ in 0..shape.connections {
-        connections.push(Connection::open(address).await?);
+    for (address, traffic) in services.iter().cycle().take(shape.connections) {
+        connections.push((Connection::open(*address).await?, traffic));
     }
     let begun = Instant::now();
     let mut senders = JoinSet::new();
-    for (number, connection) in (0_u64..).zip(connections) {
+    for (number, (connection, traffic)) in (0_u64..).zip(connections) {
         let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
         let (most, deadline) = (shape.requests.div_ceil(shape.connections), begun + shape.time);
         let go_on = move |now, sent| now < deadline && sent < most;

@@ -3,7 +3,7 @@
 
 use crate::Outcome;
 use crate::admin::Admin;
-use crate::burst::{Sample, Shape, Traffic, burst};
+use crate::burst::{Sample, Shape, Traffic, burst, burst_to};
 use crate::cost::{self, Cost, Processes, Spent};
 use crate::http::{get, post};
 use crate::options::{Options, Store};
@@ -17,6 +17,7 @@ use candor_domain::id::{EmployeeId, OrganizationId};
 use candor_test_postgres::Nodes;
 use serde_json::json;
 use std::cell::RefCell;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ const NODES: usize = 3;
 /// How many times as much of the processors a look-up and a commit may take as on one server.
 const MOST_FOR_A_READ: f64 = 12.0;
 const MOST_FOR_A_COMMIT: f64 = 6.0;
-/// How much more or less a request may cost when the tenants are on two workers instead of one, in percent.
+/// How much more or less a request may cost when the tenants are on two workers instead of one, in percent of what it costs on
+/// two servers that know nothing of each other instead of one: twice the servers have to share one machine in both cases.
 const MOST_APART: f64 = 10.0;
 /// Statements of a node that does not hold the tenant, by request: what is left is the cluster's own upkeep.
 const MOST_ELSEWHERE: f64 = 0.1;
@@ -64,7 +66,8 @@ struct Scene {
     /// Connections to the spread database, the coordinator's first.
     admins: Vec<Admin>,
     servers: Vec<Processes>,
-    plain: (Service, Vec<Somebody>),
+    /// Two servers that have everything, and those on each.
+    plain: [(Service, Vec<Somebody>); 2],
     spread: Service,
     /// Those who are on each worker.
     workers: [Vec<Somebody>; 2],
@@ -90,11 +93,7 @@ pub(crate) fn run(options: &Options, scratch: &Scratch) -> Outcome<Vec<Line>> {
 impl Scene {
     fn set(nodes: Nodes, options: &Options, scratch: &Scratch) -> Outcome<Self> {
         let folder = |name: &str| scratch.path().join(name);
-        let coordinator = nodes.all.first().ok_or("a cluster without nodes")?;
-        let alone = coordinator.url().replace("/postgres", "/alone");
-        Admin::connect(&coordinator.url())?.run("CREATE DATABASE alone")?;
-        let plain = Candor::new(&options.binary, &folder("alone"), alone)?.only_answering();
-        plain.migrated()?;
+        let plain = [alone(&nodes, 0, options, scratch)?, alone(&nodes, 1, options, scratch)?];
         let urls = nodes.database("spread")?;
         let spread = Candor::new(&options.binary, &folder("spread"), of_all(&urls))?.only_answering();
         spread.distributed(SHARDS)?;
@@ -102,9 +101,7 @@ impl Scene {
         admins.first().ok_or("no coordinator")?.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
         let server = |it| Ok(Processes { service: None, server: Some(cost::server(it)?) });
         let servers = admins.iter().map(server).collect::<Outcome<Vec<_>>>()?;
-        let (here, there) = (plain.serve()?, spread.serve()?);
-        let one = |_| somebody_of(&here, &plain.another_account()?);
-        let alone = (0..TENANTS).map(one).collect::<Outcome<Vec<_>>>()?;
+        let there = spread.serve()?;
         let hosts: Vec<_> = nodes.all.iter().skip(1).map(|it| it.folder().display().to_string()).collect();
         let mut workers: [Vec<Somebody>; 2] = [vec![], vec![]];
         for _ in 0..MOST_TENANTS {
@@ -117,16 +114,17 @@ impl Scene {
                 break;
             }
         }
-        for (service, people) in [(&here, &alone), (&there, &workers[0]), (&there, &workers[1])] {
+        let apart = plain.iter().map(|(service, people)| (service, people));
+        for (service, people) in apart.chain(workers.iter().map(|it| (&there, it))) {
             let shape = Shape { connections: 4, time: PATIENCE, requests: ROWS * people.len(), seed: SEEDS_OF_ROWS };
             burst(service.address, &traffic::creates_of(people.clone()), shape)?;
         }
-        let it = Self { _nodes: nodes, admins, servers, plain: (here, alone), spread: there, workers };
+        let it = Self { _nodes: nodes, admins, servers, plain, spread: there, workers };
         it.count("none")?;
         Ok(it)
     }
 
-    /// Requests of one kind: on one server, with the tenants of one worker, and with as many of each.
+    /// Requests of one kind: on one server, on two at once, with the tenants of one worker, and with as many of each.
     fn compared(
         &self,
         what: &str,
@@ -138,14 +136,18 @@ impl Scene {
         let [first, second] = &self.workers;
         let both = [first.as_slice(), second.as_slice()].concat();
         let of_one = requests(&self.spread, first)?;
-        let costs: [RefCell<Vec<Vec<f64>>>; 3] = Default::default();
+        let costs: [RefCell<Vec<Vec<f64>>>; 4] = Default::default();
+        let alone = |(service, people): &(Service, Vec<Somebody>)| Ok((service.address, requests(service, people)?));
+        let alone = self.plain.iter().map(alone).collect::<Outcome<Vec<_>>>()?;
+        let spread = |traffic: &Rc<Traffic>| vec![(self.spread.address, Rc::clone(traffic))];
         let contenders = [
-            self.contender((&self.plain.0, 1), requests(&self.plain.0, &self.plain.1)?, seeds, &costs[0]),
-            self.contender((&self.spread, 1), Rc::clone(&of_one), seeds + SEEDS_APART, &costs[1]),
-            self.contender((&self.spread, 2), requests(&self.spread, &both)?, seeds + 2 * SEEDS_APART, &costs[2]),
+            self.contender(vec![alone[0].clone()], 1, seeds, &costs[0]),
+            self.contender(alone, 2, seeds + SEEDS_APART, &costs[1]),
+            self.contender(spread(&of_one), 1, seeds + 2 * SEEDS_APART, &costs[2]),
+            self.contender(spread(&requests(&self.spread, &both)?), 2, seeds + 3 * SEEDS_APART, &costs[3]),
         ];
         let samples = take_turns(&contenders, options.rounds(), options.turn())?;
-        let statements = self.statements(&of_one, seeds + 3 * SEEDS_APART)?;
+        let statements = self.statements(&of_one, seeds + 4 * SEEDS_APART)?;
         let micros = |at: usize| samples[at].iter().filter_map(|it| it.cost).map(|it| it.micros);
         let ratio = |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
         let line = |what: String, measured: String, against: String| Line {
@@ -157,21 +159,29 @@ impl Scene {
             unit: "×",
             limit: Limit::None,
         };
-        let apart = (ratio(2, 1) - 1.0).abs() * 100.0;
+        let (apart, of_servers) = (ratio(3, 2), ratio(1, 0));
         let elsewhere = statements.get(2).copied().unwrap_or(f64::NAN);
-        let plain = format!("one server {}", by_node(&costs[0].borrow()[1..], 1));
-        let (one, two) = (by_node(&costs[1].borrow()[1..], NODES), by_node(&costs[2].borrow()[1..], NODES));
+        let cost = |of: usize, nodes| by_node(&costs[of].borrow()[1..], nodes);
+        let servers = format!("two servers {}, {of_servers:.2} × of one", cost(1, 2));
         Ok(vec![
             Line {
-                value: ratio(1, 0),
+                value: ratio(2, 0),
                 limit: Limit::AtMost(at_most),
-                ..line(format!("{what}: databases of a cluster, by node"), one.clone(), plain)
+                ..line(
+                    format!("{what}: databases of a cluster, by node"),
+                    cost(2, NODES),
+                    format!("one server {}", cost(0, 1)),
+                )
             },
             Line {
-                value: apart,
+                value: (apart / of_servers - 1.0).abs() * 100.0,
                 unit: "% apart",
                 limit: Limit::AtMost(MOST_APART),
-                ..line(format!("{what}: tenants on two workers instead of one"), two, one)
+                ..line(
+                    format!("{what}: tenants on two workers instead of one"),
+                    format!("{}, {apart:.2} × of one", cost(3, NODES)),
+                    servers,
+                )
             },
             Line {
                 value: elsewhere,
@@ -193,14 +203,14 @@ impl Scene {
     /// So many nodes are asked. Every turn leaves what each request of it cost each node.
     fn contender<'a>(
         &'a self,
-        (service, asked): (&'a Service, usize),
-        traffic: Rc<Traffic>,
+        services: Vec<(SocketAddr, Rc<Traffic>)>,
+        asked: usize,
         first: u64,
         costs: &'a RefCell<Vec<Vec<f64>>>,
     ) -> Contender<'a> {
         Box::new(move |time, round| {
             let before = self.spent()?;
-            let sample = burst(service.address, &traffic, Shape::of_time(asked * CLIENTS, time, first + round))?;
+            let sample = burst_to(&services, Shape::of_time(asked * CLIENTS, time, first + round))?;
             let requests = sample.micros.len() as f64;
             let spent = self.spent()?.into_iter().zip(before).map(|(now, before)| (now - before).by_each(requests));
             let nodes: Vec<f64> = spent.map(|it| it.micros).collect();
@@ -236,6 +246,18 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+/// A service on a database of its own, on the server of a node that is no part of a cluster in it.
+fn alone(nodes: &Nodes, number: usize, options: &Options, scratch: &Scratch) -> Outcome<(Service, Vec<Somebody>)> {
+    let node = nodes.all.get(number).ok_or("a cluster without nodes")?;
+    Admin::connect(&node.url())?.run("CREATE DATABASE alone")?;
+    let (url, folder) = (node.url().replace("/postgres", "/alone"), scratch.path().join(format!("alone-{number}")));
+    let candor = Candor::new(&options.binary, &folder, url)?.only_answering();
+    candor.migrated()?;
+    let service = candor.serve()?;
+    let people = (0..TENANTS).map(|_| somebody_of(&service, &candor.another_account()?)).collect::<Outcome<Vec<_>>>()?;
+    Ok((service, people))
 }
 
 /// One URL that names all nodes, the coordinator first.
