@@ -27,8 +27,8 @@ pub(crate) fn into_postgres(admin: &Admin, tenant: [u8; 16], size: Size) -> Outc
     for statement in (Rows { dialect: Dialect::Postgres, size, tenant, attributes: &attributes }).statements() {
         admin.run(&statement)?;
     }
-    // What is not flushed yet is not marked as visible to all.
-    admin.run("CHECKPOINT")?;
+    // Beside commits that are not flushed, rows are not marked as visible to all.
+    admin.run("SET synchronous_commit = on; CHECKPOINT")?;
     admin.run("VACUUM (ANALYZE, FREEZE)")?;
     admin.run("CHECKPOINT")?;
     Ok(attributes)

@@ -180,8 +180,8 @@ impl Loading {
     fn end(mut self) -> Outcome {
         match &mut self {
             Self::Server(admin) => {
-                // What is not flushed yet is not marked as visible to all.
-                admin.run("CHECKPOINT")?;
+                // Beside commits that are not flushed, rows are not marked as visible to all.
+                admin.run("SET synchronous_commit = on; CHECKPOINT")?;
                 admin.run("VACUUM (ANALYZE, FREEZE)")?;
                 admin.run("CHECKPOINT")
             }
