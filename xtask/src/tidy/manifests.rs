@@ -52,6 +52,7 @@ fn unoptimised(file: &SourceFile) -> Vec<Finding> {
 fn packages<'t>(text: &'t str, section: &str) -> Vec<(usize, &'t str)> {
     let lines = (1..).zip(text.lines()).skip_while(|(_, line)| line.trim() != section).skip(1);
     let own = lines.take_while(|(_, line)| !line.starts_with('['));
+    let own = own.filter(|(_, line)| !line.starts_with('#'));
     own.filter_map(|(number, line)| Some((number, line.split_once('.')?.0.trim()))).collect()
 }
 
@@ -99,7 +100,9 @@ mod tests {
     #[test]
     fn what_release_leaves_unoptimised_is_named_in_dist() {
         let root = |again: &str| {
-            format!("[workspace]\n[profile.release.package]\na.opt-level = 0\nb.opt-level = 0\n\n[profile.dist.package]\n{again}")
+            format!(
+                "[workspace]\n[profile.release.package]\na.opt-level = 0\nb.opt-level = 0\n\n# See 1.2.\n[profile.dist.package]\n{again}"
+            )
         };
         assert_eq!(lines_found(&root("b.opt-level = 3\na.opt-level = 3\n")), NONE);
         assert_eq!(lines_found(&root("a.opt-level = 3\n")), [4]);

@@ -147,53 +147,9 @@ impl Scene {
             self.contender(spread(&requests(&self.spread, &both)?), 2, seeds + 3 * SEEDS_APART, &costs[3]),
         ];
         let samples = take_turns(&contenders, options.rounds(), options.turn())?;
+        drop(contenders);
         let statements = self.statements(&of_one, seeds + 4 * SEEDS_APART)?;
-        let micros = |at: usize| samples[at].iter().filter_map(|it| it.cost).map(|it| it.micros);
-        let ratio = |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
-        let line = |what: String, measured: String, against: String| Line {
-            what,
-            store: Some(Store::Postgres),
-            measured,
-            against,
-            value: f64::NAN,
-            unit: "×",
-            limit: Limit::None,
-        };
-        let (apart, of_servers) = (ratio(3, 2), ratio(1, 0));
-        let elsewhere = statements.get(2).copied().unwrap_or(f64::NAN);
-        let cost = |of: usize, nodes| by_node(&costs[of].borrow()[1..], nodes);
-        let servers = format!("two servers {}, {of_servers:.2} × of one", cost(1, 2));
-        Ok(vec![
-            Line {
-                value: ratio(2, 0),
-                limit: Limit::AtMost(at_most),
-                ..line(
-                    format!("{what}: databases of a cluster, by node"),
-                    cost(2, NODES),
-                    format!("one server {}", cost(0, 1)),
-                )
-            },
-            Line {
-                value: (apart / of_servers - 1.0).abs() * 100.0,
-                unit: "% apart",
-                limit: Limit::AtMost(MOST_APART),
-                ..line(
-                    format!("{what}: tenants on two workers instead of one"),
-                    format!("{}, {apart:.2} × of one", cost(3, NODES)),
-                    servers,
-                )
-            },
-            Line {
-                value: elsewhere,
-                unit: "statements",
-                limit: Limit::AtMost(MOST_ELSEWHERE),
-                ..line(
-                    format!("{what}: at the node without the tenant"),
-                    listed(&statements, "statements"),
-                    String::new(),
-                )
-            },
-        ])
+        Ok(Compared { samples, costs: costs.map(RefCell::into_inner), statements }.lines(what, at_most))
     }
 
     fn spent(&self) -> Outcome<Vec<Spent>> {
@@ -248,7 +204,67 @@ impl Scene {
     }
 }
 
-/// A service on a database of its own, on the server of a node that is no part of a cluster in it.
+/// What requests of one kind cost: on one server, on two, with the tenants of one worker, and with those of two.
+struct Compared {
+    samples: Vec<Vec<Sample>>,
+    /// By node.
+    costs: [Vec<Vec<f64>>; 4],
+    /// Of each node for a request to the tenants of one worker.
+    statements: Vec<f64>,
+}
+
+impl Compared {
+    fn lines(&self, what: &str, at_most: f64) -> Vec<Line> {
+        let micros = |at: usize| self.samples[at].iter().filter_map(|it| it.cost).map(|it| it.micros);
+        let ratio = |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
+        let line = |what: String, measured: String, against: String| Line {
+            what,
+            store: Some(Store::Postgres),
+            measured,
+            against,
+            value: f64::NAN,
+            unit: "×",
+            limit: Limit::None,
+        };
+        let (apart, of_servers) = (ratio(3, 2), ratio(1, 0));
+        let elsewhere = self.statements.get(2).copied().unwrap_or(f64::NAN);
+        let cost = |of: usize, nodes| by_node(&self.costs[of][1..], nodes);
+        let servers = format!("two servers {}, {of_servers:.2} × of one", cost(1, 2));
+        vec![
+            Line {
+                value: ratio(2, 0),
+                limit: Limit::AtMost(at_most),
+                ..line(
+                    format!("{what}: databases of a cluster, by node"),
+                    cost(2, NODES),
+                    format!("one server {}", cost(0, 1)),
+                )
+            },
+            Line {
+                value: (apart / of_servers - 1.0).abs() * 100.0,
+                unit: "% apart",
+                limit: Limit::AtMost(MOST_APART),
+                ..line(
+                    format!("{what}: tenants on two workers instead of one"),
+                    format!("{}, {apart:.2} × of one", cost(3, NODES)),
+                    servers,
+                )
+            },
+            Line {
+                value: elsewhere,
+                unit: "statements",
+                limit: Limit::AtMost(MOST_ELSEWHERE),
+                ..line(
+                    format!("{what}: at the node without the tenant"),
+                    listed(&self.statements, "statements"),
+                    String::new(),
+                )
+            },
+        ]
+    }
+}
+
+/// A service on a database of its own, on the server of a node; nothing in it is spread.
 fn alone(nodes: &Nodes, number: usize, options: &Options, scratch: &Scratch) -> Outcome<(Service, Vec<Somebody>)> {
     let node = nodes.all.get(number).ok_or("a cluster without nodes")?;
     Admin::connect(&node.url())?.run("CREATE DATABASE alone")?;
@@ -256,7 +272,8 @@ fn alone(nodes: &Nodes, number: usize, options: &Options, scratch: &Scratch) -> 
     let candor = Candor::new(&options.binary, &folder, url)?.only_answering();
     candor.migrated()?;
     let service = candor.serve()?;
-    let people = (0..TENANTS).map(|_| somebody_of(&service, &candor.another_account()?)).collect::<Outcome<Vec<_>>>()?;
+    let people =
+        (0..TENANTS).map(|_| somebody_of(&service, &candor.another_account()?)).collect::<Outcome<Vec<_>>>()?;
     Ok((service, people))
 }
 
