@@ -40,20 +40,17 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 
 /// What `release` leaves as it is written would be packaged like that: `dist` takes over what it does not say itself.
 fn unoptimised(file: &SourceFile) -> Vec<Finding> {
-    let again = packages(&file.text, "[profile.dist.package]");
-    let left = packages(&file.text, "[profile.release.package]").into_iter();
-    let says = |name: &str| format!("`{name}` would be packaged as in the profile release, name it in dist as well");
-    left.filter(|(_, name)| !again.iter().any(|(_, it)| it == name))
-        .map(|(number, name)| Finding::new(&file.path, number, says(name)))
-        .collect()
-}
-
-/// The packages for which a section has settings, and the line of each.
-fn packages<'t>(text: &'t str, section: &str) -> Vec<(usize, &'t str)> {
-    let lines = (1..).zip(text.lines()).skip_while(|(_, line)| line.trim() != section).skip(1);
-    let own = lines.take_while(|(_, line)| !line.starts_with('['));
-    let own = own.filter(|(_, line)| !line.starts_with('#'));
-    own.filter_map(|(number, line)| Some((number, line.split_once('.')?.0.trim()))).collect()
+    let Ok(root) = file.text.parse::<toml::Table>() else { return Vec::new() };
+    let profile = |name: &str| root.get("profile")?.get(name);
+    let of_packages = |name| profile(name)?.get("package")?.as_table();
+    let wanted = profile("dist").and_then(|it| it.get("opt-level"));
+    let again = |name: &str| of_packages("dist")?.get(name)?.get("opt-level");
+    let left = of_packages("release").into_iter().flat_map(|it| it.keys()).filter(|it| again(it) != wanted);
+    let own = || (1..).zip(file.text.lines()).skip_while(|(_, it)| !it.starts_with("[profile.release.package"));
+    let line = |name: &str| own().find(|(_, it)| it.starts_with(name)).map_or(1, |(number, _)| number);
+    let says =
+        |name: &str| format!("`{name}` would be packaged as in the profile release, optimise it in dist as well");
+    left.map(|name| Finding::new(&file.path, line(name), says(name))).collect()
 }
 
 fn is_dependency_list(section: &str) -> bool {
@@ -101,11 +98,12 @@ mod tests {
     fn what_release_leaves_unoptimised_is_named_in_dist() {
         let root = |again: &str| {
             format!(
-                "[workspace]\n[profile.release.package]\na.opt-level = 0\nb.opt-level = 0\n\n# See 1.2.\n[profile.dist.package]\n{again}"
+                "[workspace]\n[profile.release.package]\nay.opt-level = 0\nbee = {{ opt-level = 0 }}\n\n\
+                 [profile.dist]\nopt-level = 3\n[profile.dist.package]\n{again}"
             )
         };
-        assert_eq!(lines_found(&root("b.opt-level = 3\na.opt-level = 3\n")), NONE);
-        assert_eq!(lines_found(&root("a.opt-level = 3\n")), [4]);
+        assert_eq!(lines_found(&root("bee.opt-level = 3\nay.opt-level = 3\n")), NONE);
+        assert_eq!(lines_found(&root("ay.opt-level = 3\nbee.opt-level = 1\n")), [4]);
         assert_eq!(lines_found(&root("")), [3, 4]);
     }
 
