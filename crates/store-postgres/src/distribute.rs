@@ -3,9 +3,12 @@
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
 use crate::PostgresOptions;
+use crate::commit::SUBSCRIBED;
 use crate::connection::session::run;
-use crate::failure::Failure;
-use crate::layout::{BY_TENANT, CREDENTIAL_TENANTS, FEED_POSITIONS, LAYOUT, LOCAL, NEXT_POSITION, REFERENCE, count_up};
+use crate::failure::{Failure, MARK};
+use crate::layout::{
+    BY_TENANT, CREDENTIAL_TENANTS, FEED_POSITIONS, LAYOUT, LOCAL, NEXT_POSITION, REFERENCE, count_up, tell_all_wanted,
+};
 use crate::migrations::{SchemaError, failed, flag, locked, one, pending};
 use crate::sql::Sql;
 
@@ -48,7 +51,9 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
     }
     execute(&connection, &format!("SET lock_timeout = 0; SET citus.shard_count = {shards}")).await?;
     for step in undistributed(&connection).await? {
-        execute(&connection, &step.statement()).await?;
+        for statement in step.statements() {
+            execute(&connection, &statement).await?;
+        }
         done.push(step.to_string());
     }
     Ok(done)
@@ -62,7 +67,10 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
 pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaError> {
     let connection = locked(options).await?;
     prepare(&connection).await?;
-    execute(&connection, &Step::NextPosition.statement()).await
+    for statement in Step::NextPosition.statements() {
+        execute(&connection, &statement).await?;
+    }
+    Ok(())
 }
 
 async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), SchemaError> {
@@ -120,22 +128,34 @@ impl Step {
         }
     }
 
-    fn statement(&self) -> String {
+    /// Each is carried out by itself, the one that shows that the step was taken last.
+    fn statements(&self) -> Vec<String> {
         match self {
             Self::ByTenant(table) => {
                 let with = if *table == BY_TENANT[0] { "none" } else { BY_TENANT[0] };
-                format!("SELECT create_distributed_table('{table}', 'tenant_id', colocate_with => '{with}')")
+                vec![format!("SELECT create_distributed_table('{table}', 'tenant_id', colocate_with => '{with}')")]
             }
-            Self::Reference(table) => format!("SELECT create_reference_table('{table}')"),
-            Self::Local(table) => format!("SELECT citus_add_local_table_to_metadata('{table}')"),
-            // A cluster gives a function that is made by itself to all nodes, also to those that come later.
-            Self::NextPosition => format!(
-                "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid) RETURNS bigint LANGUAGE plpgsql AS $$ \
-                 DECLARE place bigint; BEGIN {} RETURNING f.position INTO place; RETURN place; END $$",
-                count_up("tenant")
-            ),
+            Self::Reference(table) => vec![format!("SELECT create_reference_table('{table}')")],
+            Self::Local(table) => vec![format!("SELECT citus_add_local_table_to_metadata('{table}')")],
+            Self::NextPosition => next_position(),
         }
     }
+}
+
+/// The function that counts positions up, and the column that it looks at. One with fewer arguments is from before that.
+fn next_position() -> Vec<String> {
+    vec![
+        format!("ALTER TABLE {FEED_POSITIONS} ADD COLUMN IF NOT EXISTS wanted bigint NOT NULL DEFAULT 0"),
+        tell_all_wanted(),
+        format!("DROP FUNCTION IF EXISTS {NEXT_POSITION}(uuid)"),
+        // A cluster gives a function that is made by itself to all nodes, also to those that come later.
+        format!(
+            "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid, unwanted bigint) RETURNS bigint LANGUAGE plpgsql AS $$ \
+             DECLARE place bigint; subscribed bigint; BEGIN {} RETURNING f.position, f.wanted & unwanted INTO place, subscribed; \
+             IF subscribed <> 0 THEN RAISE EXCEPTION '{MARK}{SUBSCRIBED}'; END IF; RETURN place; END $$",
+            count_up("tenant")
+        ),
+    ]
 }
 
 impl std::fmt::Display for Step {
@@ -153,7 +173,7 @@ async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, Sche
     let text = |row: &mut dyn candor_port_storage::flat::Fetch| row.text().map_err(Failure::Other);
     let known = format!(
         "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
-         UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}'"
+         UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}' AND pronargs = 2"
     );
     let known: Vec<String> =
         run(connection, &Sql::plain(&known), text).await.map_err(failed)?.into_iter().flatten().collect();

@@ -85,11 +85,12 @@ pub(crate) const REFERENCE: [&str; 2] = [CREDENTIAL_TENANTS, "master_keys"];
 pub(crate) const LOCAL: [&str; 2] = ["write_probes", "__diesel_schema_migrations"];
 
 /// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in
-/// the order of their positions, on whatever node.
+/// the order of their positions, on whatever node. Beside it are the types of events that active subscriptions of the tenant
+/// want, as bits: whoever adds an event that nobody wants learns so without looking at the subscriptions.
 pub(crate) const FEED_POSITIONS: &str = "feed_positions";
 
 /// The function that counts that position up and answers it, for a row of values that goes to the tenant's node as it is: the
-/// node that is asked calls it before it sends the row.
+/// node that is asked calls it before it sends the row. It fails where an event of some types is wanted.
 pub(crate) const NEXT_POSITION: &str = "next_feed_position";
 
 /// The statement that counts a tenant's position up.
@@ -97,6 +98,14 @@ pub(crate) fn count_up(tenant: &str) -> String {
     format!(
         "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 1) \
          ON CONFLICT (tenant_id) DO UPDATE SET position = f.position + 1"
+    )
+}
+
+/// The statement that says of every tenant which events are wanted.
+pub(crate) fn tell_all_wanted() -> String {
+    format!(
+        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position, wanted) SELECT tenant_id, 0, bit_or(wanted) FROM webhooks \
+         GROUP BY tenant_id ON CONFLICT (tenant_id) DO UPDATE SET wanted = excluded.wanted"
     )
 }
 

@@ -56,7 +56,7 @@ pub(super) fn transaction(form: Form, tenant: Tenant, change: &ChangeSet) -> Res
     let mut statements = before.unwrap_or_default();
     statements.extend(all.finish(leases));
     statements.extend(behind(layout, tenant, change).into_iter().map(|it| (it, false)));
-    statements.extend(positioned(layout, tenant, &[change])?);
+    statements.extend(positioned((layout, audience), tenant, &[change])?);
     Ok((Transaction::of_some(statements), leases))
 }
 
@@ -74,23 +74,30 @@ pub(super) fn together(
     all.take_keys(changes);
     write(&mut all, audience, tenant, changes)?;
     let mut statements = all.finish(true);
-    statements.extend(positioned(layout, tenant, changes)?);
+    statements.extend(positioned((layout, audience), tenant, changes)?);
     Ok(statements)
 }
 
-/// Events where tenants are spread over nodes, with the next positions of the tenant. Its row is locked by that, so this
-/// comes last: whoever has it waits for nothing else.
-fn positioned(layout: Layout, tenant: Tenant, changes: &[&ChangeSet]) -> Result<Vec<(Sql, bool)>, Unwritable> {
-    let added: Vec<_> = changes.iter().flat_map(|it| it.added()).filter(has_position).collect();
-    if !layout.is_by_tenant() || added.is_empty() {
+/// Events where tenants are spread over nodes, with the next positions of the tenant, and which types of them are wanted. Its
+/// row is locked by that, so this comes last: whoever has it waits for nothing else.
+fn positioned(
+    (layout, audience): (Layout, Audience),
+    tenant: Tenant,
+    changes: &[&ChangeSet],
+) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    if !layout.is_by_tenant() {
         return Ok(vec![]);
     }
     let mut statement = Statement::new(layout, tenant);
+    if changes.iter().any(|it| webhooks::are_changed(it)) {
+        webhooks::tell_wanted(&mut statement);
+    }
+    let added: Vec<_> = changes.iter().flat_map(|it| it.added()).filter(has_position).collect();
     let mut groups = Groups::of(tenant);
     for row in &added {
         groups.add(row)?;
     }
-    groups.write_positioned(&mut statement);
+    groups.write_positioned(&mut statement, webhooks::unwanted(audience, changes));
     Ok(statement.finish(false))
 }
 
@@ -202,9 +209,8 @@ fn write(
     messages_added(statement, changes);
     groups.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|it| &it.events).collect();
-    match audience {
-        Audience::Anybody => webhooks::fan_out(statement, &events, lease),
-        Audience::Nobody => webhooks::expect_nobody(statement, &events),
+    if audience == Audience::Anybody {
+        webhooks::fan_out(statement, &events, lease);
     }
     Ok(())
 }

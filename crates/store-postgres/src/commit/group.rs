@@ -5,6 +5,7 @@ use candor_port_storage::AnyRow;
 use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
 
 use super::statement::{STALE, Statement};
+use super::webhooks;
 use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, NEXT_POSITION, SECRETS, count_up};
 
 /// All rows to write.
@@ -91,13 +92,15 @@ impl<'c> Groups<'c> {
         }
     }
 
-    /// Adds the parts that write new events, each behind those that the tenant has.
-    pub(super) fn write_positioned(&self, statement: &mut Statement) {
+    /// Adds the parts that write new events, each behind those that the tenant has. Nobody is expected to want the `unwanted`
+    /// types of them.
+    pub(super) fn write_positioned(&self, statement: &mut Statement, unwanted: i64) {
         for Group { table, new, .. } in &self.groups {
             if new.len() > FEW {
                 insert_at_one_position(statement, table, new);
+                webhooks::expect_nobody(statement, unwanted);
             } else {
-                insert_positioned(statement, table, new);
+                insert_positioned(statement, table, new, unwanted);
             }
         }
     }
@@ -185,11 +188,11 @@ fn insert_few(statement: &mut Statement, table: &Table, tenant: &str, rows: &[En
 }
 
 /// Each event has a position of its own.
-fn insert_positioned(statement: &mut Statement, table: &Table, rows: &[Entry]) {
-    let tenant = statement.tenant.clone();
+fn insert_positioned(statement: &mut Statement, table: &Table, rows: &[Entry], unwanted: i64) {
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
     let row = |it: &Entry| {
         let values: Vec<_> = it.cells.iter().map(|it| statement.sql.bind(it.clone())).collect();
-        format!("{tenant}, {}, {NEXT_POSITION}({tenant})", values.join(", "))
+        format!("{tenant}, {}, {NEXT_POSITION}({tenant}, {unwanted})", values.join(", "))
     };
     let rows: Vec<_> = rows.iter().map(row).collect();
     let rows = statement.rows(&rows);

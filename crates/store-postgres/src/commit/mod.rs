@@ -25,6 +25,7 @@ use changes::Form;
 use statement::Key;
 
 pub(crate) use statement::{keep as keeping, raise};
+pub(crate) use webhooks::SUBSCRIBED;
 
 use crate::connection::transaction::{carried_out, send};
 use crate::failure::Failure;

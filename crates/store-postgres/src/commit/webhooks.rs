@@ -5,14 +5,16 @@ use candor_domain::event::Event;
 use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job};
-use candor_port_storage::flat::{Cell, Fetch, Type};
+use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_port_storage::change::{ChangeSet, Write};
+use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{Sooner, Version};
 
+use super::audience::Audience;
 use super::statement::{STALE, Statement, raise};
 use crate::failure::Failure;
-use crate::layout::Layout;
+use crate::layout::{FEED_POSITIONS, Layout};
 use crate::queue::STEER;
 use crate::sql::Sql;
 
@@ -21,7 +23,7 @@ const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, fir
     due_at, worker, leased_until";
 
 /// Somebody subscribes to an event though nobody was expected to.
-const SUBSCRIBED: &str = "subscribed";
+pub(crate) const SUBSCRIBED: &str = "subscribed";
 
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
@@ -160,19 +162,53 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     );
 }
 
-/// Fails with a word if an active subscription of the tenant wants one of the events: a look that goes to the tenant's node
-/// as it is.
-pub(super) fn expect_nobody(statement: &mut Statement, events: &[&Event]) {
-    let Some(wanted) = events.iter().map(|it| it.kind.bit()).reduce(|one, other| one | other) else { return };
-    let (tenant, wanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(wanted)));
+/// The types of events that nobody is expected to want, as bits.
+pub(super) fn unwanted(audience: Audience, changes: &[&ChangeSet]) -> i64 {
+    let events = changes.iter().flat_map(|it| &it.events).filter(|_| audience == Audience::Nobody);
+    events.fold(0, |bits, it| bits | it.kind.bit())
+}
+
+/// Fails with a word if an active subscription of the tenant wants an event of these types; its row of [`FEED_POSITIONS`] is
+/// held.
+pub(super) fn expect_nobody(statement: &mut Statement, unwanted: i64) {
+    if unwanted == 0 {
+        return;
+    }
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
     let nobody = raise("wanted = 0", SUBSCRIBED);
     statement.part(
         "",
-        &format!("SELECT {nobody} FROM webhooks WHERE tenant_id = {tenant} AND wanted <> 0 AND wanted & {wanted} <> 0"),
+        &format!("SELECT {nobody} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
     );
 }
 
-/// Whether that look is what failed.
+/// Whether a change writes subscriptions.
+pub(super) fn are_changed(change: &ChangeSet) -> bool {
+    let is_row = |it: &Write| matches!(it, Write::Put(row) if row.table().name == Subscription::TABLE.name);
+    change.writes.iter().any(|it| is_row(it) || matches!(it, Write::WebhookRemoved(..)))
+}
+
+/// Says beside the tenant's position which types of events its active subscriptions want. That row is held before they are
+/// looked at: of two who change subscriptions at once, the later one sees both.
+pub(super) fn tell_wanted(statement: &mut Statement) {
+    let tenant = statement.tenant.clone();
+    statement.part(
+        "",
+        &format!(
+            "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 0) \
+             ON CONFLICT (tenant_id) DO UPDATE SET position = f.position"
+        ),
+    );
+    statement.part(
+        "",
+        &format!(
+            "UPDATE {FEED_POSITIONS} SET wanted = coalesce((SELECT bit_or(w.wanted) FROM webhooks AS w \
+             WHERE w.tenant_id = {tenant}), 0) WHERE tenant_id = {tenant}"
+        ),
+    );
+}
+
+/// Whether somebody wants an event of a change that expected nobody.
 pub(super) fn is_somebody_there(failure: &Failure) -> bool {
     matches!(failure, Failure::Check(word) if word == SUBSCRIBED)
 }

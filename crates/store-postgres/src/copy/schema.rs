@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Transaction};
 
 use super::failed;
 use crate::distribute::{TENANTS, TENANTS_OF_SECRETS};
-use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, Layout};
+use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, Layout, tell_all_wanted};
 use crate::migrations::raise_feed;
 
 /// In front of the name of a foreign key, under which the statement is written down that makes it again.
@@ -107,7 +107,8 @@ pub(super) async fn lay_out_by_tenant(client: &Client, feed_end: i64) -> Read<()
     let text = format!(
         "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
          INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint FROM ({TENANTS}) AS t \
-         ON CONFLICT (tenant_id) DO NOTHING"
+         ON CONFLICT (tenant_id) DO NOTHING; {}",
+        tell_all_wanted()
     );
     client.batch_execute(&text).await.map_err(failed)
 }
