@@ -1,8 +1,8 @@
 //! Whether anybody subscribes to what happens in a data set, as far as this process knows.
 //!
 //! Most data sets have no webhooks. On one server finding none is a look into a small index, which is part of the only
-//! statement; on a cluster the statement that queues deliveries takes a fifth of a change. So nobody is expected at first: a
-//! plain look fails the transaction where that is wrong, and for a while the deliveries are queued at once.
+//! statement; on a cluster the statement that queues deliveries takes a fifth of a change. So nobody is expected at first:
+//! the function that counts the position of an event fails where that is wrong, and for a while the deliveries are queued at once.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! What a later version adds to a cluster.
 
+use candor_domain::event::EventType;
 use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, Write};
 use candor_store_postgres::{PostgresOptions, distribute, pending};
 use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
@@ -12,16 +14,29 @@ async fn a_function_that_an_older_version_did_not_make_is_named_and_made() {
     let Some(database) = is_spread().then(support::database).flatten() else { return };
     let options = PostgresOptions::new(database.url(), 1);
     assert_eq!(pending(&options).await.unwrap(), Vec::<String>::new());
-    support::client(database.url()).await.batch_execute("DROP FUNCTION next_feed_position(uuid)").await.unwrap();
+    let (older, make) = (support::store(&database, None).await, Fixtures::new(1));
+    let tenant = make.tenant();
+    let wanted = make.subscription_to(&[EventType::EmployeeUpdated]);
+    older.commit(tenant, make.change(vec![Write::put(&Row::new(wanted))])).await.unwrap();
+    let admin = support::client(database.url()).await;
+    // As it was before: the function had one argument, and nothing stood beside the position.
+    for change in [
+        "DROP FUNCTION next_feed_position(uuid, bigint)",
+        "ALTER TABLE feed_positions DROP COLUMN wanted",
+        "CREATE FUNCTION next_feed_position(tenant uuid) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+    ] {
+        admin.batch_execute(change).await.unwrap();
+    }
     let missing = ["to be distributed: next_feed_position on every node"];
     assert_eq!(pending(&options).await.unwrap(), missing);
 
     distribute(&options, 4).await.unwrap();
     assert_eq!(pending(&options).await.unwrap(), Vec::<String>::new());
-    let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
-    let tenant = make.tenant();
+    let store = support::store(&database, None).await;
     let (event, change) = announcing(&make);
     store.commit(tenant, change).await.unwrap();
+    let queued: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
+    assert_eq!(queued, 1, "for whoever had subscribed before");
     let mut poller = Poller::new(&store, tenant);
     poller.until(1).await;
     assert_eq!(poller.seen, [event]);

@@ -1,0 +1,111 @@
+//! Where tenants are spread over nodes, a change expects nobody to want its events until somebody is found: whoever wants one
+//! gets it all the same, whatever the process that makes the change knows.
+
+#![cfg(test)]
+
+#[path = "support/by_tenant.rs"]
+mod by_tenant;
+mod support;
+
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::webhook::Subscription;
+use candor_port_storage::change::ChangeSet;
+use candor_port_storage::store::Storage;
+use candor_port_storage::{Row, Version, Write};
+use candor_store_testkit::{Fixtures, eventually};
+use candor_test_postgres::{TestDatabase, is_spread};
+use tokio_postgres::Client;
+
+/// Of one change set; the first are rows of values, the second one statement.
+const SOME: [usize; 2] = [1, 20];
+
+struct Scene {
+    database: TestDatabase,
+    admin: Client,
+    make: Fixtures,
+    tenant: Tenant,
+}
+
+impl Scene {
+    async fn new() -> Option<Self> {
+        let database = by_tenant::database()?;
+        let (admin, make) = (support::client(database.url()).await, Fixtures::new(1));
+        let tenant = make.tenant();
+        Some(Self { database, admin, make, tenant })
+    }
+
+    /// Saves a change through a store of its own, which knows nothing of what was before.
+    async fn save(&self, change: ChangeSet) {
+        support::store(&self.database, None).await.commit(self.tenant, change).await.unwrap();
+    }
+
+    async fn write(&self, write: Write) {
+        self.save(self.make.change(vec![write])).await;
+    }
+
+    /// How many deliveries are queued of so many events of a kind, by a process that remembers nothing.
+    async fn queued(&self, kind: EventType, count: usize) -> i64 {
+        let before = self.number("SELECT count(*) FROM delivery_jobs").await;
+        let events = (0..count).map(|_| self.make.event(kind)).collect();
+        self.save(ChangeSet { events, ..self.make.change(vec![]) }).await;
+        self.number("SELECT count(*) FROM delivery_jobs").await - before
+    }
+
+    async fn number(&self, question: &str) -> i64 {
+        self.admin.query_one(question, &[]).await.unwrap().get(0)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_are_queued_for_whoever_wants_them_at_the_time() {
+    let Some(it) = Scene::new().await else { return };
+    let (wanted, other) = (EventType::ObservationCreated, EventType::EmployeeCreated);
+    let first = it.make.subscription_to(&[wanted]);
+    let (paused, late) = (Subscription { active: false, ..first.clone() }, it.make.subscription_to(&[wanted]));
+    let changes = [
+        (Write::put(&Row::new(first.clone())), 1),
+        (Write::put(&Row::seen(paused, Version::FIRST)), 0),
+        (Write::put(&Row::new(late)), 1),
+        (Write::put(&Row::seen(first.clone(), Version(2))), 2),
+        (Write::WebhookRemoved(first.id, Version(3)), 1),
+    ];
+    assert_eq!(it.queued(wanted, 1).await, 0);
+    for (change, subscribers) in changes {
+        it.write(change).await;
+        for some in SOME {
+            assert_eq!(it.queued(wanted, some).await, subscribers * i64::try_from(some).unwrap());
+            assert_eq!(it.queued(other, some).await, 0);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_subscribe_at_once_both_get_what_they_want() {
+    let Some(it) = Scene::new().await else { return };
+    // On a cluster those who wait are on the node of the tenant.
+    if is_spread() {
+        return;
+    }
+    let kinds = [EventType::ObservationCreated, EventType::EmployeeCreated];
+    assert_eq!(it.queued(kinds[0], 1).await, 0);
+    let mut holding = support::client(it.database.url()).await;
+    let held = holding.transaction().await.unwrap();
+    held.batch_execute("SELECT 1 FROM feed_positions FOR UPDATE").await.unwrap();
+    let store = support::store(&it.database, None).await;
+    let subscribing = kinds.map(|kind| {
+        let change = it.make.change(vec![Write::put(&Row::new(it.make.subscription_to(&[kind])))]);
+        let (store, tenant) = (store.clone(), it.tenant);
+        tokio::spawn(async move { store.commit(tenant, change).await })
+    });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                   AND application_name = 'candor' AND wait_event_type = 'Lock'";
+    eventually("both wait", || async { it.number(waiting).await == 2 }).await;
+    held.commit().await.unwrap();
+    for one in subscribing {
+        one.await.unwrap().unwrap();
+    }
+    for kind in kinds {
+        assert_eq!(it.queued(kind, 1).await, 1, "{kind:?}");
+    }
+}

@@ -1,0 +1,17 @@
+//! A database that is laid out as for a cluster.
+
+use candor_store_postgres::{PostgresOptions, SchemaError, lay_out_by_tenant};
+use candor_test_postgres::{TestDatabase, is_spread};
+
+use crate::support;
+
+fn laid_out(url: &str) -> Result<(), SchemaError> {
+    support::migrated(url)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(lay_out_by_tenant(&PostgresOptions::new(url, 1)))
+}
+
+/// On a cluster every database is laid out like this.
+pub(crate) fn database() -> Option<TestDatabase> {
+    if is_spread() { support::database() } else { support::database_of("_by_tenant", laid_out) }
+}
