@@ -7,11 +7,11 @@ use candor_test_postgres::{NODES_VARIABLE, Nodes};
 /// searches and copies, what is asked over HTTP, and the built binary, also where it is killed.
 ///
 /// Over HTTP not what asks every route or for every value, which takes a database or some thousand requests, nor connections,
-/// which no store has to do with. The life of an assignment, and objectives that are archived, have events of one change, whose
-/// order is that of their ids: those of a process grow, and those of tests do not. Attempts to deliver are removed by days there, and not to the second.
+/// which no store has to do with. Attempts to deliver are removed by days there, and not to the second.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
+    + binary_id(candor-store-postgres::audience) \
     + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|both_ends/)) \
-    + (binary_id(candor-http::api) - test(/^(authorization|conditional|connections|document|framing|headers|hostile|outages|wire)|every_post_with_a_key|every_trigger_on_.*_objectives|any_sequence_agrees|the_life_of_an_assignment|what_cannot_be_delivered_again/)) \
+    + (binary_id(candor-http::api) - test(/^(connections|wire)|^document::every_answer|^headers::every_success|no_value_of_any|a_key_with_just_the_demanded|a_missing_body|members_where_none|any_sequence_agrees|what_cannot_be_delivered_again/)) \
     + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|goes_on_on_the_other_store/))";
 
