@@ -76,7 +76,7 @@ const METRICS: [(Shape, &str, &str); 40] = [
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),
-    (Shape::Gauge, "candor_store_node_up", "Whether a node of the cluster takes connections."),
+    (Shape::Gauge, "candor_store_node_up", "Whether a node of the cluster takes connections and answers."),
     (Shape::Gauge, "candor_store_replica_up", "Whether the standby can be read that reads go to which may lag."),
     (
         Shape::Gauge,

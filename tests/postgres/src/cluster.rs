@@ -107,6 +107,22 @@ impl Cluster {
         Ok(())
     }
 
+    /// Stops the server's processes where they are, as a disk that hangs does: it answers nothing, and breaks nothing.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn freeze(&mut self) -> Result<(), Error> {
+        self.tell("freeze")
+    }
+
+    /// Lets a server go on that was frozen.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn thaw(&mut self) -> Result<(), Error> {
+        self.tell("thaw")
+    }
+
     /// Starts a server again that was killed.
     ///
     /// # Errors

@@ -47,6 +47,12 @@ while read -r word; do
       kill -STOP "$pid"
       kill -KILL $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) "$pid"
       ;;
+    # Connections are still taken by the system, and nothing is answered.
+    freeze | thaw)
+      pid=$(head -n 1 "$dir/data/postmaster.pid")
+      signal=$([ "$word" = freeze ] && echo STOP || echo CONT)
+      kill "-$signal" "$pid" $(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
+      ;;
     promote) "$bin/pg_ctl" promote --no-wait --pgdata="$dir/data" >>"$dir/log" 2>&1 </dev/null ;;
     start) (serve "$@") >>"$dir/log" 2>&1 </dev/null & ;;
   esac

@@ -2,7 +2,8 @@
 //! tenants that it has.
 //!
 //! Every node answers everything, what is another's at some cost. So where a tenant is, is only a hint: one that is old costs
-//! time and nothing else, and instead of a node that cannot be reached another one is asked.
+//! time and nothing else, and instead of a node that cannot be reached another one is asked. What is on a node that does not
+//! answer at all is refused until it does, so that nobody else waits behind it.
 
 mod state;
 mod watch;
@@ -23,7 +24,8 @@ use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
 use crate::remembered::Remembered;
 use crate::sql::Sql;
-use state::{NodeNumber, State, asked};
+use state::{Health, NodeNumber, State, Unanswered, asked};
+use watch::Watch;
 
 /// Where a tenant is, is looked up again after so long: it may have been moved. A look takes as much as some requests.
 const REMEMBERED: Duration = Duration::from_secs(30);
@@ -80,12 +82,14 @@ struct Inner {
 struct Node {
     name: String,
     connections: Connections,
+    /// What looks at it again and again, where there are several.
+    watch: Option<Watch>,
 }
 
 impl Nodes {
     /// A server that has everything, or a cluster of which one node is named.
     pub(crate) fn alone(connections: Connections) -> Self {
-        Self::of(vec![Node { name: String::new(), connections }])
+        Self::of(vec![Node { name: String::new(), connections, watch: None }])
     }
 
     /// The nodes of a cluster. Those that cannot be reached now are tried again all the time.
@@ -93,8 +97,11 @@ impl Nodes {
     /// # Errors
     /// [`ConnectError`], when none can be reached.
     pub(crate) async fn of_cluster(sessions: Vec<(String, Session)>, sizes: Sizes) -> Result<Self, ConnectError> {
+        // One of them looks at the node.
+        let sizes = Sizes { pooled: sizes.pooled.saturating_sub(1).max(1), ..sizes };
         let node = |(name, session): (String, Session)| {
-            Ok(Node { connections: Connections::to(Some(&name), &session, sizes)?, name })
+            let connections = Connections::to(Some(&name), &session, sizes)?;
+            Ok(Node { connections, name, watch: Some(Watch::new(session)) })
         };
         let nodes = sessions.into_iter().map(node).collect::<Result<Vec<_>, ConnectError>>()?;
         let it = Self::of(nodes);
@@ -103,7 +110,7 @@ impl Nodes {
     }
 
     fn of(nodes: Vec<Node>) -> Self {
-        let states = RwLock::new(vec![State::Up(None); nodes.len()]);
+        let states = RwLock::new(vec![State::NEW; nodes.len()]);
         let tenants = Remembered::lasting(REMEMBERED);
         Self(Arc::new(Inner { nodes, states, tenants }))
     }
@@ -201,35 +208,53 @@ impl Inner {
     fn asked(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
         let place = match self.nodes.as_slice() {
             [_] => 0,
-            _ => asked(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted),
+            _ => asked(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted)
+                .map_err(|Unanswered| Failure::Unconnected("the node that has the rows does not answer".to_owned()))?,
         };
         let node = self.nodes.get(place).ok_or_else(|| Failure::Other("there are no nodes".to_owned()))?;
         Ok((place, &node.connections))
     }
 
-    /// Notes that no connection to a node could be made; says whether another one can be asked instead.
+    /// Notes that no connection to a node could be made; says whether another one can be asked instead. That a node is
+    /// silent is known better.
     fn leaves(&self, place: usize, reason: &str) -> bool {
-        self.nodes.len() > 1 && self.note(place, State::Down, reason).iter().any(|it| *it != State::Down)
+        let down = |before: State| match before.health {
+            Health::Silent => before,
+            Health::Up | Health::Down => State { health: Health::Down, ..before },
+        };
+        self.nodes.len() > 1 && self.note(place, reason, down).into_iter().any(State::is_up)
     }
 
     /// Notes what is known of a node now; answers what is known of all of them.
-    fn note(&self, place: usize, state: State, reason: &str) -> Vec<State> {
+    fn note(&self, place: usize, reason: &str, now: impl Fn(State) -> State) -> Vec<State> {
         let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
-        if let (Some(node), Some(before)) = (self.nodes.get(place), states.get_mut(place)) {
-            let name = node.name.as_str();
-            match (*before, state) {
-                (State::Up(_), State::Down) => tracing::warn!(
-                    node = name,
-                    reason,
-                    "a node of the cluster cannot be reached; what is on it is asked of the others"
-                ),
-                (State::Down, State::Up(_)) => tracing::info!(node = name, "a node of the cluster is reached"),
-                (State::Up(_), State::Up(_)) | (State::Down, State::Down) => {}
-            }
-            let up = u8::from(state != State::Down);
-            gauge!("candor_store_node_up", "node" => node.name.clone()).set(up);
-            *before = state;
+        if let (Some(node), Some(state)) = (self.nodes.get(place), states.get_mut(place)) {
+            let before = *state;
+            *state = now(before);
+            node.tell(before.health, state.health, reason);
         }
         states.clone()
+    }
+}
+
+impl Node {
+    /// Tells operators what has become of it.
+    fn tell(&self, before: Health, now: Health, reason: &str) {
+        let node = self.name.as_str();
+        gauge!("candor_store_node_up", "node" => self.name.clone()).set(u8::from(now == Health::Up));
+        match now {
+            _ if before == now => {}
+            Health::Up => tracing::info!(node, "a node of the cluster answers again"),
+            Health::Down => tracing::warn!(
+                node,
+                reason,
+                "a node of the cluster cannot be reached; what is on it is asked of the others"
+            ),
+            Health::Silent => tracing::warn!(
+                node,
+                reason,
+                "a node of the cluster does not answer; what is on it is refused until it does"
+            ),
+        }
     }
 }

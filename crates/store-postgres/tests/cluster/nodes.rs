@@ -1,19 +1,26 @@
 //! A node that is killed takes its own tenants with it until it is back, and nobody else.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use candor_domain::access::Tenant;
 use candor_port_storage::change::CommitError;
+use candor_port_storage::flat::Cell;
 use candor_port_storage::store::{Storage, StorageError};
+use candor_port_storage::{StorageExt, rows};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
 use candor_test_postgres::{Cluster, Nodes, is_spread};
+use futures_util::future::{join, join_all};
 
 use super::{DEADLINE, Poller, announcing, place, support};
 
 /// Tenants that are tried until there is one on each node.
 const TENANTS: u32 = 64;
 const DATABASE: &str = "kills";
+/// What is refused takes no longer, however busy the machine.
+const SOON: Duration = Duration::from_secs(1);
+const CLIENTS: usize = 4;
+const REQUESTS: usize = 10;
 
 /// A cluster of its own, which others do not miss.
 pub(super) struct Scene {
@@ -130,4 +137,66 @@ async fn a_coordinator_that_is_killed_is_not_missed_by_who_names_other_nodes_too
         let mut poller = Poller::new(&again, tenant);
         poller.until(3).await;
     }
+}
+
+/// Asks until it is refused at once, and not because something takes too long. The signals may come after the first answers.
+async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
+    let begun = Instant::now();
+    loop {
+        match tokio::time::timeout(SOON, announce(store, make, tenant)).await {
+            Ok(Err(CommitError::Storage(StorageError::Unavailable(_)))) => return,
+            Ok(Err(other)) => panic!("{other:?}"),
+            Ok(Ok(())) | Err(_) => assert!(begun.elapsed() < DEADLINE, "never refused"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_does() {
+    let Some(mut scene) = Scene::set().await else { return };
+    let store = scene.store(&url(&scene.nodes.all)).await;
+    let [first, second] = scene.tenants;
+    for tenant in [first, second] {
+        announce(&store, &scene.make, tenant).await.unwrap();
+    }
+    scene.nodes.all[1].freeze().unwrap();
+    refused_at_once(&store, &scene.make, first).await;
+
+    let its_own = join_all((0..CLIENTS).map(|_| async {
+        for _ in 0..REQUESTS {
+            let read = Poller::new(&store, first).poll().await;
+            assert!(matches!(read, Err(StorageError::Unavailable(_))), "{read:?}");
+        }
+    }));
+    let others = join_all((0..CLIENTS).map(|_| async {
+        for _ in 0..REQUESTS {
+            announce(&store, &scene.make, second).await.unwrap();
+            // Whose a secret is, is looked up on the first node, through which others would be asked.
+            let nobody = Cell::Bytes(vec![0; 32]);
+            assert_eq!(store.owned(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
+        }
+    }));
+    tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("nobody waits for it");
+    scene.nodes.all[1].thaw().unwrap();
+    announced(&store, &scene.make, first).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_does_not_answer_is_not_missed_by_who_names_other_nodes_too() {
+    let Some(mut scene) = Scene::set().await else { return };
+    let store = scene.store(&url(&scene.nodes.all)).await;
+    for tenant in scene.tenants {
+        announce(&store, &scene.make, tenant).await.unwrap();
+    }
+    scene.nodes.all[0].freeze().unwrap();
+    for tenant in scene.tenants {
+        announced(&store, &scene.make, tenant).await;
+        Poller::new(&store, tenant).until(2).await;
+        let begun = Instant::now();
+        let nobody = || Cell::Bytes(vec![0; 32]);
+        while !matches!(store.owned(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
+            assert!(begun.elapsed() < DEADLINE, "another node knows it as well");
+        }
+    }
+    scene.nodes.all[0].thaw().unwrap();
 }
