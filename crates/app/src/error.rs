@@ -150,10 +150,7 @@ pub(crate) enum Error {
     #[error("candor dev runs on the embedded database only; use `candor migrate` and `candor serve` with {0}")]
     DevOnServer(String),
     /// The schema is older than the program.
-    #[error(
-        "the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster \
-         `candor migrate --distribute`", .pending.join(", ")
-    )]
+    #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", .pending.join(", "))]
     SchemaOld {
         /// Which database.
         database: String,
@@ -161,10 +158,7 @@ pub(crate) enum Error {
         pending: Vec<String>,
     },
     /// `candor migrate --check` was asked whether migrations are pending, and some are.
-    #[error(
-        "{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with \
-         `candor migrate --distribute`"
-    )]
+    #[error("{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`")]
     Pending {
         /// Which database.
         database: String,
