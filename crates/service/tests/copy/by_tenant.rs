@@ -1,8 +1,10 @@
 //! Where tenants are spread over the nodes of a cluster: what is looked up apart from their rows is there as well.
 
 use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
 use candor_port_storage::Storage;
-use candor_port_storage::change::{Row, Write};
+use candor_port_storage::change::{ChangeSet, Row, Write};
+use candor_port_storage::queue::Lease;
 use candor_port_storage::store::Everyone;
 use candor_store_testkit::Fixtures;
 
@@ -56,4 +58,23 @@ async fn keys_are_known_there_and_cursors_go_on() {
     assert_eq!(page(&store, tenant, Some(cursor), 50).await.0, there.0[seen.len()..]);
     happen(&store, &make, tenant, 1).await;
     assert_eq!(page(&store, tenant, Some(there.1), 50).await.0.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_subscribed_is_told_there_as_well() {
+    let Some(database) = server_by_tenant().await else { return };
+    let (file, make) = (File::new(), Fixtures::new(7));
+    let tenant = make.tenant();
+    let subscription = make.subscription_to(&[EventType::ObservationCreated]);
+    {
+        drop(file.target());
+        let change = make.change(vec![Write::put(&Row::new(subscription.clone()))]);
+        file.store().commit(tenant, change).await.unwrap();
+    }
+    copied(&file.source(), &filled(&database).await).await.unwrap();
+    let event = make.event(EventType::ObservationCreated);
+    let lease = Lease { worker: make.worker(), until: event.created_at.plus_seconds(60) };
+    let change = ChangeSet { events: vec![event.clone()], lease: Some(lease), ..make.change(vec![]) };
+    let leased = store(&database).await.commit(tenant, change).await.unwrap().leased;
+    assert_eq!(leased, [(subscription.id, event.id)]);
 }
