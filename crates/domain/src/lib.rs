@@ -32,5 +32,6 @@ pub mod signature;
 pub mod summary;
 pub mod text;
 pub mod time;
+pub mod visibility;
 pub mod webhook;
 pub mod window;

@@ -236,10 +236,11 @@ impl RowFilter {
 mod tests {
     use super::*;
     use candor_domain::id::{AttributeId, EmployeeId};
-    use candor_domain::objective::{Family, Sight};
+    use candor_domain::objective::Family;
     use candor_domain::observation::Filter;
     use candor_domain::page::{PageRequest, Sort, SortBy};
     use candor_domain::params::Params;
+    use candor_domain::visibility::Viewer;
 
     use crate::rows;
 
@@ -258,7 +259,7 @@ mod tests {
     fn objectives(query: &[(&str, &str)], by: SortBy) -> Listing {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let filter = candor_domain::objective::Filter::parse(Family::Managers, Params::new(pairs)).unwrap().filter;
-        rows::objectives::list(&filter, Sight::All, Sort::down(by), &PAGE).parts()[0].clone()
+        rows::objectives::list(&filter, Viewer::Everything, Sort::down(by), &PAGE).parts()[0].clone()
     }
 
     const fn people(count: usize) -> NamedRows {

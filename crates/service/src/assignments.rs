@@ -9,12 +9,11 @@ use candor_domain::library::Attribute;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, StorageExt, Versioned, rows};
+use candor_port_storage::{Require, StorageExt, rows};
 
 use crate::change::Planned;
 use crate::reply::Reply;
-use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, expand, observations};
+use crate::{Call, Error, Shell, expand, observations, visible};
 
 /// `GET /assignments`: what the caller sees, filtered in the store.
 ///
@@ -22,7 +21,7 @@ use crate::{Call, Error, Shell, expand, observations};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let listing = rows::assignments::list(&request.filter, call.caller.acts_for(), request.sort, &request.page);
+    let listing = rows::assignments::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::plain_page(shell, call, &request, listing).await
 }
 
@@ -31,21 +30,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
-    expand::plain(call, &seen(shell, call, id).await?)
-}
-
-/// The assignment, if the caller sees it (decision B5).
-pub(crate) async fn visible(
-    shell: &Shell,
-    call: &Call,
-    id: AssignmentId,
-) -> Result<Option<Versioned<Assignment>>, Error> {
-    let stored = shell.store.row::<Assignment>(call.caller.tenant, id).await?;
-    Ok(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))
-}
-
-async fn seen(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Versioned<Assignment>, Error> {
-    or_not_found(visible(shell, call, id).await?)
+    expand::plain(call, &visible::require::<Assignment>(shell, call, id).await?)
 }
 
 /// `POST /assignments`
@@ -68,7 +53,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, not open; see [`Error`].
 pub async fn cancel(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Assignment>(shell, call, id).await?;
         call.admit_act(stored.version)?;
         let decision = stored.value.cancel(at)?;
         Ok((stored, Planned::of(decision)))
@@ -84,7 +69,7 @@ pub async fn cancel(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Repl
 pub async fn submit(shell: &Shell, call: &Call, id: AssignmentId, body: Object) -> Result<Reply, Error> {
     let _turn = shell.submission_lock(id).await;
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Assignment>(shell, call, id).await?;
         let draft = call.admit(stored.version, || SubmissionDraft::parse(body.clone(), &stored.value, at.date()))?;
         draft.may_be_submitted_by(&call.caller)?;
         let found = observations::named(shell, call, &draft.observations).await?;

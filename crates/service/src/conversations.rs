@@ -1,19 +1,22 @@
 //! Conversations and their messages (decision G).
 
+use candor_domain::assignment::Assignment;
 use candor_domain::conversation::{About, Conversation, Draft, Filter, Message, Patch, References, message};
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConversationId, EmployeeKind, MessageId};
 use candor_domain::json::Object;
+use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
+use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, Versioned, Write, rows};
+use candor_port_storage::{StorageExt, Write, rows};
 
 use crate::change::Planned;
 use crate::reply::Reply;
 use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, assignments, expand, objectives, summaries};
+use crate::{Call, Error, Shell, expand, visible};
 
 /// `GET /conversations`: what the caller sees, filtered in the store.
 ///
@@ -21,7 +24,7 @@ use crate::{Call, Error, Shell, assignments, expand, objectives, summaries};
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let listing = rows::conversations::list(&request.filter, call.caller.acts_for(), request.sort, &request.page);
+    let listing = rows::conversations::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::plain_page(shell, call, &request, listing).await
 }
 
@@ -30,13 +33,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply, Error> {
-    expand::plain(call, &seen(shell, call, id).await?)
-}
-
-/// The conversation, if the caller sees it; any other is not there (decision B5).
-async fn seen(shell: &Shell, call: &Call, id: ConversationId) -> Result<Versioned<Conversation>, Error> {
-    let stored = shell.store.row::<Conversation>(call.caller.tenant, id).await?;
-    or_not_found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))
+    expand::plain(call, &visible::require::<Conversation>(shell, call, id).await?)
 }
 
 /// `POST /conversations`
@@ -62,7 +59,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// Not found, invalid fields, archived, people who are not there; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Conversation>(shell, call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let found = references(shell, call, patch.participants.as_deref().unwrap_or_default()).await?;
         let decision = stored.value.update(&patch, &found, at)?;
@@ -77,7 +74,7 @@ pub async fn update(shell: &Shell, call: &Call, id: ConversationId, body: Object
 /// Not found, archived already; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Conversation>(shell, call, id).await?;
         call.admit_act(stored.version)?;
         let decision = stored.value.archive(at)?;
         Ok((stored, Planned::of(decision)))
@@ -90,7 +87,7 @@ pub async fn archive(shell: &Shell, call: &Call, id: ConversationId) -> Result<R
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
 pub async fn messages(shell: &Shell, call: &Call, id: ConversationId, params: Params) -> Result<Reply, Error> {
-    seen(shell, call, id).await?;
+    visible::require::<Conversation>(shell, call, id).await?;
     let request = message::Filter::parse(id, params)?;
     let listing = rows::conversations::messages(id, &request.filter, request.sort, &request.page);
     expand::plain_page(shell, call, &request, listing).await
@@ -103,7 +100,7 @@ pub async fn messages(shell: &Shell, call: &Call, id: ConversationId, params: Pa
 /// Not found; see [`Error`].
 pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: MessageId) -> Result<Reply, Error> {
     if call.caller.acts_for().is_some() {
-        seen(shell, call, id).await?;
+        visible::require::<Conversation>(shell, call, id).await?;
     }
     let stored = shell.store.row::<Message>(call.caller.tenant, message).await?;
     expand::plain(call, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?)
@@ -116,7 +113,7 @@ pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: Me
 /// [`Error`].
 pub async fn add(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Conversation>(shell, call, id).await?;
         let draft = call.admit(stored.version, || message::Draft::parse(body.clone()))?;
         draft.may_be_written_by(&call.caller)?;
         let decision = stored.value.add(shell.id(at), draft, at)?;
@@ -139,10 +136,10 @@ async fn about(shell: &Shell, call: &Call, wanted: Option<About>) -> Result<Opti
     let is_there = match wanted {
         None => false,
         Some(About::Employee(id)) => store.row::<Employee>(tenant, id).await?.is_some(),
-        Some(About::Observation(id)) => store.row::<Observation>(tenant, id).await?.is_some(),
-        Some(About::Assignment(id)) => assignments::visible(shell, call, id).await?.is_some(),
-        Some(About::Summary(id)) => summaries::visible(shell, call, id).await?.is_some(),
-        Some(About::Objective(id)) => objectives::visible(shell, call, id).await?.is_some(),
+        Some(About::Observation(id)) => visible::find::<Observation>(shell, call, id).await?.is_some(),
+        Some(About::Assignment(id)) => visible::find::<Assignment>(shell, call, id).await?.is_some(),
+        Some(About::Summary(id)) => visible::find::<Summary>(shell, call, id).await?.is_some(),
+        Some(About::Objective(id)) => visible::find::<Objective>(shell, call, id).await?.is_some(),
     };
     Ok(wanted.filter(|_| is_there))
 }

@@ -43,6 +43,7 @@ pub mod summaries;
 pub mod sweep;
 pub mod test_data;
 pub mod vault;
+mod visible;
 pub mod webhooks;
 
 pub use call::{Call, Idempotency, Precondition};

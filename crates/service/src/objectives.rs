@@ -4,12 +4,13 @@ use candor_domain::access::Permission;
 use candor_domain::audit;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
-use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Sight, Verb};
+use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Verb};
 use candor_domain::organization::Review;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{StorageExt, Versioned, rows};
 
 use crate::change::Planned;
@@ -17,7 +18,7 @@ use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
 use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, audit_log, organization, reports, summaries};
+use crate::{Call, Error, Shell, audit_log, organization, visible};
 
 /// What the objectives of a page refer to, as far as it is to be inlined.
 pub(crate) struct Found {
@@ -56,7 +57,7 @@ impl Expandable for Objective {
         let owners = items.iter().map(|it| it.owner_id);
         let (owners, summaries) = tokio::try_join!(
             expand::found(shell, call, paths.contains(&Expand::Owner), owners),
-            summaries::found(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
+            visible::find_many(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
         Ok(Found { owners, summaries })
     }
@@ -70,57 +71,29 @@ impl Expandable for Objective {
     }
 }
 
-/// Those of these objectives that are there and that the caller sees, if they are asked for.
-pub(crate) async fn found(
-    shell: &Shell,
-    call: &Call,
-    asked: bool,
-    ids: impl IntoIterator<Item = ObjectiveId>,
-) -> Result<Inlined<Objective>, Error> {
-    let Some(mut found) = expand::found::<Objective>(shell, call, asked, ids).await? else { return Ok(None) };
-    let below = reports::among(shell, call, found.values().map(|it| it.owner_id)).await?;
-    let sight = Sight::of(&call.caller);
-    found.retain(|_, it| sight.sees(it, below.contains(&it.owner_id)));
-    Ok(Some(found))
-}
-
 /// `GET /{resource}`: what the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(family, params)?;
-    let listing = rows::objectives::list(&request.filter, Sight::of(&call.caller), request.sort, &request.page);
+    let listing = rows::objectives::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::page(shell, call, &request, listing).await
 }
 
 /// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
 async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
-    let stored = visible(shell, call, id).await?;
+    let stored = visible::find::<Objective>(shell, call, id).await?;
     or_not_found(stored.filter(|it| family.scopes().contains(&it.value.scope)))
 }
 
-/// The objective, if the caller sees it, whichever family it stands in (decision B5).
-pub(crate) async fn visible(
-    shell: &Shell,
-    call: &Call,
-    id: ObjectiveId,
-) -> Result<Option<Versioned<Objective>>, Error> {
-    let Some(stored) = shell.store.row::<Objective>(call.caller.tenant, id).await? else { return Ok(None) };
-    let sight = Sight::of(&call.caller);
-    // Whether the owner reports to the caller is asked only where that decides.
-    let seen = sight.sees(&stored.value, false)
-        || sight.sees(&stored.value, reports_to(shell, call, sight, stored.value.owner_id).await?);
-    Ok(seen.then_some(stored))
-}
-
 /// Whether somebody reports to the caller's person, at any depth.
-async fn reports_to(shell: &Shell, call: &Call, sight: Sight, owner: EmployeeId) -> Result<bool, Error> {
-    match sight {
-        Sight::Of(person) if person != owner => {
+async fn reports_to(shell: &Shell, call: &Call, viewer: Viewer, owner: EmployeeId) -> Result<bool, Error> {
+    match viewer {
+        Viewer::Person(person) if person != owner => {
             Ok(shell.store.reporting(call.caller.tenant, person, owner).await?.is_below)
         }
-        Sight::All | Sight::Of(_) => Ok(false),
+        Viewer::Everything | Viewer::Person(_) => Ok(false),
     }
 }
 
@@ -168,9 +141,9 @@ pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) ->
         let owner = match owner.map(|it| it.value) {
             None => None,
             Some(it) => {
-                let sight = Sight::of(&call.caller);
-                let below = reports_to(shell, call, sight, it.id).await?;
-                Some(OwnerFound { role: it.role, in_reach: sight.reaches(it.id, below) })
+                let viewer = call.caller.viewer();
+                let below = reports_to(shell, call, viewer, it.id).await?;
+                Some(OwnerFound { role: it.role, in_reach: viewer.reaches(it.id, below) })
             }
         };
         Ok(Planned::of(Objective::create(shell.id(at), draft, owner, at)?))

@@ -12,14 +12,13 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::{Action, ActionKind, Draft, Expand, Filter, ObservationFound, Patch, References, Summary};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, Versioned, rows};
+use candor_port_storage::rows;
 
 use crate::change::Planned;
 use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::shell::or_not_found;
-use crate::{Call, Error, Shell, objectives, organization, reports};
+use crate::{Call, Error, Shell, organization, visible};
 
 /// For how many summaries at a time what they rest on is read. Each may have 300 such resources of up to 30 KB.
 const WITH_INCLUDED_AT_A_TIME: usize = 10;
@@ -61,13 +60,13 @@ impl Expandable for Summary {
         let observations = items.iter().flat_map(|it| it.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
             expand::found(shell, call, employee || author, people),
-            objectives::found(shell, call, asked(Expand::IncludedObjectives), objectives),
-            expand::found(shell, call, asked(Expand::IncludedObservations), observations),
+            visible::find_many(shell, call, asked(Expand::IncludedObjectives), objectives),
+            visible::find_many(shell, call, asked(Expand::IncludedObservations), observations),
         )?;
         Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
 
-    /// An objective that the caller does not see is left out.
+    /// Objectives and observations that the caller does not see are left out.
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
@@ -81,45 +80,13 @@ fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>)
     found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
 }
 
-/// Those of these summaries that are there and that the caller sees, if they are asked for.
-pub(crate) async fn found(
-    shell: &Shell,
-    call: &Call,
-    asked: bool,
-    ids: impl IntoIterator<Item = SummaryId>,
-) -> Result<Inlined<Summary>, Error> {
-    let Some(mut found) = expand::found::<Summary>(shell, call, asked, ids).await? else { return Ok(None) };
-    let below = reports::among(shell, call, found.values().map(|it| it.employee_id)).await?;
-    found.retain(|_, it| it.is_seen_by(call.caller.acts_for(), below.contains(&it.employee_id)));
-    Ok(Some(found))
-}
-
-/// The summary, if the caller sees it (decision B5).
-pub(crate) async fn visible(shell: &Shell, call: &Call, id: SummaryId) -> Result<Option<Versioned<Summary>>, Error> {
-    let Some(stored) = shell.store.row::<Summary>(call.caller.tenant, id).await? else { return Ok(None) };
-    let seen = is_seen(shell, call, &stored.value).await?;
-    Ok(seen.then_some(stored))
-}
-
-/// The summary, if the caller sees it; any other is not there (decision B5).
-async fn seen(shell: &Shell, call: &Call, id: SummaryId) -> Result<Versioned<Summary>, Error> {
-    or_not_found(visible(shell, call, id).await?)
-}
-
-/// Whether the caller sees it; whether its person reports to the caller is asked only where that decides.
-async fn is_seen(shell: &Shell, call: &Call, summary: &Summary) -> Result<bool, Error> {
-    let acts_for = call.caller.acts_for();
-    let is_below = async || reports::among(shell, call, [summary.employee_id]).await.map(|it| !it.is_empty());
-    Ok(summary.is_seen_by(acts_for, false) || summary.is_seen_by(acts_for, is_below().await?))
-}
-
 /// `GET /summaries`: what the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let listing = rows::summaries::list(&request.filter, call.caller.acts_for(), request.sort, &request.page);
+    let listing = rows::summaries::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::page(shell, call, &request, listing).await
 }
 
@@ -128,7 +95,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: SummaryId, params: Params) -> Result<Reply, Error> {
-    expand::one(shell, call, params, seen(shell, call, id)).await
+    expand::one(shell, call, params, visible::require::<Summary>(shell, call, id)).await
 }
 
 /// `POST /summaries`
@@ -141,7 +108,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let people = [Some(&draft.employee), draft.author.as_ref()].into_iter().flatten().filter_map(|it| it.id);
         let found = references(shell, call, people.collect(), &draft.objectives, &draft.observations).await?;
         let decision = Summary::create(shell.id(at), draft, &found, at)?;
-        decision.state.must_be_seen(is_seen(shell, call, &decision.state).await?)?;
+        decision.state.must_be_seen(visible::is_visible(shell, call, &decision.state).await?)?;
         Ok(Planned::of(decision))
     };
     shell.create(call, "/summaries", decide).await
@@ -154,7 +121,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, id).await?;
+        let stored = visible::require::<Summary>(shell, call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         stored.value.may_be_acted_on(&call.caller, None)?;
         let objectives = added(patch.objectives.as_deref(), &stored.value.included_objective_ids);
@@ -172,7 +139,8 @@ pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> 
 /// Not found, invalid fields, an action that is not the caller's, a transition that is not allowed; see [`Error`].
 pub async fn act(shell: &Shell, call: &Call, id: SummaryId, what: ActionKind, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let (stored, organization) = tokio::try_join!(seen(shell, call, id), organization::stored(shell, call))?;
+        let (stored, organization) =
+            tokio::try_join!(visible::require::<Summary>(shell, call, id), organization::stored(shell, call))?;
         let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
         stored.value.may_be_acted_on(&call.caller, Some(what))?;
         let decision = stored.value.apply(action, organization.value.summary_review, at)?;
@@ -199,8 +167,8 @@ async fn references(
     let ids = |it: &Reference<ObservationKind>| it.id;
     let (people, objectives, observations) = tokio::try_join!(
         expand::found::<Employee>(shell, call, !people.is_empty(), people),
-        objectives::found(shell, call, !objectives.is_empty(), objectives.iter().filter_map(|it| it.id)),
-        expand::found::<Observation>(shell, call, !observations.is_empty(), observations.iter().filter_map(ids)),
+        visible::find_many::<Objective>(shell, call, !objectives.is_empty(), objectives.iter().filter_map(|it| it.id)),
+        visible::find_many::<Observation>(shell, call, !observations.is_empty(), observations.iter().filter_map(ids)),
     )?;
     let observation = |it: Observation| {
         (it.id, ObservationFound { employee_id: it.employee_id, is_archived: it.archived_at.is_some() })

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
+use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, PageRequest};
 use candor_domain::params::{Archived, Params};
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::store::Storage;
 use candor_port_storage::{Lines, Row, StorageExt, Version, Write, rows};
 use candor_store_postgres::PostgresStore;
@@ -137,9 +138,9 @@ impl Company {
     async fn first_page(&self, family: Family) -> Vec<Objective> {
         let request = Filter::parse(family, Params::new(vec![])).unwrap();
         let page = PageRequest { limit: 50, after: None };
-        let sight = Sight::Of(self.boss);
+        let viewer = Viewer::Person(self.boss);
         self.store
-            .page(self.tenant, rows::objectives::list(&request.filter, sight, request.sort, &page))
+            .page(self.tenant, rows::objectives::list(&request.filter, viewer, request.sort, &page))
             .await
             .unwrap()
             .items
@@ -178,8 +179,8 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
             };
             let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
             let page = async |page: PageRequest| {
-                let sight = Sight::Of(company.boss);
-                company.store.page(company.tenant, rows::objectives::list(&filter, sight, sort, &page)).await
+                let viewer = Viewer::Person(company.boss);
+                company.store.page(company.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
             };
             assert_eq!(walk(sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
         }

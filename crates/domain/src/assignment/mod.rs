@@ -88,12 +88,6 @@ impl Resource for Assignment {
 }
 
 impl Assignment {
-    /// Whether a caller sees it, who acts for this person or for nobody in particular (decision B5).
-    #[must_use]
-    pub fn is_seen_by(&self, acts_for: Option<EmployeeId>) -> bool {
-        acts_for.is_none_or(|it| self.requester_id == Some(it) || self.reviewer_ids.contains(&it))
-    }
-
     /// Calls it off; what was submitted stays.
     ///
     /// # Errors

@@ -65,12 +65,6 @@ impl Resource for Conversation {
 }
 
 impl Conversation {
-    /// Whether a caller sees it, who acts for this person or for nobody in particular (decision B5).
-    #[must_use]
-    pub fn is_seen_by(&self, acts_for: Option<EmployeeId>) -> bool {
-        acts_for.is_none_or(|it| self.participant_ids.contains(&it))
-    }
-
     /// When something was last said in it: what it is listed by.
     #[must_use]
     pub fn active_at(&self) -> Timestamp {

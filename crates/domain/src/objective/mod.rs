@@ -9,7 +9,6 @@ pub(crate) use change::backwards;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, OwnerFound, Patch};
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
-pub use sight::Sight;
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};

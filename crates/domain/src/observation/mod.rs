@@ -114,7 +114,7 @@ impl Observation {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use ulid::Ulid;
 

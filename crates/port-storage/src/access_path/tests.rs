@@ -4,13 +4,14 @@ use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{Family, Objective, Sight};
+use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
 use candor_domain::params::{Archived, Bounds, Params};
 use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 
 use super::*;
@@ -45,10 +46,10 @@ fn is_answered<T: Stored>(list: &TypedListing<T>) -> bool {
     list.parts().iter().all(|it| AccessPath::of(it).is_answered())
 }
 
-fn objectives(query: &[(&str, &str)], sight: Sight, sort: Sort) -> Vec<Listing> {
+fn objectives(query: &[(&str, &str)], viewer: Viewer, sort: Sort) -> Vec<Listing> {
     let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let filter = objective_filter(pairs);
-    rows::objectives::list(&filter, sight, sort, &PAGE).parts().to_vec()
+    rows::objectives::list(&filter, viewer, sort, &PAGE).parts().to_vec()
 }
 
 fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::Filter {
@@ -64,17 +65,17 @@ fn every_list_without_a_filter_is_answered_in_every_order() {
     assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Notification>(|it| rows::notifications::list(&notification::Filter::default(), it, &PAGE)), none);
     let all = assignment::Filter::default();
-    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, None, it, &PAGE)), none);
-    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Some(someone()), it, &PAGE)), none);
+    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Viewer::Everything, it, &PAGE)), none);
+    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Viewer::Person(someone()), it, &PAGE)), none);
     let all = conversation::Filter::default();
-    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, None, it, &PAGE)), none);
-    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Some(someone()), it, &PAGE)), none);
+    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Viewer::Everything, it, &PAGE)), none);
+    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Viewer::Person(someone()), it, &PAGE)), none);
     let (here, all) = (Id::from_bytes([7; 16]), message::Filter::default());
     assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &all, it, &PAGE)), none);
     assert_eq!(slow::<AuditEntry>(|it| rows::audit::list(&audit::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Subscription>(|it| rows::webhooks::list(&webhook::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Delivery>(|it| rows::deliveries::list(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
-    for (word, lists) in in_every_order::<Objective>(|it| objectives(&[], Sight::All, it)) {
+    for (word, lists) in in_every_order::<Objective>(|it| objectives(&[], Viewer::Everything, it)) {
         assert!(lists.iter().all(|it| AccessPath::of(it).is_answered()), "{word}");
     }
     assert!(is_answered(&rows::employees::org_admins(100)));
@@ -107,7 +108,7 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
 #[test]
 fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status() {
     let runs = |filter: assignment::Filter, sort| {
-        let list = rows::assignments::list(&filter, None, sort, &PAGE);
+        let list = rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE);
         list.parts()[0].runs.as_ref().map_or(1, |(_, statuses)| statuses.len())
     };
     let newest = Sort::down(SortBy::CreatedAt);
@@ -120,7 +121,9 @@ fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status
 
 #[test]
 fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
-    let by = |filter: assignment::Filter| slow::<Assignment>(|it| rows::assignments::list(&filter, None, it, &PAGE));
+    let by = |filter: assignment::Filter| {
+        slow::<Assignment>(|it| rows::assignments::list(&filter, Viewer::Everything, it, &PAGE))
+    };
     let reviewer = assignment::Filter { reviewer_id: Some(someone()), ..Default::default() };
     assert_eq!(by(reviewer), []);
     let about = assignment::Filter { employee_id: Some(someone()), ..Default::default() };
@@ -138,7 +141,7 @@ fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_a
     let here = Id::from_bytes([7; 16]);
     assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &of_one, it, &PAGE)), []);
     let about = conversation::Filter { about: Some(About::Employee(someone())), ..Default::default() };
-    let slow = slow::<Conversation>(|it| rows::conversations::list(&about, None, it, &PAGE));
+    let slow = slow::<Conversation>(|it| rows::conversations::list(&about, Viewer::Everything, it, &PAGE));
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
     assert_eq!(slow, others.map(|it| (it, vec!["filter[about_id]".to_owned()])));
 }
@@ -152,7 +155,7 @@ fn what_no_index_has_is_never_answered_and_named() {
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
     assert_eq!(slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)).len(), Employee::sorts().count());
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
-    let lists = objectives(&query, Sight::All, Sort::up(SortBy::PeriodEnd));
+    let lists = objectives(&query, Viewer::Everything, Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
 }
 
@@ -202,15 +205,19 @@ fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
         summary::Filter { included_observation_id: Some(Id::from_bytes([8; 16])), ..all.clone() },
     ];
     for filter in filters {
-        for acts_for in [None, person] {
-            let slow = slow::<Summary>(|it| rows::summaries::list(&filter, acts_for, it, &PAGE));
+        for viewer in [Viewer::Everything, Viewer::Person(someone())] {
+            let slow = slow::<Summary>(|it| rows::summaries::list(&filter, viewer, it, &PAGE));
             // Of one person's summaries another sees those that they wrote: these are few, and each is looked at.
-            let is_looked_at = acts_for.is_some() && (filter.employee_id.is_some() || filter.author_id.is_some());
-            assert!(is_looked_at || slow == none, "{filter:?} {acts_for:?}: {slow:?}");
+            let is_looked_at =
+                viewer != Viewer::Everything && (filter.employee_id.is_some() || filter.author_id.is_some());
+            assert!(is_looked_at || slow == none, "{filter:?} {viewer:?}: {slow:?}");
         }
     }
     let both = summary::Filter { employee_id: person, author_id: person, ..all };
-    assert_eq!(slow::<Summary>(|it| rows::summaries::list(&both, None, it, &PAGE)).len(), Summary::sorts().count());
+    assert_eq!(
+        slow::<Summary>(|it| rows::summaries::list(&both, Viewer::Everything, it, &PAGE)).len(),
+        Summary::sorts().count()
+    );
 }
 
 #[test]
@@ -218,7 +225,7 @@ fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_
     let [me, other] = [1, 2].map(|it| EmployeeId::from_bytes([it; 16]));
     let all = summary::Filter::default();
     let parts = |filter: summary::Filter| {
-        rows::summaries::list(&filter, Some(me), Sort::down(SortBy::CreatedAt), &PAGE).parts().len()
+        rows::summaries::list(&filter, Viewer::Person(me), Sort::down(SortBy::CreatedAt), &PAGE).parts().len()
     };
     assert_eq!(parts(all.clone()), 3);
     assert_eq!(parts(summary::Filter { statuses: vec![summary::Status::Draft], ..all.clone() }), 2);
@@ -253,6 +260,6 @@ fn what_other_tables_answer_is_named_only_where_nothing_else_is_to_blame() {
     assert_eq!(unanswered_parameters(list(&tagged).parts()), ["filter[attribute_id]"]);
     let both = observation::Filter { updated_at: CHANGED, ..manager };
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
-    let seen = objectives(&[("filter[scope]", "manager")], Sight::Of(someone()), Sort::up(SortBy::PeriodEnd));
+    let seen = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&seen), [""; 0], "whose objectives somebody sees is no filter of theirs");
 }

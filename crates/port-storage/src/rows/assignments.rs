@@ -5,6 +5,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{AssignmentKind, EmployeeId, Id};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use serde::{Deserialize, Serialize};
 
 use super::column;
@@ -138,10 +139,9 @@ impl Stored for Assignment {
     }
 }
 
-/// `GET /assignments` (decisions G, B5): those that the caller sees, who acts for this person or for nobody in
-/// particular.
+/// `GET /assignments` (decisions G, B5): those that the viewer sees.
 #[must_use]
-pub fn list(filter: &Filter, acts_for: Option<EmployeeId>, sort: Sort, page: &PageRequest) -> TypedListing<Assignment> {
+pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Assignment> {
     let mut it = Listing::new::<Assignment>(sort, page);
     // The default list is one run of an index; every other one is a run per status.
     let is_of_somebody = filter.employee_id.or(filter.requester_id).is_some();
@@ -152,7 +152,7 @@ pub fn list(filter: &Filter, acts_for: Option<EmployeeId>, sort: Sort, page: &Pa
     it.is(column("employee_id", Type::Id), filter.employee_id);
     it.is(column("requester_id", Type::Id), filter.requester_id);
     it.tagged(PEOPLE, filter.reviewer_id.map(|it| it.to_bytes()));
-    it.tagged(PEOPLE, acts_for.into_iter().flat_map(|it| [it.to_bytes(), as_requester(it)]));
+    it.tagged(PEOPLE, viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]));
     it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), Cell::Date);
     it.within(UPDATED_AT, filter.updated_at, Cell::Time);
     it.alone()

@@ -2,8 +2,9 @@
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
 use candor_domain::fields::Word;
-use candor_domain::id::{ConversationId, ConversationKind, EmployeeId, Id, MessageKind, ObservationKind};
+use candor_domain::id::{ConversationId, ConversationKind, Id, MessageKind, ObservationKind};
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::visibility::Viewer;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
@@ -131,21 +132,16 @@ impl Stored for Message {
     }
 }
 
-/// `GET /conversations` (decisions G, B5): those that the caller sees, who acts for this person or for nobody in
-/// particular.
+/// `GET /conversations` (decisions G, B5): those that the viewer sees.
 #[must_use]
-pub fn list(
-    filter: &Filter,
-    acts_for: Option<EmployeeId>,
-    sort: Sort,
-    page: &PageRequest,
-) -> TypedListing<Conversation> {
+pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
     it.archived(filter.archived);
     it.is(column("about_id", Type::Id), filter.about.map(|it| Cell::Id(it.to_bytes())));
     it.is(column("about_type", Type::Text), filter.about.map(|it| it.kind().word().to_owned()));
-    let other = filter.participant_id.filter(|it| Some(*it) != acts_for);
-    for person in acts_for.into_iter().chain(other) {
+    let viewer = viewer.person();
+    let other = filter.participant_id.filter(|participant| Some(*participant) != viewer);
+    for person in viewer.into_iter().chain(other) {
         it.tagged(PARTICIPANTS, [person.to_bytes()]);
     }
     it.within(UPDATED_AT, filter.updated_at, Cell::Time);

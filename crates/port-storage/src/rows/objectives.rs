@@ -2,9 +2,10 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, ObjectiveKind};
-use candor_domain::objective::{Family, Filter, Objective, Scope, Sight, Status};
+use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
+use candor_domain::visibility::Viewer;
 
 use super::column;
 use super::summaries::INCLUDES;
@@ -133,7 +134,7 @@ impl Stored for Objective {
 /// A person sees what they and the people below them own, and what the whole organization has; no objective is in
 /// both of these lists.
 #[must_use]
-pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
+pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let owner = column("owner_id", Type::Id);
     let list = |scopes: &[Scope]| {
         let mut it = Listing::new::<Objective>(sort, page);
@@ -144,7 +145,7 @@ pub fn list(filter: &Filter, sight: Sight, sort: Sort, page: &PageRequest) -> Ty
         it.within(UPDATED_AT, filter.updated_at, Cell::Time);
         it
     };
-    let Sight::Of(person) = sight else {
+    let Viewer::Person(person) = viewer else {
         return TypedListing::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
     };
     let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);

@@ -2,13 +2,14 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
-use candor_domain::objective::{self, Objective, Scope, Sight};
+use candor_domain::objective::{self, Objective, Scope};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, StatusFilter};
 use candor_domain::search::Filter;
 use candor_domain::summary::{self, Summary};
+use candor_domain::visibility::Viewer;
 
 use super::{column, employees, objectives, observations, summaries};
 use crate::flat::{Cell, Column, Stored, Type};
@@ -51,7 +52,7 @@ pub fn observations(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Observati
 
 /// Objectives of every scope that the caller sees.
 #[must_use]
-pub fn objectives(filter: &Filter, ids: &[[u8; 16]], sight: Sight) -> TypedListing<Objective> {
+pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Objective> {
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
@@ -64,7 +65,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], sight: Sight) -> TypedListi
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
     };
-    let mut list = objectives::list(&of, sight, NEWEST, &page(ids)).into_parts();
+    let mut list = objectives::list(&of, viewer, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         it.conditions.extend(below(column("owner_id", Type::Id), filter.manager_id));
     }
@@ -88,13 +89,13 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     among(TypedListing::<Employee>::of(list), filter, ids)
 }
 
-/// Summaries that a caller sees who acts for this person, or for nobody in particular.
+/// Summaries that the viewer sees.
 #[must_use]
-pub fn summaries(filter: &Filter, ids: &[[u8; 16]], acts_for: Option<EmployeeId>) -> TypedListing<Summary> {
+pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Summary> {
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
     let Filter { employee_id, manager_id, .. } = *filter;
     let of = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };
-    among(summaries::list(&of, acts_for, NEWEST, &page(ids)), filter, ids)
+    among(summaries::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
 }

@@ -5,6 +5,7 @@ use candor_domain::id::{EmployeeId, Id, SummaryKind};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
+use candor_domain::visibility::Viewer;
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Table, Type};
@@ -154,11 +155,11 @@ enum Part {
     WrittenBy(EmployeeId),
 }
 
-/// `GET /summaries`: the lists that together are what a caller sees who acts for this person, or for nobody in
-/// particular (decision B5). No summary is in two of them.
+/// `GET /summaries`: the lists that together are the part that the viewer sees (decision B5). No summary is in two of
+/// them.
 #[must_use]
-pub fn list(filter: &Filter, acts_for: Option<EmployeeId>, sort: Sort, page: &PageRequest) -> TypedListing<Summary> {
-    let parts = acts_for.map_or(vec![Part::Everything], |person| {
+pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Summary> {
+    let parts = viewer.person().map_or(vec![Part::Everything], |person| {
         vec![Part::OfReports(person), Part::SharedWith(person), Part::WrittenBy(person)]
     });
     TypedListing::of(parts.into_iter().filter_map(|it| part(filter, it, sort, page)).collect())

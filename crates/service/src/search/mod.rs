@@ -10,7 +10,6 @@ mod candidates;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use candor_domain::objective::Sight;
 use candor_domain::page::{Key, Page, Position};
 use candor_domain::params::Params;
 use candor_domain::search::{Score, SearchHit, SearchRequest, Searchable, Type, WantedWords, required_permissions};
@@ -161,9 +160,9 @@ impl Search<'_> {
         let (filter, caller) = (&self.request.list.filter, &self.call.caller);
         match kind {
             Type::Observations => self.read(rows::observations(filter, ids)).await,
-            Type::Objectives => self.read(rows::objectives(filter, ids, Sight::of(caller))).await,
+            Type::Objectives => self.read(rows::objectives(filter, ids, caller.viewer())).await,
             Type::Employees => self.read(rows::employees(filter, ids)).await,
-            Type::Summaries => self.read(rows::summaries(filter, ids, caller.acts_for())).await,
+            Type::Summaries => self.read(rows::summaries(filter, ids, caller.viewer())).await,
         }
     }
 

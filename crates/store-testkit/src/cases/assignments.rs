@@ -1,8 +1,8 @@
 //! Assignments come back with what was submitted, and are found by whoever has to do with them.
 
 use candor_domain::assignment::{Assignment, Filter, SubmissionStatus};
-use candor_domain::id::EmployeeId;
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{Row, StorageExt, Version, Write, rows};
 
 use super::rows::named;
@@ -43,24 +43,24 @@ async fn an_assignment_comes_back_with_what_was_submitted(world: World) {
 
 async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: World) {
     let it = asked(&world).await;
-    let listed = async |filter: Filter, acts_for: Option<EmployeeId>| {
+    let listed = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::assignments::list(&filter, acts_for, Sort::up(SortBy::DueBy), &page);
+        let list = rows::assignments::list(&filter, viewer, Sort::up(SortBy::DueBy), &page);
         world.store.page(world.tenant, list).await.unwrap().items.len()
     };
     let people = [it.employee_id, it.requester_id.unwrap(), it.reviewer_ids[0], it.reviewer_ids[1]];
     let found = |counts: [usize; 4]| people.into_iter().zip(counts);
     for (person, count) in found([0, 1, 1, 1]) {
-        assert_eq!(listed(Filter::default(), Some(person)).await, count);
+        assert_eq!(listed(Filter::default(), Viewer::Person(person)).await, count);
     }
     for (person, count) in found([0, 0, 1, 1]) {
         let of_reviewer = Filter { reviewer_id: Some(person), ..Filter::default() };
-        assert_eq!(listed(of_reviewer.clone(), None).await, count, "who asks is no reviewer");
-        assert_eq!(listed(of_reviewer, it.requester_id).await, count);
+        assert_eq!(listed(of_reviewer.clone(), Viewer::Everything).await, count, "who asks is no reviewer");
+        assert_eq!(listed(of_reviewer, Viewer::Person(people[1])).await, count);
     }
     for other in [world.elsewhere(), world.test_environment()] {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::assignments::list(&Filter::default(), None, Sort::up(SortBy::DueBy), &page);
+        let list = rows::assignments::list(&Filter::default(), Viewer::Everything, Sort::up(SortBy::DueBy), &page);
         assert_eq!(other.store.page(other.tenant, list).await.unwrap().items, []);
     }
 }

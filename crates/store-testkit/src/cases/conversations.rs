@@ -4,6 +4,7 @@ use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
@@ -57,7 +58,7 @@ async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: World
     let other = begun(&world).await;
     let order = async |sort| {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::conversations::list(&conversation::Filter::default(), None, sort, &page);
+        let list = rows::conversations::list(&conversation::Filter::default(), Viewer::Everything, sort, &page);
         world.store.page(world.tenant, list).await.unwrap().items.into_iter().map(|it| it.id).collect::<Vec<_>>()
     };
     assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [other.id, it.id], "without messages: since it began");

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
-use candor_domain::id::{EmployeeId, WebhookId};
+use candor_domain::id::WebhookId;
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{self, Objective, Sight};
+use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Listed, Page, PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::store::Read;
 use candor_port_storage::{StorageExt, rows};
@@ -69,27 +70,27 @@ pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<O
     )
 }
 
-pub(crate) fn objectives(world: &World, filter: objective::Filter, sight: Sight) -> List<Objective> {
+pub(crate) fn objectives(world: &World, filter: objective::Filter, viewer: Viewer) -> List<Objective> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move {
-                world.store.page(world.tenant, rows::objectives::list(&filter, sight, sort, &page)).await
+                world.store.page(world.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
             })
         },
     )
 }
 
-pub(crate) fn summaries(world: &World, filter: summary::Filter, acts_for: Option<EmployeeId>) -> List<Summary> {
+pub(crate) fn summaries(world: &World, filter: summary::Filter, viewer: Viewer) -> List<Summary> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move {
-                world.store.page(world.tenant, rows::summaries::list(&filter, acts_for, sort, &page)).await
+                world.store.page(world.tenant, rows::summaries::list(&filter, viewer, sort, &page)).await
             })
         },
     )

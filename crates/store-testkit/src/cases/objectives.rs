@@ -2,11 +2,12 @@
 
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{Content, Filter, Objective, Scope, Sight, Status};
+use candor_domain::objective::{Content, Filter, Objective, Scope, Status};
 use candor_domain::page::{Listed, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, Role};
 use candor_domain::time::{Date, Timestamp};
+use candor_domain::visibility::{Restricted, Viewer};
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
 
 use super::lists;
@@ -77,18 +78,15 @@ fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
     bounds.gte.is_none_or(|it| value >= it) && bounds.lte.is_none_or(|it| value <= it)
 }
 
-fn shows(filter: &Filter, sight: Sight, it: &Objective, all: &Population) -> bool {
-    let below = match sight {
-        Sight::All => false,
-        Sight::Of(person) => all.is_below(it.owner_id, person),
-    };
+fn shows(filter: &Filter, viewer: Viewer, it: &Objective, all: &Population) -> bool {
+    let below = viewer.person().is_some_and(|person| all.is_below(it.owner_id, person));
     filter.scopes.contains(&it.scope)
         && filter.statuses.contains(&it.status)
         && filter.owner_id.is_none_or(|id| it.owner_id == id)
         && within(filter.period_start, it.period_start)
         && within(filter.period_end, it.period_end)
         && within(filter.updated_at, it.updated_at)
-        && sight.sees(it, below)
+        && it.is_visible_to(viewer, below)
 }
 
 fn bounds<T: Ord>(world: &World, a: T, b: T) -> Bounds<T> {
@@ -112,24 +110,24 @@ async fn objectives_are_filtered_within_sight(world: World) {
             updated_at: bounds(&world, instant(&world), instant(&world)),
         };
         // The first of them stand at the top of wide subtrees, the last ones have nobody below.
-        let sight = random.maybe(60, &people).map_or(Sight::All, Sight::Of);
-        let list = lists::objectives(&world, filter.clone(), sight);
+        let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
+        let list = lists::objectives(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Objective::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |it: &Objective| shows(&filter, sight, it, &all);
-        list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {sight:?}")).await;
+        let wanted = |it: &Objective| shows(&filter, viewer, it, &all);
+        list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {viewer:?}")).await;
     }
 }
 
 async fn every_order_of_objectives_is_walked(world: World) {
     let (all, objectives) = populated(&world, 80).await;
-    for sight in [Sight::All, Sight::Of(all.people[0].id), Sight::Of(all.people[2].id)] {
-        let list = lists::objectives(&world, everything(), sight);
+    for viewer in [Viewer::Everything, Viewer::Person(all.people[0].id), Viewer::Person(all.people[2].id)] {
+        let list = lists::objectives(&world, everything(), viewer);
         for (_, sort) in Objective::sorts() {
             for limit in [2, 7] {
-                let wanted = |it: &Objective| shows(&everything(), sight, it, &all);
-                list.must_show(sort, limit, &objectives, wanted, &format!("{sight:?}")).await;
+                let wanted = |it: &Objective| shows(&everything(), viewer, it, &all);
+                list.must_show(sort, limit, &objectives, wanted, &format!("{viewer:?}")).await;
             }
         }
     }
@@ -327,8 +325,8 @@ async fn no_tenant_sees_anothers_objectives_and_notifications(world: World) {
         assert_eq!(store.row::<Objective>(tenant, objective.id).await.unwrap(), None);
         assert_eq!(store.row::<Notification>(tenant, notice.id).await.unwrap(), None);
         let sort = Sort::up(SortBy::CreatedAt);
-        for sight in [Sight::All, Sight::Of(owner.id)] {
-            assert_eq!(lists::objectives(&other, everything(), sight).walk(sort, 9).await, []);
+        for viewer in [Viewer::Everything, Viewer::Person(owner.id)] {
+            assert_eq!(lists::objectives(&other, everything(), viewer).walk(sort, 9).await, []);
         }
         assert_eq!(lists::notifications(&other, notification::Filter::default()).walk(sort, 9).await, []);
         other.save(vec![Write::NotificationsRead(owner.id, other.make.tick())]).await;

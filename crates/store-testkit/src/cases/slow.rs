@@ -5,12 +5,13 @@ use std::time::Duration;
 use candor_domain::audit;
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::library::department;
-use candor_domain::objective::{Family, Filter as ObjectiveFilter, Sight};
+use candor_domain::objective::{Family, Filter as ObjectiveFilter};
 use candor_domain::observation::{self, Type};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::{Bounds, Params};
 use candor_domain::people::{self, Role};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_domain::webhook::DeliveryFilter;
 use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
 use candor_port_storage::{SlowReads, StorageExt, rows};
@@ -79,7 +80,7 @@ async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
         ),
         (
             "objectives",
-            store.page(tenant, rows::objectives::list(&begun, Sight::All, late, &PAGE)).await.map(drop),
+            store.page(tenant, rows::objectives::list(&begun, Viewer::Everything, late, &PAGE)).await.map(drop),
             &["filter[period_start]"],
         ),
         ("feed", store.feed(tenant, &rare, EVER, &FeedStart::Oldest, 10).await.map(drop), &["filter[event]"]),

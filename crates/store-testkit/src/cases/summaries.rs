@@ -2,12 +2,13 @@
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId};
-use candor_domain::objective::{Objective, Sight, Status as ObjectiveStatus};
+use candor_domain::objective::{Objective, Status as ObjectiveStatus};
 use candor_domain::observation::Observation;
 use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use candor_domain::time::{Date, Timestamp};
+use candor_domain::visibility::{Restricted, Viewer};
 use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Write, rows};
 
 use super::lists;
@@ -66,7 +67,7 @@ impl Written {
         Self { people, objectives, observations, summaries }
     }
 
-    fn shows(&self, filter: &Filter, acts_for: Option<EmployeeId>, it: &Summary) -> bool {
+    fn shows(&self, filter: &Filter, viewer: Viewer, it: &Summary) -> bool {
         let below = |manager: EmployeeId| self.people.is_below(it.employee_id, manager);
         let open = filter.statuses.is_empty() && it.status != Status::Archived;
         (open || filter.statuses.contains(&it.status))
@@ -77,7 +78,7 @@ impl Written {
             && filter.included_observation_id.is_none_or(|id| it.included_observation_ids.contains(&id))
             && filter.updated_at.gte.is_none_or(|at| it.updated_at >= at)
             && filter.updated_at.lte.is_none_or(|at| it.updated_at <= at)
-            && it.is_seen_by(acts_for, acts_for.is_some_and(below))
+            && it.is_visible_to(viewer, viewer.person().is_some_and(below))
     }
 }
 
@@ -98,25 +99,26 @@ async fn summaries_are_filtered_within_sight(world: World) {
             updated_at: Bounds { gte: since, lte: None },
         };
         // The first of them stand at the top of wide subtrees, the last ones have nobody below.
-        let acts_for = random.maybe(60, &people);
-        let list = lists::summaries(&world, filter.clone(), acts_for);
+        let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
+        let list = lists::summaries(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Summary::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |it: &Summary| all.shows(&filter, acts_for, it);
-        list.must_show(sort, limit, &all.summaries, wanted, &format!("{filter:?} {acts_for:?}")).await;
+        let wanted = |it: &Summary| all.shows(&filter, viewer, it);
+        list.must_show(sort, limit, &all.summaries, wanted, &format!("{filter:?} {viewer:?}")).await;
     }
 }
 
 async fn every_order_of_summaries_is_walked(world: World) {
     let all = Written::new(&world, 80).await;
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
-    for acts_for in [None, Some(all.people.people[0].id), Some(all.people.people[2].id)] {
-        let list = lists::summaries(&world, everything.clone(), acts_for);
+    for viewer in [Viewer::Everything, Viewer::Person(all.people.people[0].id), Viewer::Person(all.people.people[2].id)]
+    {
+        let list = lists::summaries(&world, everything.clone(), viewer);
         for (_, sort) in Summary::sorts() {
             for limit in [2, 7] {
-                let wanted = |it: &Summary| all.shows(&everything, acts_for, it);
-                list.must_show(sort, limit, &all.summaries, wanted, &format!("{acts_for:?}")).await;
+                let wanted = |it: &Summary| all.shows(&everything, viewer, it);
+                list.must_show(sort, limit, &all.summaries, wanted, &format!("{viewer:?}")).await;
             }
         }
     }
@@ -181,8 +183,8 @@ async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
         };
-        for sight in [Sight::All, Sight::Of(one.value.owner_id)] {
-            let list = rows::objectives::list(&filter, sight, Sort::down(SortBy::CreatedAt), &page);
+        for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
+            let list = rows::objectives::list(&filter, viewer, Sort::down(SortBy::CreatedAt), &page);
             let found = store.page(*tenant, list).await.unwrap().items.into_iter().find(|it| it.id == id);
             assert_eq!(found.as_ref(), Some(&one.value));
         }
@@ -237,8 +239,8 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
     world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
     let archived = Observation { archived_at: Some(make.tick()), ..gone.clone() };
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
-    let everybodys = lists::summaries(&world, everything.clone(), None);
-    let below = lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, None);
+    let everybodys = lists::summaries(&world, everything.clone(), Viewer::Everything);
+    let below = lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
     for (write, hidden) in
         [(Row::seen(archived.clone(), Version::FIRST), vec![gone.id]), (Row::seen(gone.clone(), Version(2)), vec![])]
     {
@@ -264,8 +266,8 @@ async fn no_tenant_sees_anothers_summaries(world: World) {
         let including =
             Filter { included_objective_id: summary.included_objective_ids.first().copied(), ..Filter::default() };
         for filter in [Filter::default(), including] {
-            for acts_for in [None, Some(person.id)] {
-                let list = lists::summaries(&other, filter.clone(), acts_for);
+            for viewer in [Viewer::Everything, Viewer::Person(person.id)] {
+                let list = lists::summaries(&other, filter.clone(), viewer);
                 assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
             }
         }

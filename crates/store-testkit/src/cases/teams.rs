@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::objective::{Filter, Scope, Sight, Status};
+use candor_domain::objective::{Filter, Scope, Status};
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::Employee;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{Lines, Row, StorageExt, Write, rows};
 
 use crate::Case;
@@ -80,8 +81,10 @@ impl Teams {
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
         };
-        let goals =
-            store.page(*tenant, rows::objectives::list(&filter, Sight::Of(manager), by_time, &page)).await.unwrap();
+        let goals = store
+            .page(*tenant, rows::objectives::list(&filter, Viewer::Person(manager), by_time, &page))
+            .await
+            .unwrap();
         assert_eq!(goals.items.into_iter().map(|it| it.owner_id).collect::<BTreeSet<_>>(), shown);
         shown
     }

@@ -1,0 +1,153 @@
+//! Visibility: which observations, objectives, summaries, conversations and assignments a caller sees (§2.2, decision B5).
+//!
+//! Lists, single reads, search, `expand`, derived ids and references in bodies all ask the same rule. A resource names
+//! its [`Readers`]; [`Readers::include`] compares them with the [`Viewer`]. What a viewer does not see answers 404 and is
+//! absent from everything else that is shown.
+
+use crate::access::Caller;
+use crate::assignment::Assignment;
+use crate::conversation::Conversation;
+use crate::id::EmployeeId;
+use crate::objective::{Objective, Scope};
+use crate::observation::Observation;
+use crate::summary::Summary;
+
+/// The part of a data set that a caller sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewer {
+    /// All of it: a key of the organization, or a key bound to an org admin.
+    Everything,
+    /// The part that this person sees: a key bound to somebody who is no org admin.
+    Person(EmployeeId),
+}
+
+impl Viewer {
+    /// Returns the person whose part of the data set this is; `None` for all of it.
+    #[must_use]
+    pub const fn person(self) -> Option<EmployeeId> {
+        match self {
+            Self::Everything => None,
+            Self::Person(person) => Some(person),
+        }
+    }
+
+    /// Returns `true` if the viewer is this person or a manager of them; `is_below` says whether this person reports to
+    /// the viewer at any depth.
+    #[must_use]
+    pub fn reaches(self, person: EmployeeId, is_below: bool) -> bool {
+        self.person().is_none_or(|viewer| viewer == person || is_below)
+    }
+}
+
+impl Caller {
+    /// Returns the part of the data set that the caller sees.
+    #[must_use]
+    pub fn viewer(&self) -> Viewer {
+        self.acts_for().map_or(Viewer::Everything, Viewer::Person)
+    }
+}
+
+/// The people who see one resource, beside org admins and keys of the organization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readers {
+    /// Every person of the organization sees it.
+    pub is_public: bool,
+    /// People who see it because of their own part in it.
+    pub people: Vec<EmployeeId>,
+    /// The person whose managers see it at any depth; `None` where managers do not see it as managers.
+    pub managers_of: Option<EmployeeId>,
+}
+
+impl Readers {
+    /// Returns `true` if the viewer is one of the readers; `is_below` says whether [`Readers::managers_of`] reports to
+    /// the viewer at any depth.
+    #[must_use]
+    pub fn include(&self, viewer: Viewer, is_below: bool) -> bool {
+        let Viewer::Person(person) = viewer else { return true };
+        self.is_public || self.people.contains(&person) || (is_below && self.managers_of.is_some())
+    }
+
+    const fn people(people: Vec<EmployeeId>) -> Self {
+        Self { is_public: false, people, managers_of: None }
+    }
+
+    const fn managed(people: Vec<EmployeeId>, managers_of: EmployeeId) -> Self {
+        Self { is_public: false, people, managers_of: Some(managers_of) }
+    }
+
+    /// Returns the readers of an observation: its author, the person it is about and that person's managers.
+    #[must_use]
+    pub fn for_observation(employee: EmployeeId, author: Option<EmployeeId>) -> Self {
+        Self::managed(author.into_iter().chain([employee]).collect(), employee)
+    }
+
+    /// Returns the readers of an objective: every person for org scope, otherwise its owner and their managers.
+    #[must_use]
+    pub fn for_objective(scope: Scope, owner: EmployeeId) -> Self {
+        Self { is_public: scope == Scope::Org, ..Self::managed(vec![owner], owner) }
+    }
+
+    /// Returns the readers of a summary: its author, the managers of the person it is about, and that person once it was
+    /// shared, also after it was archived.
+    #[must_use]
+    pub fn for_summary(employee: EmployeeId, author: Option<EmployeeId>, was_shared: bool) -> Self {
+        Self::managed(author.into_iter().chain(was_shared.then_some(employee)).collect(), employee)
+    }
+
+    /// Returns the readers of a conversation: its participants.
+    #[must_use]
+    pub fn for_conversation(participants: &[EmployeeId]) -> Self {
+        Self::people(participants.to_vec())
+    }
+
+    /// Returns the readers of an assignment: its requester and its reviewers.
+    #[must_use]
+    pub fn for_assignment(requester: Option<EmployeeId>, reviewers: &[EmployeeId]) -> Self {
+        Self::people(requester.into_iter().chain(reviewers.iter().copied()).collect())
+    }
+}
+
+/// A resource that not every caller sees.
+pub trait Restricted {
+    /// Returns the people who see it.
+    fn readers(&self) -> Readers;
+
+    /// Returns `true` if the viewer sees it; `is_below` is that of [`Readers::include`].
+    fn is_visible_to(&self, viewer: Viewer, is_below: bool) -> bool {
+        viewer == Viewer::Everything || self.readers().include(viewer, is_below)
+    }
+}
+
+impl Restricted for Observation {
+    fn readers(&self) -> Readers {
+        Readers::for_observation(self.employee_id, self.author_id)
+    }
+}
+
+impl Restricted for Objective {
+    fn readers(&self) -> Readers {
+        Readers::for_objective(self.scope, self.owner_id)
+    }
+}
+
+impl Restricted for Summary {
+    fn readers(&self) -> Readers {
+        Readers::for_summary(self.employee_id, self.author_id, self.shared_at.is_some())
+    }
+}
+
+impl Restricted for Conversation {
+    fn readers(&self) -> Readers {
+        Readers::for_conversation(&self.participant_ids)
+    }
+}
+
+impl Restricted for Assignment {
+    fn readers(&self) -> Readers {
+        Readers::for_assignment(self.requester_id, &self.reviewer_ids)
+    }
+}
+
+#[cfg(test)]
+#[path = "visibility/tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+use ulid::Ulid;
+
+use super::*;
+use crate::access::{AccessLevel, BoundPerson, Environment, Permissions, Quotas, Tenant};
+use crate::assignment::tests::assignment;
+use crate::conversation::tests::conversation;
+use crate::id::{KeyId, OrganizationId};
+use crate::objective::{Status as ObjectiveStatus, tests::objective};
+use crate::observation::tests::observation;
+use crate::summary::{Status, tests::summary};
+
+const AUTHOR: EmployeeId = person(3);
+const SUBJECT: EmployeeId = person(2);
+const ABOVE: EmployeeId = person(4);
+const BESIDE: EmployeeId = person(5);
+const STRANGER: EmployeeId = person(6);
+
+const fn person(number: u128) -> EmployeeId {
+    EmployeeId::from_ulid(Ulid(number))
+}
+
+fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
+    Caller {
+        tenant: Tenant { organization: OrganizationId::from_ulid(Ulid(1)), environment: Environment::Live },
+        key: KeyId::from_ulid(Ulid(1)),
+        name: "Key".to_owned(),
+        scopes: Permissions::ALL,
+        level: AccessLevel::Admin,
+        person: bound_to.map(|(id, is_org_admin)| BoundPerson { id, is_org_admin }),
+        expires_at: None,
+        quotas: Quotas::DEFAULT,
+    }
+}
+
+/// Returns which of these see the resource: its author, the person it is about, a manager above that person, a manager
+/// beside, an org admin, a stranger, and a key of the organization. All keys are admin-level: the level opens no data.
+fn seen_by(resource: &impl Restricted) -> [bool; 7] {
+    let keys = [
+        (Some((AUTHOR, false)), false),
+        (Some((SUBJECT, false)), false),
+        (Some((ABOVE, false)), true),
+        (Some((BESIDE, false)), false),
+        (Some((STRANGER, true)), false),
+        (Some((STRANGER, false)), false),
+        (None, false),
+    ];
+    keys.map(|(bound_to, is_below)| resource.is_visible_to(caller(bound_to).viewer(), is_below))
+}
+
+#[test]
+fn observation_is_seen_by_author_subject_and_managers() {
+    let written = Observation { author_id: Some(AUTHOR), ..observation() };
+    assert_eq!(seen_by(&written), [true, true, true, false, true, false, true]);
+    assert_eq!(seen_by(&observation()), [false, true, true, false, true, false, true]);
+}
+
+#[test]
+fn objective_is_seen_by_owner_and_managers_or_by_all() {
+    let personal = objective(ObjectiveStatus::Proposed, false);
+    assert_eq!(personal.owner_id, SUBJECT);
+    for scope in [Scope::Employee, Scope::Manager] {
+        let scoped = Objective { scope, ..personal.clone() };
+        assert_eq!(seen_by(&scoped), [false, true, true, false, true, false, true], "{scope:?}");
+    }
+    assert_eq!(seen_by(&Objective { scope: Scope::Org, ..personal }), [true; 7]);
+}
+
+#[test]
+fn summary_is_seen_by_its_person_once_shared() {
+    let never_shared = Summary { shared_at: None, ..summary(Status::Archived) };
+    let table = [
+        (summary(Status::Draft), false),
+        (summary(Status::PendingReview), false),
+        (summary(Status::Approved), false),
+        (summary(Status::Shared), true),
+        (summary(Status::Archived), true),
+        (never_shared, false),
+    ];
+    for (stored, by_subject) in table {
+        assert_eq!((stored.author_id, stored.employee_id), (Some(AUTHOR), SUBJECT));
+        assert_eq!(seen_by(&stored), [true, by_subject, true, false, true, false, true], "{:?}", stored.status);
+    }
+    let about_oneself = Summary { author_id: Some(SUBJECT), ..summary(Status::Draft) };
+    assert_eq!(seen_by(&about_oneself), [false, true, true, false, true, false, true]);
+}
+
+#[test]
+fn conversation_is_seen_by_its_participants() {
+    let between = Conversation { participant_ids: vec![AUTHOR, BESIDE], ..conversation() };
+    assert_eq!(seen_by(&between), [true, false, false, true, true, false, true]);
+}
+
+#[test]
+fn assignment_is_seen_by_requester_and_reviewers() {
+    let asked = Assignment { requester_id: Some(BESIDE), reviewer_ids: vec![AUTHOR], ..assignment() };
+    assert_eq!(asked.employee_id, SUBJECT);
+    assert_eq!(seen_by(&asked), [true, false, false, true, true, false, true]);
+}
+
+#[test]
+fn viewer_reaches_themselves_and_people_below() {
+    let table = [
+        (Viewer::Everything, false, true),
+        (Viewer::Person(SUBJECT), false, true),
+        (Viewer::Person(ABOVE), true, true),
+        (Viewer::Person(BESIDE), false, false),
+    ];
+    for (viewer, is_below, reached) in table {
+        assert_eq!(viewer.reaches(SUBJECT, is_below), reached, "{viewer:?}");
+    }
+}
