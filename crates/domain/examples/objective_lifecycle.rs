@@ -5,6 +5,8 @@
 
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 
+use std::error::Error;
+
 use candor_domain::decision::Decision;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
@@ -13,9 +15,9 @@ use candor_domain::objective::{Action, Draft, Family, Objective, OwnerFound};
 use candor_domain::organization::Review;
 use candor_domain::people::Role;
 use candor_domain::time::Timestamp;
-use ulid::Ulid;
+use candor_domain::ulid::Ulid;
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let owner = Id::<candor_domain::id::EmployeeKind>::from_ulid(Ulid(1));
     let body: Object = [
         ("owner_id", owner.to_string()),
@@ -26,11 +28,11 @@ fn main() -> Result<(), String> {
     .map(|(name, value)| (name.to_owned(), Value::Text(value)))
     .into();
 
-    let draft = Draft::parse(Family::Employees, body).map_err(|problems| format!("{problems:?}"))?;
+    let draft = Draft::parse(Family::Employees, body)?;
     let found = OwnerFound { role: Role::Employee, in_reach: true };
-    let mut now: Timestamp = "2026-01-02T09:00:00Z".parse().map_err(|error| format!("{error}"))?;
+    let mut now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
     let created = Objective::create(Id::from_ulid(Ulid(2)), draft, Some(found), now);
-    let mut objective = told(created.map_err(|refusal| format!("{refusal:?}"))?);
+    let mut objective = told(created?);
 
     let actions = [
         Action::Submit,
@@ -45,7 +47,7 @@ fn main() -> Result<(), String> {
         now = now.strictly_after(now);
         match objective.apply(action, Review::Required, now) {
             Ok(decision) => objective = told(decision),
-            Err(refusal) => println!("refused: {refusal:?}"),
+            Err(refusal) => println!("refused: {refusal}"),
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use candor_domain::csv::{File, Known, Plan, PlanOptions, RowOutcome, plan};
 use candor_domain::time::Timestamp;
-use ulid::Ulid;
+use candor_domain::ulid::Ulid;
 
 const FILE: &str = "email,first_name,last_name,manager_email\n\
                     ada@example.com,Ada,Moreau,grace@example.com\n\

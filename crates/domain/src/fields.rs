@@ -29,7 +29,7 @@ use crate::rule::{Described, Field, Implied, Rule};
 /// ```
 #[derive(Debug)]
 pub struct Fields {
-    members: Object,
+    members: Vec<(String, Value)>,
     problems: Problems,
     described: Option<Vec<Described>>,
 }
@@ -37,7 +37,8 @@ pub struct Fields {
 impl Fields {
     /// Starts reading a body. A member given twice is a problem at once: nobody can say which was meant.
     #[must_use]
-    pub fn new(mut members: Object) -> Self {
+    pub fn new(body: Object) -> Self {
+        let mut members: Vec<_> = body.into();
         let mut problems = Problems::none();
         let mut seen = BTreeSet::new();
         members.retain(|(name, _)| {

@@ -1,6 +1,18 @@
 //! A JSON value that remembers the order of its members and which were given twice.
+//!
+//! Both types are read from and written as JSON by any serde format that describes itself:
+//!
+//! ```
+//! use candor_domain::json::{Object, Value};
+//!
+//! let body: Object = serde_json::from_str(r#"{"title": "Answer within a day", "title": 1}"#)?;
+//! assert_eq!(body.iter().count(), 2); // `Fields` reports the member that is given twice
+//! assert_eq!(body.get("title"), Some(&Value::Text("Answer within a day".to_owned())));
+//! assert!(serde_json::from_str::<Object>("[]").is_err());
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
-use std::fmt;
+use std::{fmt, slice, vec};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
@@ -23,7 +35,86 @@ pub enum Value {
 }
 
 /// The members of an object as they were sent, duplicates included.
-pub type Object = Vec<(String, Value)>;
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Object(Vec<(String, Value)>);
+
+impl Object {
+    /// Creates an object without members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Appends a member, also if there is one with this name.
+    pub fn push(&mut self, name: impl Into<String>, value: Value) {
+        self.0.push((name.into(), value));
+    }
+
+    /// Puts one member in place of every member with this name.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.0.retain(|(member, _)| member != name);
+        self.push(name, value);
+    }
+
+    /// Returns the value of the first member with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value)
+    }
+
+    /// Returns `true` if there is no member.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Iterates over the members in the order in which they were sent.
+    pub fn iter(&self) -> slice::Iter<'_, (String, Value)> {
+        self.0.iter()
+    }
+}
+
+impl From<Object> for Vec<(String, Value)> {
+    fn from(object: Object) -> Self {
+        object.0
+    }
+}
+
+impl<const N: usize> From<[(String, Value); N]> for Object {
+    fn from(members: [(String, Value); N]) -> Self {
+        Self(members.into())
+    }
+}
+
+impl FromIterator<(String, Value)> for Object {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
+        Self(members.into_iter().collect())
+    }
+}
+
+impl Extend<(String, Value)> for Object {
+    fn extend<I: IntoIterator<Item = (String, Value)>>(&mut self, members: I) {
+        self.0.extend(members);
+    }
+}
+
+impl IntoIterator for Object {
+    type Item = (String, Value);
+    type IntoIter = vec::IntoIter<(String, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Object {
+    type Item = &'a (String, Value);
+    type IntoIter = slice::Iter<'a, (String, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
 
 impl Value {
     /// The JSON word for what this is, for messages.
@@ -127,12 +218,37 @@ impl<'de> Visitor<'de> for Reader {
         }
         Ok(Value::List(items))
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
+        ObjectReader.visit_map(map).map(Value::Object)
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectReader)
+    }
+}
+
+struct ObjectReader;
+
+impl<'de> Visitor<'de> for ObjectReader {
+    type Value = Object;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
         let mut members = Vec::new();
         while let Some(member) = map.next_entry()? {
             members.push(member);
         }
-        Ok(Value::Object(members))
+        Ok(Object(members))
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, value)| (name, value)))
     }
 }
 
@@ -144,7 +260,7 @@ impl Serialize for Value {
             Self::Number(it) => it.serialize(serializer),
             Self::Text(it) => serializer.serialize_str(it),
             Self::List(items) => serializer.collect_seq(items),
-            Self::Object(members) => serializer.collect_map(members.iter().map(|(name, value)| (name, value))),
+            Self::Object(members) => members.serialize(serializer),
         }
     }
 }
@@ -169,6 +285,23 @@ mod tests {
 
     #[test]
     fn duplicates_are_kept_for_whoever_judges_them() {
-        assert!(matches!(parse(r#"{"a":1,"a":2}"#), Value::Object(members) if members.len() == 2));
+        assert!(matches!(parse(r#"{"a":1,"a":2}"#), Value::Object(members) if members.iter().count() == 2));
+    }
+
+    #[test]
+    fn object_survives_a_round_trip_through_json() {
+        for text in ["{}", r#"{"b":[1,{"y":null}],"a":"é","a":true}"#] {
+            let object: Object = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&object).unwrap(), text);
+            assert_eq!(Value::Object(object), parse(text));
+        }
+    }
+
+    #[test]
+    fn object_from_another_json_type_is_an_error() {
+        for text in ["null", "1", r#""x""#, "[]", r#"[["a",1]]"#] {
+            let error = serde_json::from_str::<Object>(text).unwrap_err();
+            assert!(error.to_string().contains("expected a JSON object"), "{error}");
+        }
     }
 }

@@ -3,6 +3,56 @@
 //! Everything here is a value or a function of values. Time, identity and stored data come in as arguments; what is to
 //! happen goes out as a [`Decision`](decision::Decision). Nothing in this crate reads a clock, a file, the environment
 //! or a random source, so every rule can be tested, and embedded, without a database.
+//!
+//! # Where to begin
+//!
+//! Every resource has a module with the same parts: a `Draft` and a `Patch` read the JSON body of a request, a function
+//! of the resource decides, and the [`Decision`](decision::Decision) carries the new state, the events for webhooks, the
+//! audit entry and the notifications. [`objective`] and [`observation`] are good ones to read first.
+//!
+//! ```
+//! use candor_domain::event::EventType;
+//! use candor_domain::id::{EmployeeId, ObjectiveId};
+//! use candor_domain::json::Object;
+//! use candor_domain::objective::{Action, Draft, Family, Objective, OwnerFound, Status};
+//! use candor_domain::organization::Review;
+//! use candor_domain::people::Role;
+//! use candor_domain::time::Timestamp;
+//! use candor_domain::ulid::Ulid;
+//!
+//! let owner = EmployeeId::from_ulid(Ulid(1));
+//! let body: Object = serde_json::from_str(&format!(
+//!     r#"{{"owner_id": "{owner}", "title": "Answer within a day",
+//!          "period_start": "2026-01-01", "period_end": "2026-03-31"}}"#
+//! ))?;
+//! let now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
+//!
+//! let draft = Draft::parse(Family::Employees, body)?;
+//! let owner = OwnerFound { role: Role::Employee, in_reach: true };
+//! let created = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, Some(owner), now)?;
+//! assert_eq!(created.events, [EventType::ObjectiveCreated]);
+//!
+//! let approved = created.state.apply(Action::Approve { comment: None }, Review::Optional, now)?;
+//! assert_eq!(approved.state.status, Status::Approved);
+//!
+//! // The lifecycle has no second approval. The error says so.
+//! let refused = approved.state.apply(Action::Approve { comment: None }, Review::Optional, now).unwrap_err();
+//! assert_eq!(refused.to_string(), "`approve` is not possible while `status` is \"approved\".");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | task | start at |
+//! |---|---|
+//! | read a body and report every wrong field | [`fields::Fields`], [`problem::Problems`] |
+//! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
+//! | learn why a change is refused | [`refusal::Refusal`] |
+//! | check the signature of a webhook | [`signature::verify`] |
+//! | plan the upload of a CSV file | [`csv::plan`] |
+//! | read the parameters of a list | [`params::Params`], [`page`] |
+//!
+//! The folder `examples` of this crate has whole programs: `objective_lifecycle`, `plan_csv` and `verify_webhook`.
+
+pub use ulid;
 
 pub mod access;
 pub mod assignment;

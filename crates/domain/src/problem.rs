@@ -1,5 +1,7 @@
 //! What is wrong with a request, collected per field so that one answer names everything (§7, decision A3).
 
+use std::fmt;
+
 use serde::Serialize;
 use strum::VariantArray;
 
@@ -114,10 +116,29 @@ pub struct Problem {
     pub value: Option<String>,
 }
 
+impl fmt::Display for Problem {
+    /// Writes field and message. The value is left out: it may be personal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}
+
 /// Problems in the order they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Problems(Vec<Problem>);
+
+impl std::error::Error for Problems {}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{problem}")?;
+        }
+        Ok(())
+    }
+}
 
 impl Problems {
     /// No problem so far.
@@ -172,5 +193,18 @@ impl Problems {
     /// The collected problems, when there are any.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_display_field_and_message_without_the_value() {
+        let mut problems = Problems::one("title", Flaw::required());
+        problems.add("manager_id", Flaw::not_found("emp_1"));
+        let text = "title: is required; manager_id: does not exist in the organization";
+        assert_eq!(problems.to_string(), text);
     }
 }

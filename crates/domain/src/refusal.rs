@@ -6,17 +6,22 @@ use crate::access::Denied;
 use crate::problem::{Flaw, Problems};
 
 /// A decision against a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Decidable from the request alone: `validation_error` (decision A3).
+    #[error("the request is invalid: {0}")]
     Invalid(Problems),
     /// Needs stored data to be seen: `unprocessable` (decision A3).
+    #[error("the request cannot be processed: {0}")]
     Unprocessable(Problems),
     /// The resource is absent, or another organization's, which looks the same (decision A2).
+    #[error("not found")]
     NotFound,
     /// The caller may not do this.
+    #[error("{}", .0.message())]
     Denied(Denied),
     /// The state of things is against it.
+    #[error("{}", .0.message())]
     Conflict(Conflict),
 }
 
@@ -109,5 +114,23 @@ mod tests {
         assert_eq!(said(transition), r#"`reactivate` is not possible while `status` is "active"."#);
         let taken = Refusal::taken("email", "ada@example.com", "emp_1");
         assert_eq!(said(taken), "Another resource has this `email` already.");
+    }
+
+    #[test]
+    fn refusal_is_an_error_with_a_message() {
+        let refusals: [Box<dyn std::error::Error>; 4] = [
+            Refusal::invalid("title", Flaw::required()).into(),
+            Refusal::NotFound.into(),
+            Refusal::from(Denied::TestKey).into(),
+            Refusal::transition("status", "active", "reactivate").into(),
+        ];
+        let messages = refusals.map(|refusal| refusal.to_string());
+        let wanted = [
+            "the request is invalid: title: is required",
+            "not found",
+            "Test keys cannot access this endpoint.",
+            r#"`reactivate` is not possible while `status` is "active"."#,
+        ];
+        assert_eq!(messages, wanted);
     }
 }

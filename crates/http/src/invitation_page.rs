@@ -44,11 +44,11 @@ pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorRe
     let text = std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed("The form is not UTF-8."))?;
     let mut fields = Object::new();
     for (name, value) in framing::query(text)? {
-        if fields.iter().any(|(it, _)| *it == name) {
+        if fields.get(&name).is_some() {
             return Err(ErrorResponse::malformed("A field of the form is given twice."));
         }
         // A pasted token often brings a blank along; no token has one.
-        fields.push((name, Value::Text(value.trim().to_owned())));
+        fields.push(name, Value::Text(value.trim().to_owned()));
     }
     Ok(fields)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind};
-use candor_domain::json::{Object, Value as Json};
+use candor_domain::json::Object;
 use candor_domain::objective::{Family, Verb};
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
@@ -196,7 +196,7 @@ async fn goals(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usi
         let made = body_of(made, "create a sample objective")?;
         for verb in verbs {
             let id = parsed(&made)?;
-            done(objectives::act(shell, call, family, id, *verb, Vec::new()).await, "review a sample objective")?;
+            done(objectives::act(shell, call, family, id, *verb, Object::new()).await, "review a sample objective")?;
         }
         set.push((owner, text_id(&made)?));
     }
@@ -290,10 +290,7 @@ fn body(reply: &Reply) -> Result<Value, Error> {
 }
 
 fn object(value: Value) -> Object {
-    match serde_json::from_value(value) {
-        Ok(Json::Object(members)) => members,
-        Ok(_) | Err(_) => Vec::new(),
-    }
+    serde_json::from_value(value).unwrap_or_default()
 }
 
 fn defect(reason: &str) -> Error {

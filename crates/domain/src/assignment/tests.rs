@@ -57,8 +57,7 @@ fn named_in(refused: Refusal) -> Found {
 fn with(good: &str, members: &[(&str, String)]) -> Object {
     let mut body = object(good);
     for (name, value) in members {
-        body.retain(|(it, _)| it != name);
-        body.push(((*name).to_owned(), serde_json::from_str(value).unwrap()));
+        body.set(name, serde_json::from_str(value).unwrap());
     }
     body
 }

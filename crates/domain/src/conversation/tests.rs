@@ -48,8 +48,7 @@ fn named_in(refused: Refusal) -> Found {
 fn body(members: &[(&str, String)]) -> Object {
     let mut body = object(r#"{"title":"x","participant_ids":["emp_1","emp_2"]}"#);
     for (name, value) in members {
-        body.retain(|(it, _)| it != name);
-        body.push(((*name).to_owned(), serde_json::from_str(value).unwrap()));
+        body.set(name, serde_json::from_str(value).unwrap());
     }
     body
 }

@@ -50,7 +50,7 @@ pub(super) fn parse(file: &File, row: &CsvRow, stored: Option<&Employee>, clear:
 /// The row as the body of a single write would say it; references come later.
 fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Object {
     let (mut body, mut custom) = (Object::new(), Object::new());
-    let mut text = |name: &str, it: &str| body.push((name.to_owned(), Value::Text(it.to_owned())));
+    let mut text = |name: &str, it: &str| body.push(name, Value::Text(it.to_owned()));
     if stored.is_none_or(|it| folded(&it.email) != row.email_key) {
         text("email", &row.email);
     }
@@ -60,7 +60,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
                 let before = stored.and_then(|it| it.custom_fields.0.get(key));
-                custom.push((key.clone(), typed(before, cell)));
+                custom.push(key, typed(before, cell));
             }
             Column::Email | Column::ManagerEmail | Column::DepartmentName | Column::Status | Column::Unknown => {}
         }
@@ -68,8 +68,8 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
     if clear {
         for column in file.columns.iter().filter(|it| file.is_empty(row, it)) {
             match column {
-                Column::Member { name, is_optional: true } => body.push(((*name).to_owned(), Value::Null)),
-                Column::Custom(key) => custom.push((key.clone(), Value::Null)),
+                Column::Member { name, is_optional: true } => body.push(*name, Value::Null),
+                Column::Custom(key) => custom.push(key, Value::Null),
                 Column::Member { is_optional: false, .. }
                 | Column::Email
                 | Column::ManagerEmail
@@ -80,7 +80,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
         }
     }
     if !custom.is_empty() {
-        body.push(("custom_fields".to_owned(), Value::Object(custom)));
+        body.push("custom_fields", Value::Object(custom));
     }
     body
 }

@@ -76,7 +76,8 @@ mod tests {
     fn draft(role: &str) -> Draft {
         let text = |name: &str, it: &str| (name.to_owned(), Value::Text(it.to_owned()));
         let body: Object =
-            vec![text("email", "a@example.com"), text("first_name", "A"), text("last_name", "B"), text("role", role)];
+            [text("email", "a@example.com"), text("first_name", "A"), text("last_name", "B"), text("role", role)]
+                .into();
         Draft::parse(body).unwrap()
     }
 

@@ -6,6 +6,7 @@ use crate::support::{NOON, Receivers, World, body, json, kind, member, params, p
 use candor_domain::access::api_key::generate;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::KeyId;
+use candor_domain::json::Object;
 use candor_domain::problem::{Code, Flaw};
 use candor_domain::refusal::Refusal;
 use candor_service::{Error, Shell, audit_log, keys, operator, organization};
@@ -131,7 +132,7 @@ async fn nobody_grants_what_they_lack() {
     assert_eq!(create(r#"{"name":"a","scopes":["observations:read"]}"#).await, "denied");
     assert_eq!(create(r#"{"name":"a","scopes":["*"]}"#).await, "denied");
     let (all, _) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    assert_eq!(kind(keys::rotate(&world.shell, &call, all, vec![]).await), "denied");
+    assert_eq!(kind(keys::rotate(&world.shell, &call, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
     let standard = candor_service::Call { needs_admin: true, ..world.call(caller) };
     let refused = keys::create(&world.shell, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;

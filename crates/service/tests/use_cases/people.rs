@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{World, body, json, kind, member};
 use candor_domain::id::{ConnectorId, EmployeeId, RequestId};
+use candor_domain::json::Object;
 use candor_domain::people::invitation::VALID_SECONDS;
 use candor_domain::people::{Connector, Employee};
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Version, Write};
@@ -155,7 +156,7 @@ async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_value
     for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
         assert_eq!(kind(patch(text).await), "done", "{text}");
     }
-    let released = connectors::release(&world.shell, &world.admin(), connector, vec![]).await.unwrap();
+    let released = connectors::release(&world.shell, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&released)["released"], 1);
     let after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
     assert_eq!(
@@ -174,11 +175,11 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
     }
     manage(&world, connector, &people).await;
     let call = world.once("release", "release");
-    let released = connectors::release(&world.shell, &call, connector, vec![]).await.unwrap();
+    let released = connectors::release(&world.shell, &call, connector, Object::new()).await.unwrap();
     assert_eq!(json(&released)["released"], 405);
-    let again = connectors::release(&world.shell, &call, connector, vec![]).await.unwrap();
+    let again = connectors::release(&world.shell, &call, connector, Object::new()).await.unwrap();
     assert_eq!((again.replayed, &again.body), (true, &released.body));
-    let more = connectors::release(&world.shell, &world.admin(), connector, vec![]).await.unwrap();
+    let more = connectors::release(&world.shell, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&more)["released"], 0);
 }
 

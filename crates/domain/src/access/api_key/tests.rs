@@ -320,7 +320,10 @@ fn each_bad_field_of_a_new_key_is_named() {
         (made.environment, made.access_level, made.scopes),
         (Environment::Live, AccessLevel::Standard, Permissions::ALL)
     );
-    assert_eq!(codes(&Draft::parse(vec![], NOW).unwrap_err()), [("name", Code::Required), ("scopes", Code::Required)]);
+    assert_eq!(
+        codes(&Draft::parse(Object::new(), NOW).unwrap_err()),
+        [("name", Code::Required), ("scopes", Code::Required)]
+    );
     let long = |chars: usize| "é".repeat(chars);
     assert!(Draft::parse(body(&format!(r#"{{"name":"{}","scopes":["*"]}}"#, long(80))), NOW).is_ok());
     let table = [
