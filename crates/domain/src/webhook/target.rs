@@ -7,6 +7,9 @@ use crate::problem::{Code, Flaw};
 /// The longest URL.
 pub const URL_CHARS: usize = 2048;
 
+/// Message for a host with a private or reserved address, and for one without any address.
+const HOST_NOT_PUBLIC: &str = "must have a host that public DNS resolves to public addresses only";
+
 /// A receiver's URL that is well-formed. Whether it may be called, only its addresses tell: see [`Verdict`].
 ///
 /// ```
@@ -83,8 +86,8 @@ impl Verdict {
         match self {
             Self::Allowed => Ok(()),
             Self::NotHttps => Err(Flaw::format("an https URL")),
-            Self::Private => Err(Flaw::new(Code::InvalidState, "must not lead to a private or reserved address")),
-            Self::Unresolvable => Err(Flaw::new(Code::InvalidState, "must have a host that public DNS knows")),
+            // One message for both: two would tell the caller which private names the operator's resolver knows.
+            Self::Private | Self::Unresolvable => Err(Flaw::new(Code::InvalidState, HOST_NOT_PUBLIC)),
         }
     }
 }
@@ -151,5 +154,10 @@ mod tests {
         assert_eq!(flaw(Verdict::NotHttps), Err(Code::InvalidFormat));
         assert_eq!(flaw(Verdict::Private), Err(Code::InvalidState));
         assert_eq!(flaw(Verdict::Unresolvable), Err(Code::InvalidState));
+    }
+
+    #[test]
+    fn private_and_unresolvable_hosts_get_equal_flaws() {
+        assert_eq!(Verdict::Private.check(), Verdict::Unresolvable.check());
     }
 }

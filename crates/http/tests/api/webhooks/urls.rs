@@ -47,6 +47,20 @@ async fn a_url_that_may_not_be_called_is_refused_on_creation_and_on_change() {
 }
 
 #[tokio::test]
+async fn private_and_unresolvable_hosts_get_equal_refusals() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let refusals = async |url: &str| {
+        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        let changed = world.patch(&path(&webhook), json!({"url": url})).await;
+        [created.without_request_id(), changed.without_request_id()]
+    };
+    let private = refusals("https://private.example/").await;
+    assert_eq!(private, refusals("https://unknown.example/").await);
+    assert_eq!(private[0], private[1]);
+}
+
+#[tokio::test]
 async fn a_url_is_kept_as_it_was_given() {
     let world = World::new().await;
     for url in [
