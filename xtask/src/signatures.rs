@@ -100,7 +100,22 @@ fn deliveries(service: &Service, key: &Key) -> Outcome<Vec<Case>> {
         let forged = delivery.body.replacen('{', "{ ", 1);
         cases.push(Case { asked: json!([secret, delivery.headers, forged]), wanted: false });
     }
+    cases.extend(EMPTY_SECRETS.map(signed_with_an_empty_secret));
     Ok(cases)
+}
+
+/// Secrets without key material, with the `v1` that each gives to the body `{}` at [`SIGNED_AT`].
+const EMPTY_SECRETS: [(&str, &str); 2] = [
+    ("", "618a7f770be189bd086269ac17af38faeb8cb986168a3c1fcd3513b4a6f220e2"),
+    ("whsec_", "cef3bc5f328af614589d74ed62bb1766aca10b2901a5664ec5fe4874a5cf97e1"),
+];
+/// Unix seconds of these signatures.
+const SIGNED_AT: i64 = 1_772_352_930;
+
+/// A request that verifies only where an empty secret is accepted.
+fn signed_with_an_empty_secret((secret, hex): (&str, &str)) -> Case {
+    let headers = json!({"x-service-signature": format!("t={SIGNED_AT},v1={hex}")});
+    Case { asked: json!([secret, headers, "{}", SIGNED_AT]), wanted: false }
 }
 
 /// A delivery as it came.

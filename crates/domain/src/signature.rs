@@ -84,6 +84,9 @@ pub const fn unix_seconds(at: Timestamp) -> i64 {
 /// Why a receiver must not trust a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
+    /// The receiver's secret is empty, or nothing follows its prefix: anybody can sign with such a key.
+    #[error("the signing secret is empty")]
+    NoSecret,
     /// The header is not `t=<unix_seconds>,v1=<hex>[,v1=<hex>…]`.
     #[error("the signature header is malformed")]
     Malformed,
@@ -106,6 +109,9 @@ pub enum Rejected {
 /// # Errors
 /// Why the delivery must not be trusted.
 pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result<(), Rejected> {
+    if secret.strip_prefix(PREFIX).unwrap_or(secret).is_empty() {
+        return Err(Rejected::NoSecret);
+    }
     let (seconds, values) = read(header)?;
     let age = now.millis().saturating_sub(seconds.saturating_mul(1000));
     if age > TOLERANCE_SECONDS * 1000 {

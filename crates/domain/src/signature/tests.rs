@@ -60,6 +60,15 @@ fn either_secret_verifies_while_both_sign() {
 }
 
 #[test]
+fn empty_secret_is_rejected_although_the_signature_matches() {
+    for empty in ["", PREFIX] {
+        let header = sign(&[secret(empty)], at(SECONDS), BODY.as_bytes());
+        assert_eq!(verify(empty, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::NoSecret), "{empty:?}");
+        assert_eq!(verify(empty, "", b"", at(SECONDS)), Err(Rejected::NoSecret), "{empty:?}");
+    }
+}
+
+#[test]
 fn five_minutes_are_tolerated_both_ways_and_not_a_millisecond_more() {
     let header = format!("t={SECONDS},v1={OLD_HEX}");
     let table = [
