@@ -9,16 +9,19 @@ use crate::json::{Object, Value};
 use crate::notification::{Audience, Notice, Type};
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, Flag, Shape, Text};
+use crate::rule::{self, Checked, Field, Flag, Shape, Text, Whole};
 use crate::time::Timestamp;
 
 /// The longest description (§2.4).
 pub const DESCRIPTION_CHARS: usize = 200;
-/// How long a secret goes on after a rotation (§6.4).
+/// Seconds that the secret before goes on signing after a rotation without `overlap_seconds` (§6.4).
 pub const ROTATION_OVERLAP_SECONDS: i64 = 86_400;
+/// Upper bound of `overlap_seconds` in seconds, a week as for API keys (decisions B7, F5).
+pub const MAX_ROTATION_OVERLAP_SECONDS: i64 = 604_800;
 /// The most entries of `event_types`, duplicates included: four times the catalog.
 pub const MAX_TOPICS: usize = 100;
-/// So many secrets sign at most, which keeps the signature header within what receivers read.
+/// Upper bound of the secrets that sign at one time. Each adds 68 bytes to the signature header, and receivers limit
+/// the size of a header.
 const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
@@ -38,7 +41,13 @@ const DESCRIPTION: Field<Text> =
 const ROTATE_SECRET: Field<Flag> = Field::new(
     "rotate_secret",
     rule::flag(),
-    "Gives it a new secret; the one before signs as well for another 24 hours.",
+    "Gives it a new secret; the one before signs as well for `overlap_seconds`.",
+);
+const OVERLAP_SECONDS: Field<Whole> = Field::new(
+    "overlap_seconds",
+    rule::whole(0..=MAX_ROTATION_OVERLAP_SECONDS),
+    "Seconds after which no secret from before this rotation signs any more; 0 ends them at once. Only together with \
+     `rotate_secret`; without it the secret before signs for another 86400 seconds.",
 );
 
 /// The body of a creation, valid in itself.
@@ -65,6 +74,8 @@ pub struct Patch {
     pub description: Option<Option<String>>,
     /// Whether it is to get a new secret.
     pub rotate_secret: bool,
+    /// Seconds until all earlier secrets end; only with `rotate_secret`.
+    pub overlap_seconds: Option<i64>,
 }
 
 fn url(value: &Value) -> Result<ReceiverUrl, Flaw> {
@@ -126,13 +137,18 @@ impl Draft {
 impl Patch {
     /// The fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
-        Self {
+        let patch = Self {
             url: fields.present(&URL),
             event_types: fields.present(&EVENT_TYPES),
             active: fields.present(&ACTIVE),
             description: fields.nullable(&DESCRIPTION),
             rotate_secret: fields.present(&ROTATE_SECRET).unwrap_or_default(),
+            overlap_seconds: fields.present(&OVERLAP_SECONDS),
+        };
+        if patch.overlap_seconds.is_some() && !patch.rotate_secret {
+            fields.problem("rotate_secret", Flaw::new(Code::Required, "must be true where `overlap_seconds` is given"));
         }
+        patch
     }
 
     /// Reads the body of an update of `stored`.
@@ -180,11 +196,10 @@ impl Subscription {
     /// Changes it; `None` if that changes nothing.
     ///
     /// `verdict` is what was found out about the patch's URL, if it has one. `sealed` is the new secret as it is
-    /// stored, if the patch asks for one; the one before signs for another 24 hours.
+    /// stored, if the patch asks for one.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for a URL that may not be called, [`Refusal::Conflict`] for one rotation too many
-    /// within 24 hours.
+    /// [`Refusal::Unprocessable`] for a URL that may not be called.
     pub fn update(
         &self,
         patch: Patch,
@@ -195,7 +210,7 @@ impl Subscription {
         let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
         let mut state = self.clone();
         if let Some(sealed) = sealed {
-            state.secrets = self.rotated(sealed, at)?;
+            state.secrets = self.rotated(sealed, patch.overlap_seconds, at);
         }
         if let Some(url) = patch.url {
             let judged = verdict.unwrap_or(Verdict::Unresolvable).check();
@@ -233,18 +248,27 @@ impl Subscription {
         AuditDraft::of(self, "webhook.delete")
     }
 
-    /// The secrets after a rotation: the newest so far signs until 24 hours from now, older ones keep their own ends.
-    fn rotated(&self, sealed: Vec<u8>, at: Timestamp) -> Result<Vec<SealedSecret>, Refusal> {
-        let end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
-        let mut secrets: Vec<_> = self.signing(at).cloned().collect();
-        if secrets.len() >= MAX_SECRETS {
-            return Err(Refusal::transition("secret", format!("{MAX_SECRETS} secrets sign"), "rotate_secret"));
-        }
-        for secret in &mut secrets {
-            secret.ends_at = Some(secret.ends_at.unwrap_or(end));
-        }
+    /// The secrets after a rotation.
+    ///
+    /// Without an overlap the newest one so far gets 24 hours and older ones keep their own ends. A given overlap bounds
+    /// all of them, so that one request ends a leaked secret. At the cap the oldest ones go: a refusal would let a
+    /// client with `webhooks:write` block the owner's rotation.
+    fn rotated(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
+        let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
+        let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));
+        let end = |secret: &SealedSecret| match latest_end {
+            Some(latest) => secret.ends_at.map_or(latest, |own| own.min(latest)),
+            None => secret.ends_at.unwrap_or(default_end),
+        };
+        let mut secrets: Vec<_> = self
+            .secrets
+            .iter()
+            .map(|secret| SealedSecret { ends_at: Some(end(secret)), ..secret.clone() })
+            .filter(|secret| secret.ends_at.is_some_and(|end| at < end))
+            .collect();
+        secrets.drain(..secrets.len().saturating_sub(MAX_SECRETS - 1));
         secrets.push(SealedSecret { sealed, ends_at: None });
-        Ok(secrets)
+        secrets
     }
 
     /// Disables it if its attempts have failed for too long (§3.4), which the org admins are told; `None` if they have

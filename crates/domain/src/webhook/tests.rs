@@ -118,6 +118,12 @@ fn each_bad_field_of_an_update_is_named() {
         (r#"{"active":"true"}"#, "active", Code::InvalidFormat),
         (r#"{"rotate_secret":null}"#, "rotate_secret", Code::Required),
         (r#"{"rotate_secret":1}"#, "rotate_secret", Code::InvalidFormat),
+        (r#"{"overlap_seconds":60}"#, "rotate_secret", Code::Required),
+        (r#"{"rotate_secret":false,"overlap_seconds":60}"#, "rotate_secret", Code::Required),
+        (r#"{"rotate_secret":true,"overlap_seconds":-1}"#, "overlap_seconds", Code::OutOfRange),
+        (r#"{"rotate_secret":true,"overlap_seconds":604801}"#, "overlap_seconds", Code::OutOfRange),
+        (r#"{"rotate_secret":true,"overlap_seconds":null}"#, "overlap_seconds", Code::Required),
+        (r#"{"rotate_secret":true,"overlap_seconds":"60"}"#, "overlap_seconds", Code::InvalidFormat),
         (r#"{"secret":"whsec_x"}"#, "secret", Code::ReadOnly),
         (r#"{"id":"whk_00000000000000000000000002"}"#, "id", Code::ReadOnly),
         (r#"{"last_delivery_status":"success"}"#, "last_delivery_status", Code::ReadOnly),
@@ -169,18 +175,33 @@ fn each_rotated_secret_signs_until_its_own_end_the_oldest_first() {
 }
 
 #[test]
-fn rotations_within_a_day_have_a_bound() {
-    let rotate = |it: &Subscription| {
-        let patch = Patch { rotate_secret: true, ..Patch::default() };
-        it.update(patch, None, Some(vec![9]), NOON).map(|it| it.unwrap().state)
+fn overlap_seconds_bounds_the_end_of_every_earlier_secret() {
+    let day = NOON.plus_seconds(86_400);
+    let stored = patched(&subscription(), r#"{"rotate_secret":true}"#, NOON).unwrap();
+    let rotated = |overlap: i64| {
+        let body = format!(r#"{{"rotate_secret":true,"overlap_seconds":{overlap}}}"#);
+        let secrets = patched(&stored, &body, NOON).unwrap().secrets;
+        secrets.into_iter().map(|secret| (secret.sealed[0], secret.ends_at)).collect::<Vec<_>>()
     };
-    let mut stored = subscription();
-    for _ in 1..32 {
-        stored = rotate(&stored).unwrap();
+    let table = [
+        (0, vec![(3, None)]),
+        (60, vec![(1, Some(NOON.plus_seconds(60))), (2, Some(NOON.plus_seconds(60))), (3, None)]),
+        (604_800, vec![(1, Some(day)), (2, Some(NOON.plus_seconds(604_800))), (3, None)]),
+    ];
+    for (overlap, wanted) in table {
+        assert_eq!(rotated(overlap), wanted, "{overlap}");
     }
-    assert!(matches!(rotate(&stored), Err(Refusal::Conflict(_))));
-    let patch = Patch { rotate_secret: true, ..Patch::default() };
-    assert!(stored.update(patch, None, Some(vec![9]), NOON.plus_seconds(86_400)).is_ok());
+}
+
+#[test]
+fn rotation_at_the_cap_drops_the_oldest_secret() {
+    let mut stored = subscription();
+    for number in 2..=40 {
+        let patch = Patch { rotate_secret: true, ..Patch::default() };
+        stored = stored.update(patch, None, Some(vec![number]), NOON).unwrap().unwrap().state;
+    }
+    let kept: Vec<u8> = stored.secrets.iter().map(|secret| secret.sealed[0]).collect();
+    assert_eq!(kept, (9..=40).collect::<Vec<_>>());
 }
 
 #[test]

@@ -26,8 +26,11 @@ const ROUTES: &[Route] = &[
         .lists(&API_KEY, |it| drop(it.changed::<ApiKey>("")))
         .live_only(),
     Route::post("/api-keys", Admin(Permission::SettingsWrite), create)
-        .named("createApiKey", "Create an API key; its secret is shown this once")
-        .about("Creates a key that may do no more than the one that asks. Its secret is in this answer only.")
+        .named("createApiKey", "Create an API key")
+        .about(
+            "Creates a key that may do no more than the key of the request. The new key is the member `key` of this \
+             answer and of no other.",
+        )
         .takes(&API_KEY_CREATE)
         .creates(&API_KEY_WITH_SECRET)
         .live_only(),
@@ -43,8 +46,11 @@ const ROUTES: &[Route] = &[
         .answers(&API_KEY)
         .live_only(),
     Route::post("/api-keys/{id}/rotate", Admin(Permission::SettingsWrite), rotate)
-        .named("rotateApiKey", "Give an API key a new secret; it is shown this once")
-        .about("Gives a key a new secret, which is in this answer only. The one before stays good for a while.")
+        .named("rotateApiKey", "Rotate an API key")
+        .about(
+            "Replaces a key. The new key is the member `key` of this answer and of no other. The one before stays good \
+             for `overlap_seconds`.",
+        )
         .may_take(&API_KEY_ROTATE)
         .answers(&API_KEY_WITH_SECRET)
         .live_only(),
@@ -93,7 +99,7 @@ const ME: Schema = Schema::new("Me", me).example(example_of_me);
 const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(example);
 const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
     .example(|| with(example(), "key", "cdr_live_…"))
-    .outcome("The resource with its secret, which is shown this once.");
+    .outcome("The API key's resource, with the key itself as `key`.");
 const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|it| api_key::Draft::read(it, NOW)))
     .example(|| json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}));
 const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|it| api_key::Patch::read(it, None, NOW)))
@@ -151,7 +157,7 @@ fn api_key(with_secret: bool) -> Value {
         field("revoked_at", nullable(datetime()), "When it was revoked; null while it is good."),
     ]);
     if with_secret {
-        members.push(field("key", plain(), "The secret. It is shown this once and cannot be retrieved later."));
+        members.push(field("key", plain(), "The key to send in `Authorization: Bearer`. It cannot be retrieved later."));
     }
     answer(members, vec![])
 }

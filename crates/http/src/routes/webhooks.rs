@@ -28,9 +28,10 @@ const ROUTES: &[Route] = &[
         .lists(&WEBHOOK, |it| drop(webhook::Filter::read(it)))
         .full_sight(),
     Route::post("/webhooks", Needs(Permission::WebhooksWrite), create)
-        .named("createWebhook", "Subscribe a receiver to events; its secret is shown this once")
+        .named("createWebhook", "Subscribe a receiver to events")
         .about(
-            "Subscribes a URL to types of events. The secret that deliveries are signed with is in this answer only.",
+            "Subscribes a URL to event types. The secret that signs deliveries is the member `secret` of this answer and \
+             of no other.",
         )
         .takes(&WEBHOOK_CREATE)
         .creates(&WEBHOOK_WITH_SECRET)
@@ -42,7 +43,10 @@ const ROUTES: &[Route] = &[
         .full_sight(),
     Route::patch("/webhooks/{id}", Needs(Permission::WebhooksWrite), update)
         .named("updateWebhook", "Update a webhook subscription, pause it, or give it a new secret")
-        .about("Changes what is given. With `rotate_secret` the answer has the new secret, and only then.")
+        .about(
+            "Changes the fields that are given. With `rotate_secret` the new secret is the member `secret` of this \
+             answer and of no other.",
+        )
         .takes(&WEBHOOK_UPDATE)
         .answers(&WEBHOOK_UPDATED)
         .full_sight(),
@@ -139,7 +143,7 @@ fn replay<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 const WEBHOOK: Schema = Schema::resource("Webhook", || webhook(None, None)).example(example);
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", || webhook(Some(secret()), None))
     .example(example_with_secret)
-    .outcome("The resource with its secret, which is shown this once.");
+    .outcome("The subscription, with its secret as `secret`.");
 const WEBHOOK_UPDATED: Schema =
     Schema::resource("WebhookUpdated", || webhook(None, Some(secret()))).example(example_with_secret);
 const DELIVERY: Schema =
@@ -154,7 +158,7 @@ const TEST_MESSAGE: Schema = Schema::new("TestMessage", test_message);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
 const WEBHOOK_UPDATE: Schema =
-    Schema::new("WebhookUpdate", || body(webhook::Patch::read)).example(|| json!({"rotate_secret": true}));
+    Schema::new("WebhookUpdate", || body(webhook::Patch::read)).example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|it| ReplayOrder::read(it, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
@@ -187,7 +191,7 @@ fn topics() -> Member {
 }
 
 fn secret() -> Member {
-    let what = "What deliveries are signed with. It is shown this once and cannot be retrieved later.";
+    let what = "The secret that signs deliveries. It cannot be retrieved later.";
     ("secret", about(json!({"type": "string", "pattern": format!("^{PREFIX}")}), what))
 }
 

@@ -143,3 +143,18 @@ fn no_member_of_a_request_has_a_default() {
     let faulty = faults(&document["components"]["schemas"], |_, value| value.get("default").is_some());
     assert_eq!(faulty, [""; 0]);
 }
+
+#[test]
+fn operations_that_answer_a_secret_name_its_member() {
+    let document = document();
+    let described = ["createApiKey", "rotateApiKey", "createWebhook", "updateWebhook"].map(|id| {
+        let paths = document["paths"].as_object().unwrap().values();
+        let mut operations = paths.flat_map(|path| path.as_object().unwrap().values());
+        let operation = operations.find(|operation| operation["operationId"] == id).unwrap();
+        operation["description"].as_str().unwrap()
+    });
+    for (description, member) in described.into_iter().zip(["`key`", "`key`", "`secret`", "`secret`"]) {
+        let wanted = format!("is the member {member} of this answer and of no other.");
+        assert!(description.contains(&wanted), "{description}");
+    }
+}

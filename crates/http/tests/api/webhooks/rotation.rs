@@ -3,10 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::time::Timestamp;
+use candor_domain::webhook::SealedSecret;
+use candor_port_clock::Clock;
 use serde_json::{Value, json};
 
 use super::subscriptions::stored;
-use super::{conflict, path, subscribed, text};
+use super::{path, subscribed, text};
 use crate::support::World;
 
 async fn rotated(world: &World, webhook: &Value) -> String {
@@ -52,16 +54,55 @@ async fn the_secret_before_signs_for_another_24_hours_and_each_until_its_own_end
 }
 
 #[tokio::test]
-async fn rotations_have_a_bound_and_another_change_has_none() {
+async fn overlap_seconds_ends_earlier_secrets() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let first = rotated(&world, &webhook).await;
+    let signing = async || {
+        let now = world.clock.now();
+        stored(&world, &webhook).await.signing(now).count()
+    };
+    assert_eq!(signing().await, 2);
+    for (overlap, wanted) in [(604_800, 3), (60, 4), (0, 1)] {
+        let body = json!({"rotate_secret": true, "overlap_seconds": overlap});
+        let answered = world.patch(&path(&webhook), body).await;
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        assert_ne!(text(&answered.json(), "secret"), first);
+        assert_eq!(signing().await, wanted, "{overlap}");
+    }
+}
+
+#[tokio::test]
+async fn overlap_seconds_without_rotation_is_400() {
+    let world = World::new().await;
+    let webhook = subscribed(&world, &["*"]).await;
+    let table = [
+        (json!({"overlap_seconds": 60}), "rotate_secret", "required"),
+        (json!({"overlap_seconds": 60, "rotate_secret": false, "active": false}), "rotate_secret", "required"),
+        (json!({"overlap_seconds": 604_801, "rotate_secret": true}), "overlap_seconds", "out_of_range"),
+        (json!({"overlap_seconds": -1, "rotate_secret": true}), "overlap_seconds", "out_of_range"),
+    ];
+    for (body, field, code) in table {
+        let answered = world.patch(&path(&webhook), body.clone()).await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{body}");
+        assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+    }
+    assert_eq!(stored(&world, &webhook).await.secrets.len(), 1);
+    let created = json!({"url": "https://receiver.example/", "event_types": ["*"], "overlap_seconds": 60});
+    assert_eq!(world.post("/v1/webhooks", created).await.status, 400);
+}
+
+#[tokio::test]
+async fn rotation_at_the_cap_of_secrets_drops_the_oldest() {
     let world = World::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for _ in 1..32 {
         rotated(&world, &webhook).await;
     }
-    let refused = world.patch(&path(&webhook), json!({"rotate_secret": true, "url": "https://private.example/"})).await;
-    assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "state comes before what the URL leads to");
-    assert_eq!(refused.json()["error"]["details"], conflict("secret", "32 secrets sign", "rotate_secret"));
-    assert_eq!(world.patch(&path(&webhook), json!({"description": "x"})).await.status, 200);
-    world.clock.advance_seconds(86_400);
+    let before = stored(&world, &webhook).await.secrets;
     rotated(&world, &webhook).await;
+    let after = stored(&world, &webhook).await.secrets;
+    let sealed = |secrets: &[SealedSecret]| secrets.iter().map(|secret| secret.sealed.clone()).collect::<Vec<_>>();
+    assert_eq!((before.len(), after.len()), (32, 32));
+    assert_eq!(sealed(&before[1..]), sealed(&after[..31]));
 }
