@@ -157,7 +157,11 @@ fn api_key(with_secret: bool) -> Value {
         field("revoked_at", nullable(datetime()), "When it was revoked; null while it is good."),
     ]);
     if with_secret {
-        members.push(field("key", plain(), "The key to send in `Authorization: Bearer`. It cannot be retrieved later."));
+        members.push(field(
+            "key",
+            plain(),
+            "The key to send in `Authorization: Bearer`. It cannot be retrieved later.",
+        ));
     }
     answer(members, vec![])
 }

@@ -157,8 +157,8 @@ const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", replayed)
 const TEST_MESSAGE: Schema = Schema::new("TestMessage", test_message);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
-const WEBHOOK_UPDATE: Schema =
-    Schema::new("WebhookUpdate", || body(webhook::Patch::read)).example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
+const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body(webhook::Patch::read))
+    .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|it| ReplayOrder::read(it, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
