@@ -2,19 +2,21 @@
 
 use crate::process::{Outcome, cargo, run as run_program};
 use crate::{
-    clients, cluster, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, test, tidy,
+    clients, cluster, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, standalone,
+    test, tidy,
 };
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
     ("OpenAPI document", openapi::check),
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
+    ("tests of packages alone", standalone::run),
     ("tests", tests),
     ("tests on a cluster", || cluster::run(&[])),
     ("simulated months", || simulate::run(&[])),

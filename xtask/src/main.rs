@@ -19,6 +19,7 @@ mod schemathesis;
 mod service;
 mod signatures;
 mod simulate;
+mod standalone;
 mod test;
 mod text;
 mod tidy;
@@ -34,7 +35,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 14] = [
+const COMMANDS: [Command; 15] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -46,6 +47,12 @@ const COMMANDS: [Command; 14] = [
         arguments: "[ARGUMENTS]",
         does: "run the tests of a database that is spread over three nodes (Citus), where its engine can be had",
         run: cluster::run,
+    },
+    Command {
+        name: "standalone",
+        arguments: "",
+        does: "compile the tests of packages with their own features, as `cargo test -p PACKAGE` does",
+        run: |_| standalone::run(),
     },
     Command {
         name: "tidy",

@@ -1,7 +1,7 @@
 //! Conversations and messages: who sees them, who writes, and many at once (decisions B5, G).
 
 use candor_domain::access::AccessLevel;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 
 use crate::objectives::{body as goal_of, key_for, objective, person, walk};
@@ -211,7 +211,7 @@ async fn thirty_messages_at_once_are_all_written_while_the_title_changes() {
             async move { world.post(to, body).await }
         }));
         let renamed = join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
-        let (written, renamed) = futures_util::join!(written, renamed);
+        let (written, renamed) = join(written, renamed).await;
         for answered in written.iter().chain(&renamed) {
             assert!(matches!(answered.status, 200 | 201), "{}: {}", it.name, answered.text());
         }
