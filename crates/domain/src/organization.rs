@@ -8,13 +8,13 @@ use crate::fields::{Fields, Word, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::problem::Problems;
-use crate::rule::{self, Field, OneOf, Text};
+use crate::rule::{self, Field, Line, OneOf};
 use crate::time::Timestamp;
 
 /// The longest name of an organization.
 pub const NAME_CHARS: usize = 120;
 
-const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS), "The organization's name.");
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "The organization's name.");
 const OBJECTIVE_REVIEW: Field<OneOf<Review>> =
     Field::new("objective_review", rule::word(), "Whether objectives are reviewed before they are approved.");
 const SUMMARY_REVIEW: Field<OneOf<Review>> =

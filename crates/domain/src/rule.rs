@@ -5,8 +5,8 @@ mod kinds;
 mod nested;
 
 pub use kinds::{
-    Checked, Flag, List, OneOf, Refers, Text, Whole, date, datetime, email, flag, list, one_of, recent, reference,
-    rule, text, whole, word,
+    Checked, Flag, Line, List, OneOf, Refers, Text, Whole, date, datetime, email, flag, line, list, one_of, recent,
+    reference, rule, text, whole, word,
 };
 
 pub use nested::{Nested, Several, nested, several};
@@ -40,6 +40,13 @@ pub enum Shape {
         /// At least so many.
         min: usize,
         /// At most so many.
+        max: usize,
+    },
+    /// A text of so many characters without line ends; it must have one that is not blank.
+    Line {
+        /// The least number of characters.
+        min: usize,
+        /// The greatest number of characters.
         max: usize,
     },
     /// An e-mail address of at most so many characters.

@@ -41,6 +41,28 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
     Ok(())
 }
 
+/// Accepts a text of so many characters in one line, such as a name that stands in tables and logs.
+///
+/// ```
+/// use candor_domain::problem::Code;
+/// use candor_domain::text::single_line;
+///
+/// assert!(single_line("HR sync", 1..=80).is_ok());
+/// assert_eq!(single_line("HR\nsync", 1..=80).unwrap_err().code, Code::InvalidFormat);
+/// ```
+///
+/// # Errors
+/// Those of [`bounded`]; `invalid_format` for a line end.
+pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
+    bounded(text, chars)?;
+    if text.contains(is_line_end) { Err(Flaw::format("text in one line, without line ends")) } else { Ok(()) }
+}
+
+/// Returns `true` for the characters that end a line in Unicode and that [`bounded`] accepts.
+const fn is_line_end(letter: char) -> bool {
+    matches!(letter, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 /// U+0000 and the other C0 controls except `\t`, `\n`, `\r`.
 const fn is_forbidden_control(it: char) -> bool {
     (it as u32) < 0x20 && !matches!(it, '\t' | '\n' | '\r')
@@ -116,6 +138,17 @@ mod tests {
             let text = format!("a{}b", char::from(code));
             assert_eq!(bounded(&text, 1..=5).is_ok(), matches!(code, 9 | 10 | 13), "U+{code:04X}");
         }
+    }
+
+    #[test]
+    fn single_line_refuses_every_line_end() {
+        for end in ["\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let refused = single_line(&format!("HR{end}sync"), 1..=80).unwrap_err();
+            assert_eq!(refused.code, Code::InvalidFormat, "{}", end.escape_unicode());
+        }
+        assert_eq!(single_line("HR\tsync \u{202e}", 1..=80), Ok(()));
+        assert_eq!(single_line(" ", 1..=80).unwrap_err().code, Code::TooShort);
+        assert_eq!(single_line("HR\n", 1..=2).unwrap_err().code, Code::TooLong);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use candor_domain::page::{Listed, MAX_LIMIT, PageRequest};
 use candor_domain::params::Bounds;
 use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
-use candor_domain::text::bounded;
+use candor_domain::text::single_line;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write, rows};
@@ -60,7 +60,7 @@ async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), 
 /// # Errors
 /// An invalid name; see [`Error`].
 pub async fn create_organization(shell: &Shell, name: &str) -> Result<OrganizationId, Error> {
-    bounded(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let at = shell.clock.now();
     let organization = Organization::new(shell.id(at), name.to_owned(), at);
     for environment in [Environment::Live, Environment::Test] {
@@ -98,7 +98,7 @@ pub async fn list_organizations(shell: &Shell) -> Result<Vec<Organization>, Erro
 /// # Errors
 /// An organization that is not there, an invalid name; see [`Error`].
 pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) -> Result<bool, Error> {
-    bounded(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
     let mut changed = false;
     // The live data set comes last: once the new name is listed, nothing is left to be done.
@@ -124,7 +124,7 @@ pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) 
 /// # Errors
 /// An organization or person that is not there, an invalid name, an end that is over; see [`Error`].
 pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
-    bounded(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let at = shell.clock.now();
     if let Some(end) = order.expires_at {
         is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;

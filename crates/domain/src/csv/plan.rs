@@ -16,7 +16,7 @@ use crate::id::{DepartmentId, EmployeeId};
 use crate::library::{Department, department};
 use crate::people::{Connector, Employee};
 use crate::problem::{Code, Flaw, Problems};
-use crate::text::{bounded, folded};
+use crate::text::{bounded, folded, single_line};
 use crate::time::Timestamp;
 
 /// How a file is applied.
@@ -175,6 +175,9 @@ impl Planner<'_> {
             return Err(Rejection::denied(format!(
                 "department_name {name:?} does not exist, and creating it needs an admin-level key"
             )));
+        }
+        if let Err(flaw) = single_line(name, 1..=department::NAME_CHARS) {
+            return Ok(Err(flaw));
         }
         let (id, _) = self.departments.entry(key).or_insert_with(|| {
             let id = DepartmentId::from_ulid(ids());

@@ -11,7 +11,7 @@ use crate::page::{Key, Listed, Order, SortBy};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::refusal::Refusal;
-use crate::rule::{self, Field, Text};
+use crate::rule::{self, Field, Line};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -20,8 +20,8 @@ pub const NAME_CHARS: usize = 120;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
-const NAME: Field<Text> =
-    Field::new("name", rule::text(1..=NAME_CHARS), "Its name, unique in the organization without case.");
+const NAME: Field<Line> =
+    Field::new("name", rule::line(1..=NAME_CHARS), "Its name, unique in the organization without case.");
 
 /// A department.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -67,6 +67,30 @@ impl Rule for Text {
     }
 }
 
+/// The rule that [`line()`] makes.
+#[derive(Debug, Clone)]
+pub struct Line(RangeInclusive<usize>);
+
+/// A text of so many characters in one line: line ends are refused.
+#[must_use]
+pub const fn line(chars: RangeInclusive<usize>) -> Line {
+    Line(chars)
+}
+
+impl Rule for Line {
+    type Value = String;
+
+    fn parse(&self, value: &Value) -> Result<String, Flaw> {
+        let text = as_text(value)?;
+        text::single_line(text, self.0.clone())?;
+        Ok(text.to_owned())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Line { min: *self.0.start(), max: *self.0.end() }
+    }
+}
+
 /// An e-mail address.
 #[must_use]
 pub const fn email() -> Checked<String> {

@@ -4,12 +4,13 @@ use candor_domain::fields::Fields;
 use candor_domain::rule::{Described, Shape};
 use serde_json::{Value, json};
 
-use super::shapes::{Member, about, array, date, datetime, flag, named, nullable, request, set, text};
+use super::shapes::{Member, about, array, date, datetime, flag, line, named, nullable, request, set, text};
 
 /// What a rule takes.
 fn schema(shape: &Shape) -> Value {
     match shape {
         Shape::Text { min, max } => text(*min, *max),
+        Shape::Line { min, max } => line(*min, *max),
         Shape::Email(max) => json!({"type": "string", "format": "email", "maxLength": max}),
         Shape::Url(max) => json!({"type": "string", "format": "uri", "maxLength": max}),
         Shape::Slug { max, except } => json!({
@@ -52,6 +53,7 @@ fn sentence(shape: &Shape, what: &str) -> String {
         Shape::Text { max, .. } if what.contains("{max}") => filled(max),
         Shape::Text { min: 0, max } => format!("{what} At most {max} characters."),
         Shape::Text { min, max } => format!("{what} {min} to {max} characters."),
+        Shape::Line { min, max } => format!("{what} {min} to {max} characters in one line."),
         Shape::Email(max) | Shape::Url(max) | Shape::Slug { max, .. } | Shape::List { max, .. } => filled(max),
         Shape::Whole { max, .. } | Shape::Recent(max) => filled(max),
         Shape::Map { max, key_chars, value_chars } => format!(

@@ -9,10 +9,20 @@ pub(crate) type Member = (&'static str, Value);
 /// Characters that texts do not have (decision A9), for use within brackets.
 const CONTROLS: &str = r"\u0000-\u0008\u000B\u000C\u000E-\u001F";
 
+/// Line ends of Unicode, which names in one line do not have either, for use within brackets.
+const LINE_ENDS: &str = r"\n\r\u0085\u2028\u2029";
+
 /// A text of so many characters. One that must have a character must have one that is not blank.
 pub(crate) fn text(min: usize, max: usize) -> Value {
     let pattern =
         if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
+    json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
+}
+
+/// A text of so many characters in one line. It has one that is not blank.
+pub(crate) fn line(min: usize, max: usize) -> Value {
+    let refused = format!("{CONTROLS}{LINE_ENDS}");
+    let pattern = format!(r"^[^{refused}]*[^\s{refused}][^{refused}]*$");
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 

@@ -185,3 +185,24 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
         }
     }
 }
+
+#[tokio::test]
+async fn names_with_line_ends_are_refused() {
+    let world = World::new().await;
+    let department = world.made("/v1/departments", json!({"name": "Care"})).await;
+    for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+        let name = format!("HR{end}sync");
+        let refused = [
+            world.patch("/v1/organization", json!({"name": name})).await,
+            world.post("/v1/departments", json!({"name": name})).await,
+            world.patch(&format!("/v1/departments/{department}"), json!({"name": name})).await,
+            world.post("/v1/api-keys", json!({"name": name, "scopes": ["*"]})).await,
+        ];
+        for answered in refused {
+            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", end.escape_unicode());
+            assert_eq!(answered.problems(), [("name".to_owned(), "invalid_format".to_owned())]);
+        }
+    }
+    let kept = world.patch("/v1/organization", json!({"name": "Example \u{202e}Ltd"})).await;
+    assert_eq!(kept.status, 200, "{}", kept.text());
+}

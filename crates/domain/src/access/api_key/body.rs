@@ -6,7 +6,7 @@ use crate::fields::{Fields, Reference, Word};
 use crate::id::EmployeeKind;
 use crate::json::{Object, Value};
 use crate::problem::{Code, Flaw, Problems};
-use crate::rule::{self, Checked, Field, OneOf, Refers, Rule, Shape, Text, Whole};
+use crate::rule::{self, Checked, Field, Line, OneOf, Refers, Rule, Shape, Whole};
 use crate::time::Timestamp;
 
 /// The longest name of a key.
@@ -22,7 +22,7 @@ const READ_ONLY: &[&str] =
     &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
-const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS), "What people call it.");
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "What people call it.");
 const SCOPES: Field<Checked<Permissions>> = Field::new(
     "scopes",
     rule::rule(scopes, || Shape::List {

@@ -141,6 +141,13 @@ async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_fo
 }
 
 #[tokio::test]
+async fn csv_department_with_a_line_end_is_not_created() {
+    let world = World::new().await;
+    let file = "email,first_name,last_name,department_name\na@example.com,A,Example,\"New\nline\"\n";
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 0, failed(&[(2, "invalid_format")])));
+}
+
+#[tokio::test]
 async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
     let world = World::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
