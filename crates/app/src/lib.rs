@@ -21,7 +21,7 @@ use std::time::Duration;
 use cli::{Cli, Command, KeyCommand, OrgCommand};
 use config::{Config, Loaded, Setting};
 use error::Error;
-use output::Output;
+use output::{Output, printable};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             for line in error.lines() {
-                let _ = writeln!(std::io::stderr(), "candor: {line}");
+                let _ = writeln!(std::io::stderr(), "candor: {}", printable(&line));
             }
             error.exit_code()
         }

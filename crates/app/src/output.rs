@@ -1,5 +1,6 @@
 //! What commands print as their answer: text for people, or one JSON object with `--json`.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde_json::Value;
@@ -25,13 +26,36 @@ impl Output {
     }
 }
 
-/// Columns as wide as their widest cell, two blanks apart.
+/// Escapes what lets a text of another author steer a terminal or read differently than it is: control characters, line
+/// ends, and the marks that change the direction of writing. Letters of every script stay.
+#[must_use]
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if is_steering(letter) { escaped.extend(letter.escape_default()) } else { escaped.push(letter) }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Returns `true` for C0 and C1 controls, U+2028 and U+2029, and the bidirectional marks, embeddings, overrides and
+/// isolates.
+fn is_steering(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Columns as wide as their widest cell, two blanks apart. Cells are [`printable`].
 #[must_use]
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<Cow<'_, str>>> =
+        rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let wide = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(wide).collect();
-    let line = |row: &Vec<String>| {
+    let line = |row: &Vec<Cow<'_, str>>| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -40,11 +64,27 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{printable, table};
 
     #[test]
     fn columns_line_up() {
         let rows = [["a", "long", "x"], ["wider", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "a      long  x\nwider  b");
+    }
+
+    #[test]
+    fn table_escapes_controls_and_direction_marks() {
+        let rows = [["\u{1b}[2J\u{9b}1mevil", "x"], ["a\nb\t\u{202e}c\u{2066}d\u{2028}", "y"]];
+        let text = table(&rows.map(|row| row.map(str::to_owned).to_vec()));
+        let wanted = "\\u{1b}[2J\\u{9b}1mevil             x\na\\nb\\t\\u{202e}c\\u{2066}d\\u{2028}  y";
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn printable_keeps_letters_of_every_script_and_emoji() {
+        for text in ["Zoë O’Brien", "שלום", "مرحبا", "漢字 👩‍👩‍👧", "a\u{200c}b", "C:\\temp"]
+        {
+            assert_eq!(printable(text), text);
+        }
     }
 }

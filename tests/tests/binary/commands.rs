@@ -237,3 +237,21 @@ fn a_second_process_does_not_serve_the_same_file_and_commands_go_on() {
     service.kill();
     Service::serve(&place).stop();
 }
+
+#[test]
+fn tables_escape_controls_and_direction_marks_in_names() {
+    let place = Place::sqlite();
+    let key = place.key("*", &[]);
+    let name = "Beta \u{9b}31m\u{202e}dtL";
+    candor(&place, &["org", "rename", &key.organization, "--name", name]).succeeded();
+    for command in [["org", "list"], ["key", "list"]] {
+        let people = candor(&place, &command).succeeded().stdout;
+        assert!(people.contains("Beta \\u{9b}31m\\u{202e}dtL") && !people.contains('\u{9b}'), "{people:?}");
+    }
+    for end in ["\n", "\u{2028}"] {
+        let name = format!("Beta{end}Ltd");
+        let refused = candor(&place, &["org", "rename", &key.organization, "--name", &name]);
+        assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+        assert!(refused.stderr.contains("without line ends"), "{}", refused.stderr);
+    }
+}

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::tally::{Sent, Tally};
 use crate::error::{Error, ImportOutcome};
-use crate::output::Output;
+use crate::output::{Output, printable};
 
 /// How long the service may be silent before that is said.
 const SILENCE: Duration = Duration::from_millis(2_500);
@@ -138,7 +138,7 @@ impl State {
         }
         self.said = Some(text.to_owned());
         self.bar.suspend(|| {
-            let _ = writeln!(std::io::stderr(), "candor: {text}");
+            let _ = writeln!(std::io::stderr(), "candor: {}", printable(text));
         });
     }
 }

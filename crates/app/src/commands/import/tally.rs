@@ -4,7 +4,7 @@ use candor_domain::csv::Part;
 use serde_json::{Value, json};
 
 use super::plan::{cell, changes};
-use crate::output::table;
+use crate::output::{printable, table};
 
 /// Rows shown to people in one table; the rest is counted. With `--json` all are there.
 pub(super) const SHOWN: usize = 200;
@@ -177,7 +177,8 @@ impl Tally {
         );
         for warning in &self.warnings {
             let (column, message) = (&warning["column"], &warning["message"]);
-            text.push_str(&format!("The column {column} {}\n", message.as_str().unwrap_or_default()));
+            let message = printable(message.as_str().unwrap_or_default());
+            text.push_str(&format!("The column {} {message}\n", printable(&column.to_string())));
         }
         if dry_run && self.parts.len() > 1 {
             text.push_str("The file is sent in parts: managers of an earlier part are not there in a dry run.\n");
