@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod error;
 mod lifecycle;
+mod outgoing_tls;
 mod output;
 mod private_file;
 mod process_metrics;

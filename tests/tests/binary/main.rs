@@ -45,6 +45,8 @@ mod stop;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod tls;
+#[cfg(test)]
 mod traces;
 #[cfg(test)]
 mod webhooks;

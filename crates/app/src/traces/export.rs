@@ -21,6 +21,7 @@ use ureq::Agent;
 
 use super::TARGET;
 use crate::error::Error;
+use crate::outgoing_tls;
 
 /// What the service calls itself unless `OTEL_SERVICE_NAME` says otherwise.
 const SERVICE: &str = "candor";
@@ -39,7 +40,8 @@ impl Export {
     /// `OTEL_RESOURCE_ATTRIBUTES`.
     pub(super) fn new() -> Result<Self, Error> {
         let defect = |reason: String| Error::Defect { what: "export traces", reason };
-        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT)).build();
+        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT));
+        let agent = agent.tls_config(outgoing_tls::trusting_the_system()).build();
         let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
         let exporter = exporter.map_err(|it| defect(it.to_string()))?;
         // The environment's attributes are merged later, and replace these.

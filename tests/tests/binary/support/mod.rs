@@ -7,6 +7,7 @@ mod process;
 mod proxy;
 mod receiver;
 mod standby;
+mod tls;
 mod wire;
 
 use std::thread;
@@ -19,6 +20,7 @@ pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, 
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{Answer, Arrival, Receiver};
 pub(crate) use standby::Pair;
+pub(crate) use tls::TlsServer;
 
 /// Between two looks at a condition.
 const POLL: Duration = Duration::from_millis(10);

@@ -14,6 +14,7 @@ use ureq::http::Response;
 use super::progress::Progress;
 use crate::cli::Import;
 use crate::error::Error;
+use crate::outgoing_tls;
 
 /// How long one part may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -94,6 +95,7 @@ impl Connection {
         filled.map_err(|it| Error::Defect { what: "make an idempotency key", reason: it.to_string() })?;
         let config = Agent::config_builder().http_status_as_error(false);
         let config = config.timeout_connect(Some(CONNECT)).timeout_global(Some(PATIENCE));
+        let config = config.tls_config(outgoing_tls::trusting_the_system());
         Ok(Self { target, agent: config.build().into(), run: URL_SAFE_NO_PAD.encode(random) })
     }
 
@@ -148,6 +150,9 @@ impl Connection {
         let mut response = match request.send(&part.bytes[..]) {
             Ok(response) => response,
             Err(error) => {
+                if let Some(reason) = outgoing_tls::rejected_certificate(&error) {
+                    return Came::Refused(untrusted(&reason));
+                }
                 return Came::Again(Failure { is_open: has_connected(&error), reason: said(&error), wait: None });
             }
         };
@@ -184,6 +189,14 @@ fn has_connected(error: &ureq::Error) -> bool {
     !matches!(
         error,
         Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect)
+    )
+}
+
+/// What to do about a certificate that was not accepted.
+fn untrusted(reason: &str) -> String {
+    format!(
+        "its certificate is not accepted: {reason}; add the authority that issued it to those of this machine, or name \
+         a file with it in SSL_CERT_FILE"
     )
 }
 

@@ -1,0 +1,88 @@
+//! A server with TLS whose certificate a private authority issued.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::crypto::ring;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// A server that gives every request the same answer.
+pub(crate) struct TlsServer {
+    /// The address, such as `https://127.0.0.1:4711`.
+    pub(crate) url: String,
+    /// The certificate of the authority, as files have it.
+    pub(crate) authority: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl TlsServer {
+    /// Starts a server that answers with `answer`, status line and headers included.
+    pub(crate) fn answering(answer: &'static str) -> Self {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority_key = KeyPair::generate().unwrap();
+        let authority = pem(params.self_signed(&authority_key).unwrap().der());
+        let key = KeyPair::generate().unwrap();
+        let issuer = Issuer::new(params, authority_key);
+        let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let certificate = certificate.signed_by(&key, &issuer).unwrap().der().clone();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+            .unwrap();
+        let (config, requests) = (Arc::new(config), Arc::new(Mutex::new(vec![])));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let received = Arc::clone(&requests);
+        // It ends with the process of the test.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                // A client that rejects the certificate ends its connection, and the next one may accept it.
+                if let Ok(line) = serve(stream.unwrap(), &config, answer) {
+                    received.lock().unwrap().push(line);
+                }
+            }
+        });
+        Self { url, authority, requests }
+    }
+
+    /// The first lines of the requests that were answered, such as `POST /v1/traces HTTP/1.1`.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Result<String> {
+    let connection = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
+    let mut reader = BufReader::new(StreamOwned::new(connection, stream));
+    let mut head = vec![];
+    for line in reader.by_ref().lines() {
+        let line = line?;
+        if line.is_empty() {
+            break;
+        }
+        head.push(line);
+    }
+    let length = head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+    reader.read_exact(&mut vec![0; length.unwrap_or(0)])?;
+    let stream = reader.get_mut();
+    stream.write_all(answer.as_bytes())?;
+    stream.conn.send_close_notify();
+    stream.flush()?;
+    head.into_iter().next().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}
+
+/// A certificate as files have it: lines of 64 letters.
+fn pem(der: &[u8]) -> String {
+    let encoded = STANDARD.encode(der);
+    let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}

@@ -1,0 +1,47 @@
+//! Requests of the program itself trust the authorities of the system, and no list of its own.
+
+use std::fs;
+
+use crate::support::{Place, Service, TlsServer, candor};
+
+const IMPORTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
+    {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
+const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// A place where `SSL_CERT_FILE` names a file with this authority alone.
+fn trusting(authority: &str) -> Place {
+    let place = Place::sqlite();
+    let file = place.folder.path().join("authorities.pem");
+    fs::write(&file, authority).unwrap();
+    place.with("SSL_CERT_FILE", file.to_str().unwrap())
+}
+
+#[test]
+fn import_trusts_a_private_authority_of_the_system() {
+    let server = TlsServer::answering(IMPORTED);
+    let other = TlsServer::answering(IMPORTED);
+    let import = |authority: &str| {
+        let place = trusting(authority).with("CANDOR_API_KEY", "cdr_live_x");
+        fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
+        candor(&place, &["import", "people.csv", "--url", &server.url, "--json"])
+    };
+    assert_eq!(import(&server.authority).json()["data"]["created"], 1);
+    let refused = import(&other.authority);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("SSL_CERT_FILE"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing went in"), "{}", refused.stderr);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn traces_trust_a_private_authority_of_the_system() {
+    let collector = TlsServer::answering(ACCEPTED);
+    let place = trusting(&collector.authority).with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
+    let key = place.key("employees:read", &[]);
+    let service = Service::serve(&place);
+    assert_eq!(service.client(&key.secret).get("/v1/employees").unwrap().status, 200);
+    // A stop sends what waits.
+    service.stop();
+    let requests = collector.requests();
+    assert!(requests.iter().any(|line| line.starts_with("POST /v1/traces ")), "{requests:?}");
+}
