@@ -1,15 +1,17 @@
 //! The errors that an operator sees: each says in one line what went wrong, why, and what to do.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fmt, io};
 
 use candor_domain::id::WebhookId;
 use candor_domain::refusal::Refusal;
 
 use candor_service::master_key::WrongKey;
 
+use crate::commands::backup::BackupFailure;
 use crate::commands::copy::CopyFailure;
+use crate::commands::import::ImportOutcome;
 use crate::config::{Config, Origin, Setting};
 
 /// The exit status for a command line or a setting that is wrong.
@@ -199,6 +201,9 @@ pub(crate) enum Error {
     /// A copy of everything was not made, or is not complete.
     #[error(transparent)]
     Copy(#[from] CopyFailure),
+    /// A backup was not made, or not restored.
+    #[error(transparent)]
+    Backup(#[from] BackupFailure),
     /// The service refused what a command asked for, such as an invalid name.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {
@@ -340,32 +345,6 @@ impl Error {
             return problems.iter().all(Self::is_wrong_usage);
         }
         matches!(self, Self::MalformedFlag { .. } | Self::Argument { .. })
-    }
-}
-
-/// How much of a file was imported before the import ended early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ImportOutcome {
-    /// It was only tried.
-    DryRun,
-    /// Nothing.
-    Nothing,
-    /// Perhaps something: a part was sent and not answered.
-    Unknown,
-    /// Some rows.
-    Some,
-}
-
-impl fmt::Display for ImportOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DryRun => "nothing was to be written",
-            Self::Nothing => "nothing went in",
-            Self::Unknown => {
-                "whether anything went in is not known; import the same file again: rows that are in are skipped"
-            }
-            Self::Some => "what went in stays; import the same file again: rows that are in are skipped",
-        })
     }
 }
 

@@ -99,6 +99,8 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
             commands::migrate::run(config, distribute.then_some(shards), output).await
         }
         Command::Copy { from, to } => commands::copy::run(config, from, to, output).await,
+        Command::Backup { file } => commands::backup::back_up(config, file, output).await,
+        Command::Restore { file } => commands::backup::restore(config, file, output).await,
         Command::Org(OrgCommand::Create { name }) => commands::org::create(config, &name, output).await,
         Command::Org(OrgCommand::List) => commands::org::list(config, output).await,
         Command::Org(OrgCommand::Rename { org, name }) => commands::org::rename(config, org, &name, output).await,

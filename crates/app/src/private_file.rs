@@ -24,6 +24,24 @@ pub(crate) fn open_to_others(folder: &Path) -> u32 {
     fs::metadata(folder).map_or(0, |it| it.permissions().mode() & 0o077)
 }
 
+/// Returns `true` if the mode of a file has any of the bits of `mask`, and `false` for a file that is not there.
+pub(crate) fn grants(path: &Path, mask: u32) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mask != 0)
+}
+
+/// Returns `true` if there is anything by this name, a link that leads nowhere included.
+pub(crate) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Creates an empty file that only its owner may read and write.
+///
+/// # Errors
+/// The system's answer, `AlreadyExists` among others.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)
+}
+
 /// The text of a file; `None` if there is no such file.
 ///
 /// # Errors
@@ -69,13 +87,17 @@ fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&unfinished)?;
+    let mut file = create_new(&unfinished)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     Ok(unfinished)
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// Waits until the name of a file is on the disk.
+///
+/// # Errors
+/// The system's answer.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }

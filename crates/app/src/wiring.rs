@@ -13,6 +13,7 @@ use candor_mail::{SmtpSettings, SmtpTransport};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
 use candor_port_limits::RateLimitStoreError;
+use candor_port_storage::upkeep::MasterKey;
 use candor_service::limits::Limits;
 use candor_service::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings, master_key};
@@ -60,6 +61,10 @@ pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Res
             "other users can look into the folder of the database or of the master key: take that from them with `chmod 700`"
         );
     }
+    for file in open_files(config) {
+        let (path, remedy) = (file.path.display(), file.remedy);
+        tracing::warn!(file = %path, "other users can read this file, which holds secrets: run `{remedy}`");
+    }
     Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
 }
 
@@ -105,6 +110,29 @@ pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     folders
 }
 
+/// A file with secrets that other users may read.
+pub(crate) struct OpenFile {
+    pub(crate) path: PathBuf,
+    /// The command that takes it from them.
+    pub(crate) remedy: String,
+}
+
+/// Files with secrets that other users may read: the generated master key with a mode wider than 0600, and a
+/// configuration file that holds secrets and is readable outside its group.
+pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
+    /// Permissions of a group and of other users.
+    const GROUP_AND_OTHERS: u32 = 0o077;
+    /// Permissions of users outside the group: a packaged configuration file is for a group of its own.
+    const OTHERS: u32 = 0o007;
+    let mut files = vec![];
+    if config.master_key.is_none() && matches!(config.database, DatabaseUrl::Sqlite(_)) {
+        files.push((master_key_file(config), GROUP_AND_OTHERS, "chmod 600"));
+    }
+    files.extend(config.file_with_secrets.iter().map(|path| (path.clone(), OTHERS, "chmod o-rwx")));
+    files.retain(|(path, mask, _)| private_file::grants(path, *mask));
+    files.into_iter().map(|(path, _, close)| OpenFile { remedy: format!("{close} {}", path.display()), path }).collect()
+}
+
 /// Compares the master key with the one that the database was sealed with, before anything is changed there, where both
 /// are known. On Postgres a schema may be migrated by somebody who has no key.
 ///
@@ -120,20 +148,55 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
 /// # Errors
 /// Those of [`compare_master_key`].
 pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
-    let text = match (&config.master_key, &config.database) {
-        (Some(ring), _) => ring.clone(),
-        (None, DatabaseUrl::Postgres(_)) => return Err(Error::NoMasterKey),
-        (None, DatabaseUrl::Sqlite(database)) => {
-            let path = config.data_dir.join(MASTER_KEY_FILE);
-            match private_file::read(&path).map_err(Error::io("read", &path))? {
-                Some(text) => Secret::new(text.trim_end().to_owned()),
-                None if store::is_empty(config, database).await? => return Ok(false),
-                None => return Err(Error::MasterKeyGone { path, database: config.database.masked() }),
-            }
+    match (configured_vault(config)?, &config.database) {
+        (Some(vault), _) => compared(config, &vault).await.map(|()| true),
+        (None, DatabaseUrl::Postgres(_)) => Err(Error::NoMasterKey),
+        (None, DatabaseUrl::Sqlite(database)) if store::is_empty(config, database).await? => Ok(false),
+        (None, DatabaseUrl::Sqlite(_)) => {
+            Err(Error::MasterKeyGone { path: master_key_file(config), database: config.database.masked() })
         }
+    }
+}
+
+/// The configured ring of keys, or the one of the data folder; `None` where there is neither. Nothing is generated.
+fn configured_vault(config: &Config) -> Result<Option<Vault>, Error> {
+    let path = master_key_file(config);
+    let text = match (&config.master_key, &config.database) {
+        (Some(ring), _) => Some(ring.reveal().to_owned()),
+        (None, DatabaseUrl::Postgres(_)) => None,
+        (None, DatabaseUrl::Sqlite(_)) => private_file::read(&path).map_err(Error::io("read", &path))?,
     };
-    let vault = Vault::parse(text.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
-    compared(config, &vault).await.map(|()| true)
+    let vault = text.map(|text| Vault::parse(text.trim_end()));
+    vault.transpose().map_err(|_| Error::MasterKeyFile(path))
+}
+
+/// Relation of the master keys that sealed a backup to the configured ring.
+pub(crate) enum SealingKeys {
+    /// The ring opens everything in it.
+    Fit,
+    /// There is no ring.
+    None,
+    /// The ring lacks a key; the text names both.
+    Others(String),
+}
+
+/// Compares the keys that sealed a backup with the configured ring.
+///
+/// # Errors
+/// [`Error::MasterKeyFile`]; [`Error::Io`] if the file cannot be read.
+pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> Result<SealingKeys, Error> {
+    let Some(vault) = configured_vault(config)? else {
+        return Ok(if sealed_by.is_empty() { SealingKeys::Fit } else { SealingKeys::None });
+    };
+    Ok(match master_key::examine(&vault, sealed_by) {
+        Ok(()) => SealingKeys::Fit,
+        Err(reason) => SealingKeys::Others(reason.to_string()),
+    })
+}
+
+/// Path of the generated master key.
+pub(crate) fn master_key_file(config: &Config) -> PathBuf {
+    config.data_dir.join(MASTER_KEY_FILE)
 }
 
 /// Lets a database whose schema is up to date remember the master key, if one is known, and compares it.

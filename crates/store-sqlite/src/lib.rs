@@ -4,6 +4,7 @@
 //! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out
 //! whether or not its caller still waits.
 
+mod backup;
 mod commit;
 mod connection;
 mod copy;
@@ -25,6 +26,7 @@ use std::thread::{Builder, JoinHandle};
 
 use candor_port_storage::StorageError;
 
+pub use backup::{BackupContents, check_backup, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};
 pub use copy::{SqliteCopy, is_copy_unfinished};
 pub use migrate::{is_empty, master_keys, migrate, pending_migrations};

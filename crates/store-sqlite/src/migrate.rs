@@ -1,5 +1,7 @@
 //! The schema, which travels in the binary.
 
+use std::collections::HashSet;
+
 use diesel::migration::MigrationSource;
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -75,6 +77,14 @@ pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
 pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
     Ok(pending.iter().map(|it| it.name().to_string()).collect())
+}
+
+/// Returns the versions of applied migrations that this program does not have.
+pub(crate) fn unknown(db: &mut Db) -> Result<Vec<String>, StorageError> {
+    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
+    let known: HashSet<String> = all.iter().map(|migration| migration.name().version().to_string()).collect();
+    let applied = db.connection().applied_migrations().map_err(broken)?;
+    Ok(applied.iter().map(ToString::to_string).filter(|version| !known.contains(version)).collect())
 }
 
 fn broken(error: impl std::fmt::Display) -> StorageError {

@@ -1,6 +1,8 @@
 //! The built binary, as an operator and a client meet it: over its command line and over real HTTP.
 
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod configuration;

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Place, Service};
+use crate::support::{Place, Service, candor};
 
 const RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
@@ -35,5 +35,60 @@ fn an_open_database_is_closed_and_an_open_folder_is_named() {
     assert_eq!((mode(&place, "data"), mode(&place, "data/candor.db")), (0o755, 0o600));
     assert_eq!(mode(&place, "data/candor.db-wal"), 0o600);
     assert!(service.log().contains("chmod 700"), "{}", service.log());
+    service.stop();
+}
+
+/// The findings of `candor doctor` about files with secrets.
+fn secrets(place: &Place) -> Vec<serde_json::Value> {
+    let mut found = candor(place, &["doctor", "--json"]).object();
+    let checks = found["checks"].as_array_mut().unwrap();
+    checks.extract_if(.., |check| check["check"] == "secrets").collect()
+}
+
+fn set_mode(place: &Place, name: &str, mode: u32) {
+    fs::set_permissions(place.folder.path().join(name), Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn open_config_file_is_named_if_it_holds_secrets() {
+    let place = Place::sqlite().with("CANDOR_CONFIG", "candor.toml");
+    let write = |text: &str| fs::write(place.folder.path().join("candor.toml"), text).unwrap();
+    let ring = format!("master_key = \"{RING}\"\n");
+    for (text, mode, named) in [
+        ("log = \"warn\"\n", 0o644, false),
+        (&ring, 0o600, false),
+        (&ring, 0o640, false),
+        (&ring, 0o644, true),
+        ("rate_limiter = \"redis://candor:secret@127.0.0.1:9\"\nlog = \"warn\"\n", 0o604, true),
+    ] {
+        write(text);
+        set_mode(&place, "candor.toml", mode);
+        let found = secrets(&place);
+        assert_eq!(found.len(), usize::from(named), "{text} {mode:o}: {found:?}");
+        if named {
+            assert_eq!(
+                (&found[0]["state"], &found[0]["remedy"]),
+                (&"warning".into(), &"chmod o-rwx candor.toml".into())
+            );
+        }
+    }
+    write(&ring);
+    set_mode(&place, "candor.toml", 0o644);
+    let service = Service::serve(&place);
+    assert!(service.log().contains("chmod o-rwx candor.toml"), "{}", service.log());
+    service.stop();
+}
+
+#[test]
+fn open_master_key_file_is_named() {
+    let place = Place::sqlite();
+    Service::serve(&place).stop();
+    assert!(secrets(&place).is_empty());
+    for mode in [0o640, 0o604] {
+        set_mode(&place, "data/master.key", mode);
+        assert_eq!(secrets(&place)[0]["remedy"], "chmod 600 data/master.key");
+    }
+    let service = Service::serve(&place);
+    assert!(service.log().contains("chmod 600 data/master.key"), "{}", service.log());
     service.stop();
 }

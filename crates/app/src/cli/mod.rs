@@ -2,6 +2,8 @@
 
 mod arguments;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -113,6 +115,26 @@ Example:
         /// The database that is filled [default: the configured one]
         #[arg(long, value_name = "URL")]
         to: Option<String>,
+    },
+    /// Copy the embedded database into a new file, also while the service runs, and check the copy
+    ///
+    /// The file holds everything that is committed, and the master key is not in it: keep that apart. On PostgreSQL use
+    /// pg_dump.
+    #[command(after_help = "Example:\n  candor backup /var/backups/candor-$(date +%F).db")]
+    Backup {
+        /// The new file; one that exists is never replaced
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Put a backup in place of an embedded database that is not there
+    ///
+    /// The file is checked first, and stays. The service must not run, and a database that is there is never replaced. On
+    /// PostgreSQL use pg_restore.
+    #[command(after_help = "Example:\n  candor restore /var/backups/candor-2026-11-24.db")]
+    Restore {
+        /// A file that `candor backup` made
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
     },
     /// Organizations
     #[command(subcommand)]
@@ -298,92 +320,4 @@ pub(crate) struct NewKey {
     /// Writes per minute, when 100 are not right
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) writes_per_minute: Option<u32>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use candor_domain::fields::Word;
-
-    fn read(words: &[&str]) -> Result<(Cli, Vec<(Setting, String)>), clap::Error> {
-        Cli::read_from(words.iter().map(Into::into))
-    }
-
-    /// Every command that does something, as it is called and described.
-    fn commands() -> Vec<clap::Command> {
-        fn add(command: &clap::Command, all: &mut Vec<clap::Command>) {
-            match command.get_subcommands().next() {
-                None => all.push(command.clone()),
-                Some(_) => command.get_subcommands().filter(|it| it.get_name() != "help").for_each(|it| add(it, all)),
-            }
-        }
-        let mut root = described();
-        root.build();
-        let mut all = vec![];
-        add(&root, &mut all);
-        all
-    }
-
-    fn help(words: &[&str]) -> String {
-        let text = read(&[words, &["--help"]].concat()).unwrap_err().to_string();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn the_command_line_is_well_formed() {
-        described().debug_assert();
-        settings::accepted(described()).debug_assert();
-    }
-
-    #[test]
-    fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behind_it() {
-        for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
-            let flag = setting.flag();
-            for words in [["candor", &flag, "x", "config"], ["candor", "config", &flag, "x"]] {
-                let (_, given) = read(&words).unwrap();
-                assert_eq!(given, vec![(*setting, "x".to_owned())]);
-            }
-        }
-        assert!(read(&["candor", "--master-key", "x", "config"]).is_err());
-        let words = ["candor", "key", "list", "--data-dir", "x", "--json"];
-        assert_eq!(read(&words).unwrap().1, vec![(Setting::DataDir, "x".to_owned())]);
-    }
-
-    #[test]
-    fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
-        let serve = help(&["candor", "serve"]);
-        for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
-            let row = format!("[env: {}]", setting.variable());
-            assert!(serve.contains(&setting.flag()) && serve.contains(&row), "{row} in {serve}");
-            let default = setting.default().map_or(String::new(), |it| format!("[default: {it}]"));
-            assert!(serve.contains(&default), "{default} in {serve}");
-        }
-        for (words, has, has_not) in [
-            (&["candor", "import"][..], "--dry-run", "--database-url"),
-            (&["candor", "key", "list"], "--database-url", "--webhooks-timeout"),
-            (&["candor", "migrate"], "--database-url", "--listen"),
-            (&["candor", "completions"], "<SHELL>", "--log"),
-            (&["candor"], "candor config", "--database-url"),
-        ] {
-            let text = help(words);
-            assert!(text.contains(has) && !text.contains(has_not), "{text}");
-        }
-    }
-
-    #[test]
-    fn every_command_has_an_example_that_calls_it() {
-        for command in commands() {
-            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let called = command.get_bin_name().unwrap();
-            assert!(example.contains("Example") && example.contains(called), "{called}: {example}");
-        }
-    }
-
-    #[test]
-    fn the_help_lists_the_scopes_where_they_are_taken() {
-        let text = help(&["candor", "key", "create"]);
-        for scope in candor_domain::access::Permission::words() {
-            assert!(text.contains(scope), "{scope} in {text}");
-        }
-    }
 }

@@ -16,7 +16,7 @@ const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 
 /// Which settings are of use to whom; others have none.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
-const DATABASE: [&str; 5] = ["migrate", "copy", "org", "key", "rekey"];
+const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
 
 /// Shows each command's settings in its help.
 pub(super) fn shown(root: Command) -> Command {

@@ -1,5 +1,6 @@
 //! The commands of the program, one module for each.
 
+pub(crate) mod backup;
 pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod describe;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod example;
 mod gather;
+mod masked;
 mod parse;
 mod setting;
 mod url;
@@ -20,6 +21,7 @@ use ipnet::IpNet;
 
 use crate::error::Error;
 use gather::Given;
+use masked::printable;
 use parse::Parsed;
 
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
@@ -78,6 +80,8 @@ pub(crate) struct Config {
     pub(crate) log_format: LogFormat,
     /// The settings as `candor config` shows them.
     pub(crate) shown: Vec<Shown>,
+    /// The configuration file, if a value in it is a secret or holds one.
+    pub(crate) file_with_secrets: Option<PathBuf>,
 }
 
 /// One line of `candor config`: a value that may be seen, and where it came from.
@@ -90,9 +94,6 @@ pub(crate) struct Shown {
     /// Where it came from.
     pub(crate) origin: Origin,
 }
-
-/// Shown in place of a secret.
-const MASK: &str = "***";
 
 /// A configuration and everything that is wrong with it. Where a value is malformed, the configuration has the default
 /// instead, and `candor config` shows what was given.
@@ -118,7 +119,7 @@ impl Config {
     ) -> Result<Loaded, Error> {
         let mut given = Given::gather(file, environment, flags);
         let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
-        let mut reader = Reader { given, shown: Vec::new(), problems };
+        let mut reader = Reader { given, shown: Vec::new(), problems, file_with_secrets: None };
         let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
         let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
@@ -149,9 +150,10 @@ impl Config {
             log: reader.needed(Setting::Log, crate::telemetry::filter)?,
             log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
             shown: Vec::new(),
+            file_with_secrets: None,
         };
         reader.shown.sort_by_key(|it| Setting::ALL.iter().position(|(_, setting)| *setting == it.setting));
-        config.shown = reader.shown;
+        (config.shown, config.file_with_secrets) = (reader.shown, reader.file_with_secrets);
         Ok(Loaded { config, problems: reader.problems, warnings })
     }
 }
@@ -161,6 +163,7 @@ struct Reader {
     given: Given,
     shown: Vec<Shown>,
     problems: Vec<Error>,
+    file_with_secrets: Option<PathBuf>,
 }
 
 impl Reader {
@@ -216,6 +219,11 @@ impl Reader {
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Option<T> {
         let shown = text.as_deref().map(|it| printable(setting, it));
+        if let Origin::File(path) = &origin
+            && shown != text
+        {
+            self.file_with_secrets = Some(path.clone());
+        }
         let value = match text.as_deref().map(parse).transpose() {
             Ok(value) => value,
             Err(reason) => {
@@ -234,34 +242,6 @@ impl Reader {
 /// [`Error::Argument`], without a password.
 pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, Error> {
     parse::database_url(text).map_err(|wanted| Error::Argument { argument, value: url::masked(text), wanted })
-}
-
-/// The text of a value as it may be seen.
-fn printable(setting: Setting, text: &str) -> String {
-    match setting {
-        Setting::MasterKey => MASK.to_owned(),
-        Setting::DatabaseUrl | Setting::DatabaseReplicaUrl | Setting::SmtpUrl => url::masked(text),
-        Setting::RateLimiter if text.contains(':') => url::masked(text),
-        Setting::Listen
-        | Setting::AdminListen
-        | Setting::DatabasePool
-        | Setting::DataDir
-        | Setting::PublicUrl
-        | Setting::WebhooksTrustedTargets
-        | Setting::WebhooksRetrySchedule
-        | Setting::WebhooksTimeout
-        | Setting::WebhooksMaxSubscriptions
-        | Setting::NotificationsRetention
-        | Setting::SmtpFrom
-        | Setting::SweepInterval
-        | Setting::DrainDelay
-        | Setting::RateLimiter
-        | Setting::CorsOrigins
-        | Setting::ConnectionsPerClient
-        | Setting::TrustedProxies
-        | Setting::Log
-        | Setting::LogFormat => text.to_owned(),
-    }
 }
 
 fn master_key(text: &str) -> Parsed<Secret> {

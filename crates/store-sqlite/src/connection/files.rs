@@ -37,6 +37,12 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
     Ok(())
 }
 
+/// Creates an empty file that only its owner may read and write.
+pub(crate) fn create_private(path: &Path) -> Result<(), StorageError> {
+    let failed = |error| StorageError::Unavailable(format!("cannot create {}: {error}", path.display()));
+    new_file().open(path).map(drop).map_err(failed)
+}
+
 fn folder_builder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(OWNERS_FOLDER);

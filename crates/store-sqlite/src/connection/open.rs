@@ -144,10 +144,20 @@ impl Source {
 
 /// A connection to a file that changes nothing in it, not even its permissions.
 pub(crate) fn read_only(path: &str) -> Result<Db, StorageError> {
+    read_in_mode(path, "mode=ro")
+}
+
+/// A connection to a file that no process changes: it takes no locks and makes no files beside it, so that it also reads
+/// from a folder that cannot be written to.
+pub(crate) fn read_unchanging(path: &str) -> Result<Db, StorageError> {
+    read_in_mode(path, "immutable=1")
+}
+
+fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
     planner_settings::keep();
     let special = [('%', "%25"), ('?', "%3f"), ('#', "%23")];
     let path = special.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
-    let opened = SqliteConnection::establish(&format!("file:{path}?mode=ro"));
+    let opened = SqliteConnection::establish(&format!("file:{path}?{mode}"));
     let mut db = Db::new(opened.map_err(|it| StorageError::Unavailable(format!("cannot open {path}: {it}")))?);
     let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
     db.batch(&pragmas).map_err(|it| failed(&it))?;

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::config::{Config, Setting};
 use crate::error::Error;
 use crate::output::{Output, table};
+use crate::wiring::{self, OpenFile};
 use finding::{Finding, State};
 
 /// Looks at everything that a service needs.
@@ -19,6 +20,7 @@ use finding::{Finding, State};
 /// [`Error::Unwell`] if something is broken; [`Error::Io`] if nobody takes the answer.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     let mut findings = vec![Finding::good("settings", "all are understood; `candor config` shows them")];
+    findings.extend(open_files(config));
     data::look(config, &mut findings).await;
     findings.extend(mail::look(config).await);
     findings.extend(limits::look(config).await);
@@ -27,6 +29,14 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
         findings.push(listener::look(address, Setting::AdminListen).await);
     }
     report(&findings, output)
+}
+
+/// A warning for every file with secrets that other users may read.
+fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
+    let warning = |file: OpenFile| {
+        Finding::warning("secrets", format!("other users can read {}", file.path.display()), file.remedy)
+    };
+    wiring::open_files(config).into_iter().map(warning)
 }
 
 /// What there is to say when not even the settings are understood.

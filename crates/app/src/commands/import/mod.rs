@@ -1,5 +1,6 @@
 //! `candor import`: the CSV upsert from a terminal, for files of any size.
 
+mod outcome;
 mod plan;
 mod progress;
 mod send;
@@ -18,6 +19,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::cli::Import;
 use crate::error::Error;
 use crate::output::Output;
+pub(crate) use outcome::ImportOutcome;
 use progress::Progress;
 use send::{Connection, Target};
 

@@ -8,8 +8,9 @@ use candor_domain::csv::Part;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
+use super::outcome::ImportOutcome;
 use super::tally::{Sent, Tally};
-use crate::error::{Error, ImportOutcome};
+use crate::error::Error;
 use crate::output::{Output, printable};
 
 /// How long the service may be silent before that is said.

@@ -1,0 +1,84 @@
+use super::*;
+use candor_domain::fields::Word;
+
+fn read(words: &[&str]) -> Result<(Cli, Vec<(Setting, String)>), clap::Error> {
+    Cli::read_from(words.iter().map(Into::into))
+}
+
+/// Every command that does something, as it is called and described.
+fn commands() -> Vec<clap::Command> {
+    fn add(command: &clap::Command, all: &mut Vec<clap::Command>) {
+        match command.get_subcommands().next() {
+            None => all.push(command.clone()),
+            Some(_) => command.get_subcommands().filter(|it| it.get_name() != "help").for_each(|it| add(it, all)),
+        }
+    }
+    let mut root = described();
+    root.build();
+    let mut all = vec![];
+    add(&root, &mut all);
+    all
+}
+
+fn help(words: &[&str]) -> String {
+    let text = read(&[words, &["--help"]].concat()).unwrap_err().to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_command_line_is_well_formed() {
+    described().debug_assert();
+    settings::accepted(described()).debug_assert();
+}
+
+#[test]
+fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behind_it() {
+    for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+        let flag = setting.flag();
+        for words in [["candor", &flag, "x", "config"], ["candor", "config", &flag, "x"]] {
+            let (_, given) = read(&words).unwrap();
+            assert_eq!(given, vec![(*setting, "x".to_owned())]);
+        }
+    }
+    assert!(read(&["candor", "--master-key", "x", "config"]).is_err());
+    let words = ["candor", "key", "list", "--data-dir", "x", "--json"];
+    assert_eq!(read(&words).unwrap().1, vec![(Setting::DataDir, "x".to_owned())]);
+}
+
+#[test]
+fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
+    let serve = help(&["candor", "serve"]);
+    for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+        let row = format!("[env: {}]", setting.variable());
+        assert!(serve.contains(&setting.flag()) && serve.contains(&row), "{row} in {serve}");
+        let default = setting.default().map_or(String::new(), |it| format!("[default: {it}]"));
+        assert!(serve.contains(&default), "{default} in {serve}");
+    }
+    for (words, has, has_not) in [
+        (&["candor", "import"][..], "--dry-run", "--database-url"),
+        (&["candor", "key", "list"], "--database-url", "--webhooks-timeout"),
+        (&["candor", "migrate"], "--database-url", "--listen"),
+        (&["candor", "completions"], "<SHELL>", "--log"),
+        (&["candor"], "candor config", "--database-url"),
+    ] {
+        let text = help(words);
+        assert!(text.contains(has) && !text.contains(has_not), "{text}");
+    }
+}
+
+#[test]
+fn every_command_has_an_example_that_calls_it() {
+    for command in commands() {
+        let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let called = command.get_bin_name().unwrap();
+        assert!(example.contains("Example") && example.contains(called), "{called}: {example}");
+    }
+}
+
+#[test]
+fn the_help_lists_the_scopes_where_they_are_taken() {
+    let text = help(&["candor", "key", "create"]);
+    for scope in candor_domain::access::Permission::words() {
+        assert!(text.contains(scope), "{scope} in {text}");
+    }
+}

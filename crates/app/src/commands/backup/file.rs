@@ -1,0 +1,65 @@
+//! A file that is filled beside its target, and gets the target's name once it is complete and checked.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::failure::BackupFailure;
+use crate::private_file;
+
+/// A file of this process alone. Dropping it removes the file, unless it was published.
+pub(super) struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Chooses the name; nothing is created yet.
+    pub(super) fn beside(target: &Path) -> Self {
+        Self(super::with_suffix(target, &format!(".{}.unfinished", std::process::id())))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Copies the bytes of another file, onto the disk.
+    ///
+    /// # Errors
+    /// [`BackupFailure::File`].
+    pub(super) fn fill_from(&self, source: &Path) -> Result<(), BackupFailure> {
+        let mut from = File::open(source).map_err(BackupFailure::file("read", source))?;
+        let mut copy = private_file::create_new(&self.0).map_err(BackupFailure::file("create", &self.0))?;
+        let copied = io::copy(&mut from, &mut copy).and_then(|_| copy.sync_all());
+        copied.map_err(BackupFailure::file("write", &self.0))
+    }
+
+    /// Gives the file its name. A file that has the name meanwhile stays as it is.
+    ///
+    /// # Errors
+    /// [`BackupFailure::FileExists`], [`BackupFailure::File`].
+    pub(super) fn publish(self, target: &Path) -> Result<(), BackupFailure> {
+        // Reserves the name: a rename alone replaces what is there, and some file systems have no hard links.
+        match private_file::create_new(target) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(BackupFailure::FileExists(target.to_owned()));
+            }
+            Err(error) => return Err(BackupFailure::file("create", target)(error)),
+        }
+        let renamed = fs::rename(&self.0, target).and_then(|()| private_file::sync_folder(target));
+        renamed.map_err(BackupFailure::file("write", target))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After a rename there is nothing to remove. What cannot be removed says by its name that it is of no use.
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+/// Expects that there is no such file, before the work of filling one.
+///
+/// # Errors
+/// [`BackupFailure::FileExists`].
+pub(super) fn expect_none(path: &Path) -> Result<(), BackupFailure> {
+    if private_file::is_there(path) { Err(BackupFailure::FileExists(path.to_owned())) } else { Ok(()) }
+}

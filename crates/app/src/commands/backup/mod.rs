@@ -1,0 +1,110 @@
+//! `candor backup` and `candor restore`: the embedded database as one file that was checked.
+
+mod failure;
+mod file;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use candor_store_sqlite::{check_backup, write_backup};
+
+use crate::config::{Config, DatabaseUrl};
+use crate::error::Error;
+use crate::output::Output;
+use crate::serving_lock::ServingLock;
+use crate::{private_file, store, wiring};
+use file::Unfinished;
+use report::Report;
+
+pub(crate) use failure::BackupFailure;
+
+/// Suffixes of files beside a database that hold changes which are not in it yet.
+const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
+
+/// Copies the embedded database into a new file, also while a service uses it, and checks the copy.
+///
+/// # Errors
+/// [`BackupFailure`]; [`Error::NoDatabase`].
+pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
+    let DatabaseUrl::Sqlite(database) = &config.database else {
+        return Err(BackupFailure::BackupOnServer(config.database.masked()).into());
+    };
+    store::expect(config)?;
+    let (database, file) = (absolute(database), absolute(&file));
+    let target = file.clone();
+    let contents = store::blocking(move || {
+        file::expect_none(&target)?;
+        let unfinished = Unfinished::beside(&target);
+        let failed = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
+        write_backup(&database, unfinished.path()).map_err(|error| failed(&error))?;
+        let contents = check_backup(unfinished.path()).map_err(|error| failed(&error))?;
+        unfinished.publish(&target).map(|()| contents)
+    })
+    .await??;
+    let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
+    let report = Report { contents: &contents, key: &key, config };
+    output.say(&report.of_backup(&file), &report.of_backup_for_people(&file))
+}
+
+/// Puts a checked copy in place of an embedded database that is not there.
+///
+/// # Errors
+/// [`BackupFailure`]; [`Error::AlreadyServed`].
+pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
+    let DatabaseUrl::Sqlite(database) = &config.database else {
+        return Err(BackupFailure::RestoreOnServer(config.database.masked()).into());
+    };
+    let (database, file) = (absolute(database), absolute(&file));
+    expect_no_database(&database)?;
+    expect_complete(&file)?;
+    let _lock = ServingLock::take(&config.database)?;
+    let (target, source) = (database.clone(), file.clone());
+    let contents = store::blocking(move || {
+        let unfinished = Unfinished::beside(&target);
+        unfinished.fill_from(&source)?;
+        let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };
+        let contents = check_backup(unfinished.path()).map_err(|error| unusable(error.to_string()))?;
+        if !contents.unknown.is_empty() {
+            let unknown = contents.unknown.join(", ");
+            return Err(unusable(format!("a later version of Candor made it, with the migrations {unknown}")));
+        }
+        unfinished.publish(&target).map(|()| contents)
+    })
+    .await??;
+    let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
+    let report = Report { contents: &contents, key: &key, config };
+    output.say(&report.of_restore(&database, &file), &report.of_restore_for_people(&database, &file))
+}
+
+/// Expects neither a database nor a log of changes beside it: SQLite would take a leftover for changes to the copy.
+fn expect_no_database(database: &Path) -> Result<(), BackupFailure> {
+    let itself = private_file::is_there(database).then(|| database.to_owned());
+    match itself.or_else(|| pending_changes(database)) {
+        Some(found) => Err(BackupFailure::DatabaseExists { database: database.to_owned(), found }),
+        None => Ok(()),
+    }
+}
+
+/// Expects a file without a log of changes beside it, which a copy of the file alone would lose.
+fn expect_complete(file: &Path) -> Result<(), BackupFailure> {
+    match pending_changes(file) {
+        Some(log) => Err(BackupFailure::Incomplete { file: file.to_owned(), log }),
+        None => Ok(()),
+    }
+}
+
+/// A log with changes that are not in the file yet, if there is one. A reader leaves an empty log, which has none.
+fn pending_changes(file: &Path) -> Option<PathBuf> {
+    let mut logs = PENDING_CHANGES.iter().map(|suffix| with_suffix(file, suffix));
+    logs.find(|log| std::fs::metadata(log).is_ok_and(|found| found.len() > 0))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

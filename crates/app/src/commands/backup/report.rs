@@ -1,0 +1,123 @@
+//! The answers of both commands: contents of the copy, and what else belongs to it.
+
+use std::path::Path;
+
+use candor_service::vault::KeyName;
+use candor_store_sqlite::BackupContents;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::output::table;
+use crate::wiring::{self, SealingKeys};
+
+/// A copy that passed the check.
+pub(super) struct Report<'a> {
+    pub(super) contents: &'a BackupContents,
+    pub(super) key: &'a SealingKeys,
+    pub(super) config: &'a Config,
+}
+
+impl Report<'_> {
+    /// The JSON answer of `candor backup`.
+    pub(super) fn of_backup(&self, file: &Path) -> Value {
+        let mut object = self.object();
+        object["file"] = json!(file);
+        object
+    }
+
+    /// The JSON answer of `candor restore`.
+    pub(super) fn of_restore(&self, database: &Path, file: &Path) -> Value {
+        let mut object = self.of_backup(file);
+        object["database"] = json!(database);
+        object
+    }
+
+    pub(super) fn of_backup_for_people(&self, file: &Path) -> String {
+        let keys = self.sealed_by();
+        let keys = if keys.is_empty() {
+            "Nothing in it is sealed.".to_owned()
+        } else {
+            format!("Keep the master key {keys} apart from it: the backup does not have it, and a restore needs it.")
+        };
+        let state = match self.key {
+            SealingKeys::Fit => String::new(),
+            SealingKeys::None => " No master key is configured here.".to_owned(),
+            SealingKeys::Others(reason) => format!(" The configured master key is another one: {reason}."),
+        };
+        let (rows, bytes) = (self.rows(), self.contents.bytes);
+        format!("{}\n\n{rows} rows in {}, {bytes} bytes, checked. {keys}{state}", self.rows_of_tables(), file.display())
+    }
+
+    pub(super) fn of_restore_for_people(&self, database: &Path, file: &Path) -> String {
+        let mut text = format!(
+            "{}\n\n{} rows of {} are in {}.",
+            self.rows_of_tables(),
+            self.rows(),
+            file.display(),
+            database.display()
+        );
+        if !self.contents.pending.is_empty() {
+            text.push_str(" The next start applies the migrations that it lacks.");
+        }
+        text.push_str(&format!("\n{}", self.next_step()));
+        for file in wiring::open_files(self.config) {
+            text.push_str(&format!("\nOther users can read {}: {}", file.path.display(), file.remedy));
+        }
+        text
+    }
+
+    /// The step between a restore and the start of the service.
+    fn next_step(&self) -> String {
+        let keys = self.sealed_by();
+        let place = wiring::master_key_file(self.config);
+        let put = format!(
+            "put its file back as {} with the mode 0600, or set CANDOR_MASTER_KEY to it; then start the service.",
+            place.display()
+        );
+        match self.key {
+            SealingKeys::Fit => "The master key fits. Start the service.".to_owned(),
+            SealingKeys::None => format!("Still missing: the master key {keys}. Before the start, {put}"),
+            SealingKeys::Others(reason) => {
+                format!("The configured master key does not fit: {reason}. Before the start, {put}")
+            }
+        }
+    }
+
+    fn object(&self) -> Value {
+        let BackupContents { bytes, tables, master_keys, pending, .. } = self.contents;
+        let tables = tables.iter().map(|(name, rows)| json!({"name": name, "rows": rows}));
+        let keys = master_keys.iter().map(|key| json!({"id": key.key_id, "fingerprint": key.fingerprint}));
+        let state = match self.key {
+            SealingKeys::Fit => "fits",
+            SealingKeys::None => "missing",
+            SealingKeys::Others(_) => "other",
+        };
+        json!({
+            "bytes": bytes,
+            "rows": self.rows(),
+            "tables": tables.collect::<Vec<_>>(),
+            "sealed_by": keys.collect::<Vec<_>>(),
+            "master_key": state,
+            "pending_migrations": pending,
+        })
+    }
+
+    fn rows(&self) -> u64 {
+        self.contents.tables.iter().map(|(_, rows)| rows).sum()
+    }
+
+    fn rows_of_tables(&self) -> String {
+        let heading = vec!["TABLE".to_owned(), "ROWS".to_owned()];
+        let filled = self.contents.tables.iter().filter(|(_, rows)| *rows > 0);
+        let lines = filled.map(|(name, rows)| vec![name.clone(), rows.to_string()]);
+        table(&std::iter::once(heading).chain(lines).collect::<Vec<_>>())
+    }
+
+    /// Ids and fingerprints of the keys that sealed something in the copy.
+    fn sealed_by(&self) -> String {
+        let name = |key: &candor_port_storage::upkeep::MasterKey| {
+            KeyName { id: key.key_id.clone(), fingerprint: key.fingerprint.clone() }.to_string()
+        };
+        self.contents.master_keys.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+}

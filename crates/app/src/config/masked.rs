@@ -1,0 +1,35 @@
+//! Values of settings as they may be seen: secrets are masked.
+
+use super::setting::Setting;
+use super::url;
+
+/// Shown in place of a secret.
+const MASK: &str = "***";
+
+/// The text of a value as it may be seen.
+pub(super) fn printable(setting: Setting, text: &str) -> String {
+    match setting {
+        Setting::MasterKey => MASK.to_owned(),
+        Setting::DatabaseUrl | Setting::DatabaseReplicaUrl | Setting::SmtpUrl => url::masked(text),
+        Setting::RateLimiter if text.contains(':') => url::masked(text),
+        Setting::Listen
+        | Setting::AdminListen
+        | Setting::DatabasePool
+        | Setting::DataDir
+        | Setting::PublicUrl
+        | Setting::WebhooksTrustedTargets
+        | Setting::WebhooksRetrySchedule
+        | Setting::WebhooksTimeout
+        | Setting::WebhooksMaxSubscriptions
+        | Setting::NotificationsRetention
+        | Setting::SmtpFrom
+        | Setting::SweepInterval
+        | Setting::DrainDelay
+        | Setting::RateLimiter
+        | Setting::CorsOrigins
+        | Setting::ConnectionsPerClient
+        | Setting::TrustedProxies
+        | Setting::Log
+        | Setting::LogFormat => text.to_owned(),
+    }
+}

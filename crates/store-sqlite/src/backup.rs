@@ -1,0 +1,113 @@
+//! A copy of the whole database in one file, made beside a running service, and the check of such a file.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::PROGRESS_TABLE;
+use candor_port_storage::store::Read;
+use candor_port_storage::upkeep::MasterKey;
+
+use crate::connection::files;
+use crate::connection::open::{read_only, read_unchanging};
+use crate::migrate;
+use crate::reads::upkeep;
+use crate::sql::{Db, Sql, failed};
+
+/// Contents of a copy that passed the check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupContents {
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// Every table of Candor with its number of rows, by name.
+    pub tables: Vec<(String, u64)>,
+    /// Master keys that sealed something in it.
+    pub master_keys: Vec<MasterKey>,
+    /// Migrations of this program that the copy lacks; the next start applies them.
+    pub pending: Vec<String>,
+    /// Versions of migrations that this program does not have: a later version of Candor made the database.
+    pub unknown: Vec<String>,
+}
+
+/// Writes the committed state of `database` into a new file that only its owner may read.
+///
+/// The copy is one transaction for reading, so the service keeps reading and writing. It holds no free pages, and so
+/// nothing that was deleted. It is on the disk when this returns.
+///
+/// # Errors
+/// The database cannot be read, or the file exists or cannot be written; an incomplete file may be left then.
+pub fn write_backup(database: &Path, file: &Path) -> Read<()> {
+    let mut db = read_only(as_text(database)?)?;
+    files::create_private(file)?;
+    // `VACUUM INTO` takes an empty file, and so keeps the permissions that this one was created with.
+    db.execute(&Sql::new("VACUUM INTO ?").bind(as_text(file)?)).map_err(|error| failed(&error))?;
+    sync(file)
+}
+
+/// Checks a copy that no process uses, and returns what it holds.
+///
+/// # Errors
+/// The file is no database of Candor, is damaged, or is an incomplete result of `candor copy`.
+pub fn check_backup(file: &Path) -> Read<BackupContents> {
+    let bytes = fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
+    let mut db = read_unchanging(as_text(file)?)?;
+    for name in ["__diesel_schema_migrations", "organizations"] {
+        if !has_table(&mut db, name)? {
+            return Err(StorageError::Failed(format!("it is no database of Candor: it has no table {name}")));
+        }
+    }
+    if has_table(&mut db, PROGRESS_TABLE)? {
+        return Err(StorageError::Failed("it is the target of a `candor copy` that is not complete".to_owned()));
+    }
+    expect_integrity(&mut db)?;
+    let master_keys = if has_table(&mut db, "master_keys")? { upkeep::master_keys(&mut db)? } else { vec![] };
+    let (pending, unknown) = (migrate::pending(&mut db)?, migrate::unknown(&mut db)?);
+    Ok(BackupContents { bytes, tables: counted(&mut db)?, master_keys, pending, unknown })
+}
+
+fn has_table(db: &mut Db, name: &str) -> Read<bool> {
+    db.exists(Sql::new("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(name))
+}
+
+/// Compares indexes with tables, and follows every reference.
+fn expect_integrity(db: &mut Db) -> Read<()> {
+    let text =
+        |db: &mut Db, pragma: &'static str| db.first(Sql::new(pragma), |row| row.text().map_err(StorageError::Failed));
+    let found = text(db, "PRAGMA integrity_check(1)")?.flatten().unwrap_or_default();
+    if found != "ok" {
+        return Err(StorageError::Failed(format!("it is damaged: {found}")));
+    }
+    match text(db, "PRAGMA foreign_key_check")?.flatten() {
+        None => Ok(()),
+        Some(table) => Err(StorageError::Failed(format!("it is damaged: a row of {table} refers to a missing row"))),
+    }
+}
+
+/// Counts the rows of every table that is neither SQLite's nor diesel's own.
+fn counted(db: &mut Db) -> Read<Vec<(String, u64)>> {
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' \
+                 AND name <> '__diesel_schema_migrations' ORDER BY name";
+    let names = db.rows(Sql::new(names), |row| row.text().map_err(StorageError::Failed))?;
+    let count = |name: String| {
+        let rows = db.number(Sql::new(format!("SELECT count(*) FROM {name}")))?.unsigned_abs();
+        Ok((name, rows))
+    };
+    names.into_iter().flatten().map(count).collect()
+}
+
+/// Waits until the file and its name in the folder are on the disk.
+fn sync(file: &Path) -> Read<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for path in [file, folder] {
+        File::open(path).and_then(|opened| opened.sync_all()).map_err(|error| unreadable(path, &error))?;
+    }
+    Ok(())
+}
+
+fn as_text(path: &Path) -> Read<&str> {
+    path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> StorageError {
+    StorageError::Unavailable(format!("cannot use {}: {error}", path.display()))
+}

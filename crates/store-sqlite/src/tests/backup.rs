@@ -1,0 +1,84 @@
+//! Copies of a database in one file.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use candor_port_storage::{Row, Storage, StorageError, Write};
+use candor_store_testkit::Fixtures;
+
+use crate::connection::open::{DatabaseLocation, Source};
+use crate::sql::Sql;
+use crate::{SqliteOptions, SqliteStore, check_backup, write_backup};
+
+fn rows(tables: &[(String, u64)], name: &str) -> Option<u64> {
+    tables.iter().find(|(table, _)| table == name).map(|(_, rows)| *rows)
+}
+
+#[tokio::test]
+async fn backup_beside_an_open_store_holds_committed_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, file) = (folder.path().join("a.db"), folder.path().join("copy ?#%.db"));
+    let (store, make) = (SqliteStore::open(&SqliteOptions::file(&database)).unwrap(), Fixtures::new(1));
+    let tenant = make.tenant();
+    let save = async |count: usize| {
+        for _ in 0..count {
+            let write = Write::employee(&Row::new(make.employee()), None);
+            store.commit(tenant, make.change(vec![write])).await.unwrap();
+        }
+    };
+    save(3).await;
+    write_backup(&database, &file).unwrap();
+    save(2).await;
+    let contents = check_backup(&file).unwrap();
+    assert_eq!(rows(&contents.tables, "employees"), Some(3));
+    assert_eq!((contents.pending, contents.unknown), (vec![], vec![]));
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(contents.bytes, fs::metadata(&file).unwrap().len());
+    assert!(write_backup(&database, &file).is_err(), "it exists");
+    assert_eq!(rows(&check_backup(&file).unwrap().tables, "employees"), Some(3));
+}
+
+#[test]
+fn backup_check_finds_damage_and_foreign_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, statements: &str| {
+        let file = folder.path().join(name);
+        let mut db = Source::of(&DatabaseLocation::File(file.clone())).unwrap().writer().unwrap();
+        crate::migrate::apply(&mut db).unwrap();
+        db.batch("PRAGMA journal_mode = delete; PRAGMA foreign_keys = off;").unwrap();
+        db.batch(statements).unwrap();
+        drop(db);
+        check_backup(&file)
+    };
+    for (name, statements, reason) in [
+        ("other.db", "DROP TABLE organizations;", "no database of Candor"),
+        ("partial.db", "CREATE TABLE copy_progress (name TEXT, value TEXT);", "not complete"),
+        (
+            "references.db",
+            "INSERT INTO observation_attributes VALUES (zeroblob(17), zeroblob(16), zeroblob(16));",
+            "refers to a missing row",
+        ),
+    ] {
+        let Err(StorageError::Failed(said)) = refused(name, statements) else { panic!("{name} passed") };
+        assert!(said.contains(reason), "{said}");
+    }
+    let later = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999');";
+    assert_eq!(refused("later.db", later).unwrap().unknown, ["9999"]);
+    let older = "DELETE FROM __diesel_schema_migrations \
+        WHERE version = (SELECT max(version) FROM __diesel_schema_migrations);";
+    assert_eq!(refused("older.db", older).unwrap().pending.len(), 1);
+}
+
+#[test]
+fn backup_leaves_out_what_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, file) = (folder.path().join("a.db"), folder.path().join("copy.db"));
+    let mut db = Source::of(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();
+    crate::migrate::apply(&mut db).unwrap();
+    db.batch("PRAGMA secure_delete = off; CREATE TABLE secrets (text TEXT);").unwrap();
+    db.execute(&Sql::new("INSERT INTO secrets VALUES (?)").bind("unmistakable")).unwrap();
+    db.batch("DELETE FROM secrets;").unwrap();
+    write_backup(&database, &file).unwrap();
+    let found = fs::read(&file).unwrap().windows(12).any(|bytes| bytes == b"unmistakable");
+    assert!(!found, "free space of the database came along");
+}
