@@ -32,14 +32,14 @@ fn main() -> Result<(), String> {
     let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
     for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
         if let RowOutcome::Reject(rejection) = outcome {
-            println!("row {}: {:?}, {}", row.number, rejection.code, rejection.message);
+            println!("row {}: {:?}, {}", row.number, rejection.code(), rejection.message());
         } else {
             println!("row {}: {outcome:?} {}", row.number, row.email);
         }
     }
     let mut people = Vec::new();
     for step in &first.steps {
-        for decision in Plan::decisions(&file, &known, &options, step).map_err(|it| it.message)? {
+        for decision in Plan::decisions(&file, &known, &options, step).map_err(|rejection| rejection.message())? {
             println!("{}: {} {}", decision.audit.action, decision.state.first_name, decision.state.last_name);
             people.push(decision.state);
         }

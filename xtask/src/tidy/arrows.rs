@@ -45,6 +45,7 @@ fn service() -> Vec<Row> {
             "ring",
             "serde",
             "serde_json",
+            "strsim",
             "strum",
             "thiserror",
             "ulid",

@@ -1,7 +1,9 @@
 //! The header of a file.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::guess::guess;
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
 use crate::people::{self, is_key};
@@ -24,7 +26,7 @@ pub(super) enum Column {
     Unknown,
 }
 
-const KNOWN: [Column; 9] = [
+pub(super) const KNOWN: [Column; 9] = [
     Column::Email,
     Column::EXTERNAL_ID,
     Column::required(people::FIRST_NAME.name),
@@ -38,6 +40,8 @@ const KNOWN: [Column; 9] = [
 const CUSTOM: &str = "custom.";
 /// As much of the name of a column as is repeated to the client.
 const SHOWN_CHARS: usize = 80;
+/// Column names that a refusal lists at most; a file of a spreadsheet can have hundreds.
+const SHOWN_NAMES: usize = 20;
 
 impl Column {
     pub(super) const EXTERNAL_ID: Self = Self::optional(people::EXTERNAL_ID.name);
@@ -51,7 +55,7 @@ impl Column {
     }
 
     /// Its name in a header, where that is always the same.
-    const fn name(&self) -> Option<&'static str> {
+    pub(super) const fn name(&self) -> Option<&'static str> {
         match self {
             Self::Email => Some(people::EMAIL.name),
             Self::Member { name, .. } => Some(name),
@@ -62,9 +66,17 @@ impl Column {
         }
     }
 
+    /// Its name as messages have it; empty for a column that is not known.
+    pub(super) fn label(&self) -> Cow<'_, str> {
+        match self {
+            Self::Custom(key) => Cow::Owned(format!("{CUSTOM}{key}")),
+            other => Cow::Borrowed(other.name().unwrap_or_default()),
+        }
+    }
+
     fn of(name: &str) -> Self {
-        let lower = folded(name);
-        if let Some(known) = KNOWN.iter().find(|it| it.name() == Some(lower.as_str())) {
+        let normal = normalized(name);
+        if let Some(known) = KNOWN.iter().find(|known| known.name() == Some(normal.as_str())) {
             return known.clone();
         }
         // The prefix is ASCII: it has as many bytes in any case.
@@ -75,10 +87,25 @@ impl Column {
     }
 }
 
-/// The columns, and the names of those that nobody knows.
+/// Returns a header or a word in lower case, with an underscore for each run of blanks, hyphens and underscores.
+pub(super) fn normalized(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == '-' || letter == '_');
+    folded(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"))
+}
+
+/// The columns, and those that are not known.
 pub(super) struct Header {
     pub(super) columns: Vec<Column>,
-    pub(super) unknown: Vec<String>,
+    pub(super) unknown: Vec<UnknownColumn>,
+}
+
+/// A column that is ignored, because its header is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownColumn {
+    /// The header as given, at most 80 characters of it.
+    pub name: String,
+    /// The known column that the header probably means, where the file does not have that column.
+    pub probably: Option<&'static str>,
 }
 
 impl Header {
@@ -99,11 +126,13 @@ impl Header {
         let columns: Vec<Column> = names.iter().map(|it| Column::of(it)).collect();
         let mut problems = Problems::none();
         if !columns.contains(&Column::Email) {
-            problems.add("email", no_email(&names));
+            problems.add("email", no_email(&names, &columns));
         }
         let mut seen = HashSet::new();
         for (name, column) in names.iter().zip(&columns) {
-            if !name.is_empty() && !seen.insert(folded(name)) {
+            // `First Name` and `first_name` are one column.
+            let compared = column.name().map_or_else(|| folded(name), str::to_owned);
+            if !name.is_empty() && !seen.insert(compared) {
                 problems.add(shown(name), Flaw::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
@@ -112,8 +141,7 @@ impl Header {
                 problems.add(shown(name), flaw);
             }
         }
-        let unknown = names.iter().zip(&columns).filter(|(name, it)| **it == Column::Unknown && !name.is_empty());
-        let unknown = unknown.map(|(name, _)| shown(name)).collect();
+        let unknown = unknown(&names, &columns);
         problems.or(Self { columns, unknown }).map_err(UnreadableFile::Invalid)
     }
 }
@@ -122,15 +150,39 @@ fn shown(name: &str) -> String {
     name.chars().take(SHOWN_CHARS).collect()
 }
 
-/// Why there is no such column: most often because of another separator.
-fn no_email(names: &[&str]) -> Flaw {
+/// Lists the columns whose headers are not known. A guess is left out where the file has the guessed column.
+fn unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
+    let is_missing = |name: &&str| !columns.iter().any(|column| column.name() == Some(*name));
+    let named = names.iter().zip(columns).filter(|(name, column)| **column == Column::Unknown && !name.is_empty());
+    named.map(|(name, _)| UnknownColumn { name: shown(name), probably: guess(name).filter(is_missing) }).collect()
+}
+
+/// Describes why a file has no column of addresses: another separator, or headers with other names.
+fn no_email(names: &[&str], columns: &[Column]) -> Flaw {
     let separated = |by: char| names.iter().any(|it| it.split(by).count() > 1);
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
-    match other.into_iter().find(|(by, _)| separated(*by)) {
-        Some((_, what)) => Flaw::new(
+    if let Some((_, what)) = other.into_iter().find(|(by, _)| separated(*by)) {
+        return Flaw::new(
             Code::Required,
             format!("is required as a column; this file has {what} between its columns: save it with commas"),
-        ),
-        None => Flaw::new(Code::Required, "is required as a column; the first row must name the columns"),
+        );
     }
+    let given: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
+    if given.is_empty() {
+        return Flaw::new(Code::Required, "is required as a column; the first row must name the columns");
+    }
+    let listed: Vec<_> = given.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", shown(name))).collect();
+    let mut message = format!("is required as a column; the first row names the columns {}", listed.join(", "));
+    if given.len() > SHOWN_NAMES {
+        message.push_str(&format!(" and {} more", given.len() - SHOWN_NAMES));
+    }
+    let guesses = unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));
+    let guesses: Vec<_> =
+        guesses.take(SHOWN_NAMES).map(|(name, probably)| format!("`{name}` is probably `{probably}`")).collect();
+    if guesses.is_empty() {
+        message.push_str("; rename the one with the e-mail addresses to `email`");
+    } else {
+        message.push_str(&format!("; {}: rename it in the first row", guesses.join(", ")));
+    }
+    Flaw::new(Code::Required, message)
 }

@@ -1,13 +1,13 @@
 //! What one row does to one person, with the rules and the parsers of single writes.
 
-use super::columns::Column;
-use super::report::Rejection;
+use super::columns::{Column, normalized};
+use super::row_problem::Rejection;
 use super::{CsvRow, File, Known, PlanOptions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, Word};
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::{Object, Value};
-use crate::people::{Custom, Draft, Employee, LineChange, Patch, References, ReportingLine, Status};
+use crate::people::{Custom, Draft, Employee, LineChange, Patch, ROLE, References, ReportingLine, Status};
 use crate::problem::{Flaw, Problems};
 use crate::text::folded;
 
@@ -57,6 +57,8 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
     for (at, cell) in &row.cells {
         let Some(column) = file.columns.get(usize::from(*at)) else { continue };
         match column {
+            // Spreadsheets have `Manager` and `Org Admin`.
+            Column::Member { name, .. } if *name == ROLE.name => text(name, &normalized(cell)),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
                 let before = stored.and_then(|it| it.custom_fields.0.get(key));
@@ -100,7 +102,7 @@ fn typed(before: Option<&Custom>, cell: &str) -> Value {
 /// The status that a row wants; `None` for no change (decision E5).
 pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
     let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
-    let status = Status::from_word(cell).ok();
+    let status = Status::from_word(&normalized(cell)).ok();
     let now = stored.map_or(Status::Active, |it| it.status);
     match status {
         Some(it) if stored.is_some() && it == now => Ok(None),

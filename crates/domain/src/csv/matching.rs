@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use ulid::Ulid;
 
 use super::columns::Column;
-use super::report::{Rejection, RowOutcome};
+use super::report::RowOutcome;
+use super::row_problem::Rejection;
 use super::{CsvRow, File, Known};
 use crate::id::EmployeeId;
 use crate::people::Employee;
@@ -48,6 +49,13 @@ impl<'a> Index<'a> {
         self.by_email.get(key).copied()
     }
 
+    /// Returns the stored person that a row is about: by external id, else by address.
+    pub(super) fn person_of(&self, file: &File, row: &CsvRow) -> Option<usize> {
+        let external_id = file.cell(row, &Column::EXTERNAL_ID);
+        let found = external_id.and_then(|external_id| self.by_external_id.get(external_id).copied());
+        found.or_else(|| self.by_email(&row.email_key))
+    }
+
     /// Whether the row gives the person another address.
     pub(super) fn is_renamed(&self, at: usize, row: &CsvRow) -> bool {
         self.by_email(&row.email_key) != Some(at)
@@ -73,9 +81,7 @@ pub(super) fn targets(
             outcomes[at] = Some(RowOutcome::Reject(rejection));
             continue;
         }
-        let external_id = file.cell(row, &Column::EXTERNAL_ID);
-        let stored = external_id.and_then(|it| index.by_external_id.get(it).copied());
-        let stored = stored.or_else(|| index.by_email(&row.email_key));
+        let stored = index.person_of(file, row);
         targets[at] = Some(stored.map_or_else(|| Target::New(EmployeeId::from_ulid(ids())), Target::Stored));
     }
     same_person(file, &targets, outcomes);
@@ -143,12 +149,12 @@ fn taken_addresses(file: &File, index: &Index<'_>, targets: &[Option<Target>], o
     for (at, row) in file.rows.iter().enumerate() {
         let (Some(Target::Stored(person)), true) = (targets[at], outcomes[at].is_none()) else { continue };
         let Some(holder) = index.by_email(&row.email_key).filter(|it| *it != person) else { continue };
-        outcomes[at] = Some(RowOutcome::Reject(Rejection::conflict("another person has this email")));
+        outcomes[at] = Some(RowOutcome::Reject(Rejection::taken_email("another person has this email")));
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
             let message =
                 format!("row {} wants the email that this row gives up; change one after the other", row.number);
-            outcomes[other] = Some(RowOutcome::Reject(Rejection::conflict(message)));
+            outcomes[other] = Some(RowOutcome::Reject(Rejection::taken_email(message)));
         }
     }
 }

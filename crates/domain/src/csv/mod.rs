@@ -7,19 +7,23 @@
 mod columns;
 mod decide;
 mod graph;
+mod guess;
 mod matching;
 mod names;
 mod plan;
 mod read;
 mod report;
+mod row_problem;
 mod scan;
 mod split;
 mod steps;
 
+pub use columns::UnknownColumn;
 pub use names::PersonNames;
 pub use plan::{Plan, PlanOptions, plan};
 pub use read::{CsvRow, File, UnreadableFile, too_many_bytes};
-pub use report::{Action, Counts, OtherCode, PlannedRow, Rejection, Report, RowCode, RowError, RowOutcome, Warning};
+pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning};
+pub use row_problem::{OtherCode, Rejection, RowCode, RowProblem};
 pub use split::{Part, Split, split};
 pub use steps::Step;
 

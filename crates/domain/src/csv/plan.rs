@@ -1,5 +1,8 @@
 //! Decides all rows of a file together.
 
+mod complete;
+mod departments;
+
 use std::collections::{HashMap, HashSet};
 
 use ulid::Ulid;
@@ -8,16 +11,18 @@ use super::columns::Column;
 use super::decide::{self, Judge, Wanted, Wish};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
-use super::report::{Rejection, RowOutcome};
+use super::report::RowOutcome;
+use super::row_problem::Rejection;
 use super::{File, Known, Step};
 use crate::access::Denied;
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::library::{Department, department};
+use crate::library::Department;
 use crate::people::{Connector, Employee};
 use crate::problem::{Code, Flaw, Problems};
-use crate::text::{bounded, folded, single_line};
+use crate::text::folded;
 use crate::time::Timestamp;
+use departments::DepartmentCell;
 
 /// How a file is applied.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +67,7 @@ pub fn plan(
         outcomes[*at] = Some(RowOutcome::Unchanged);
     }
     let targets = matching::targets(file, &index, &mut outcomes, ids);
+    let departments = known.departments.iter();
     let mut planner = Planner {
         file,
         known,
@@ -72,7 +78,9 @@ pub fn plan(
         wanted: vec![None; file.rows.len()],
         decided: vec![None; file.rows.len()],
         departments: HashMap::new(),
+        departments_by_name: departments.map(|department| (folded(department.name.trim()), department)).collect(),
         providers: HashMap::new(),
+        given_up: HashSet::new(),
         dependents: HashMap::new(),
     };
     planner.read(ids);
@@ -80,6 +88,7 @@ pub fn plan(
     planner.decide();
     planner.break_cycles();
     planner.refuse_new_reports();
+    planner.complete_rejections();
     planner.finish()
 }
 
@@ -101,8 +110,11 @@ struct Planner<'a> {
     wanted: Vec<Option<Wanted>>,
     decided: Vec<Option<Decided>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
+    departments_by_name: HashMap<String, &'a Department>,
     /// The rows through which an address comes to be somebody's.
     providers: HashMap<String, usize>,
+    /// The addresses of stored people whom the file renames.
+    given_up: HashSet<String>,
     /// The rows whose manager has an address.
     dependents: HashMap<String, Vec<usize>>,
 }
@@ -125,72 +137,36 @@ impl Planner<'_> {
 
     /// Reads the cells of every row, and finds its department.
     fn read(&mut self, ids: &mut dyn FnMut() -> Ulid) {
-        let known = self.known.departments.iter();
-        let by_name: HashMap<String, &Department> = known.map(|it| (folded(it.name.trim()), it)).collect();
+        let file = self.file;
         for at in self.open() {
-            let row = &self.file.rows[at];
+            let row = &file.rows[at];
             let stored = self.stored(at);
             let mut problems = Problems::none();
             let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
             drop(parsed.map_err(|it| problems.extend(it)));
             problems.take("status", decide::status(self.file, row, stored));
-            let department = match self.department(at, &by_name, ids) {
-                Ok(found) => problems.take("department_name", found),
-                Err(denied) => {
-                    self.outcomes[at] = Some(RowOutcome::Reject(denied));
-                    None
-                }
-            };
+            let department = self.department(row, stored);
             if !problems.is_empty() {
                 self.outcomes[at] = Some(RowOutcome::Reject(Rejection::of(&problems)));
-            } else if let Some(department) = department {
-                self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
+                continue;
+            }
+            match department {
+                Ok(DepartmentCell::Known(department)) => {
+                    self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
+                }
+                Ok(DepartmentCell::Missing(name)) => {
+                    let department = Wish::Set(self.new_department(name, ids));
+                    self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
+                }
+                Err(rejection) => self.outcomes[at] = Some(RowOutcome::Reject(rejection)),
             }
         }
-    }
-
-    /// The department of a row; the outer failure is that the key may not create one.
-    fn department(
-        &mut self,
-        at: usize,
-        by_name: &HashMap<String, &Department>,
-        ids: &mut dyn FnMut() -> Ulid,
-    ) -> Result<Result<Wish<DepartmentId>, Flaw>, Rejection> {
-        let row = &self.file.rows[at];
-        let Some(cell) = self.file.cell(row, &Column::DepartmentName) else {
-            let clears = self.options.clear_empty && self.file.is_empty(row, &Column::DepartmentName);
-            return Ok(Ok(if clears { Wish::Clear } else { Wish::Keep }));
-        };
-        let name = cell.trim();
-        if let Err(flaw) = bounded(name, 1..=department::NAME_CHARS) {
-            return Ok(Err(flaw));
-        }
-        let key = folded(name);
-        if let Some(found) = by_name.get(&key) {
-            let own = self.stored(at).is_some_and(|it| it.department_id == Some(found.id));
-            let usable = own || found.archived_at.is_none();
-            return Ok(if usable { Ok(Wish::Set(found.id)) } else { Err(Flaw::not_found(name)) });
-        }
-        if !self.options.is_admin {
-            return Err(Rejection::denied(format!(
-                "department_name {name:?} does not exist, and creating it needs an admin-level key"
-            )));
-        }
-        if let Err(flaw) = single_line(name, 1..=department::NAME_CHARS) {
-            return Ok(Err(flaw));
-        }
-        let (id, _) = self.departments.entry(key).or_insert_with(|| {
-            let id = DepartmentId::from_ulid(ids());
-            (id, Department::found(id, name.to_owned(), self.options.at))
-        });
-        Ok(Ok(Wish::Set(*id)))
     }
 
     /// Finds everybody's manager, among those who are stored and those whom the file brings, by the addresses that
     /// they will have (decision E4).
     fn resolve_managers(&mut self) {
         let open = self.open();
-        let mut given_up = HashSet::new();
         for at in &open {
             let row = &self.file.rows[*at];
             match self.targets[*at] {
@@ -199,7 +175,7 @@ impl Planner<'_> {
                 }
                 Some(Target::Stored(person)) if self.index.is_renamed(person, row) => {
                     self.providers.insert(row.email_key.clone(), *at);
-                    given_up.insert(self.index.key_of(person));
+                    self.given_up.insert(self.index.key_of(person));
                 }
                 _ => {}
             }
@@ -215,10 +191,7 @@ impl Planner<'_> {
                 continue;
             };
             let key = folded(cell.trim());
-            let provided = self.providers.get(&key).and_then(|it| self.person(*it));
-            let stored = self.index.by_email(&key).filter(|_| !given_up.contains(&key));
-            let found = provided.or_else(|| stored.map(|it| self.known.people[it].id));
-            match (found, &mut self.wanted[at]) {
+            match (self.find_manager(&key), &mut self.wanted[at]) {
                 (Some(id), Some(wanted)) => wanted.manager = Wish::Set(id),
                 _ => missing.push(at),
             }
@@ -226,6 +199,14 @@ impl Planner<'_> {
         }
         let missing = missing.into_iter().map(|it| (it, self.no_manager(it))).collect();
         self.reject(missing);
+    }
+
+    /// Returns the person who will have this address, among those who are stored and those whom the file brings.
+    fn find_manager(&self, key: &str) -> Option<EmployeeId> {
+        let is_rejected = |row: usize| matches!(self.outcomes[row], Some(RowOutcome::Reject(_)));
+        let provided = self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
+        let stored = self.index.by_email(key).filter(|_| !self.given_up.contains(key));
+        provided.or_else(|| stored.map(|person| self.known.people[person].id))
     }
 
     fn no_manager(&self, at: usize) -> Rejection {

@@ -1,6 +1,6 @@
 //! Reads a file: its header and its rows, of which only the cells that say something are kept.
 
-use super::columns::{Column, Header};
+use super::columns::{Column, Header, UnknownColumn};
 use super::scan::{Broken, Record, Scanner};
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS};
 use crate::people::connector::{Sync, SyncStatus};
@@ -42,8 +42,8 @@ impl From<Broken> for UnreadableFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     pub(super) columns: Vec<Column>,
-    /// The names of the columns that are passed over.
-    pub unknown: Vec<String>,
+    /// The columns that are ignored.
+    pub unknown: Vec<UnknownColumn>,
     /// Its rows.
     pub rows: Vec<CsvRow>,
 }
@@ -200,6 +200,13 @@ impl CsvRow {
         row
     }
 
+    /// Returns the row without the cells of some columns.
+    pub(super) fn without(&self, columns: &[Column], is_left_out: impl Fn(&str) -> bool) -> Self {
+        let is_kept = |at: u16| columns.get(usize::from(at)).is_none_or(|column| !is_left_out(&column.label()));
+        let cells = self.cells.iter().filter(|(at, _)| is_kept(*at)).cloned().collect();
+        Self { cells, ..self.clone() }
+    }
+
     fn at(&self, column: usize) -> Option<&str> {
         self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, it)| it.as_str())
     }
@@ -221,8 +228,42 @@ mod tests {
         let file = File::read(b" E-Mail , EMAIL ,Custom.Grade\nx,a@example.com,7\n").unwrap();
         let custom = Column::Custom("Grade".to_owned());
         assert_eq!(file.columns, [Column::Unknown, Column::Email, custom.clone()]);
-        assert_eq!(file.unknown, ["E-Mail"]);
+        assert_eq!(file.unknown, [UnknownColumn { name: "E-Mail".to_owned(), probably: None }]);
         assert_eq!(file.cell(&file.rows[0], &custom), Some("7"));
+    }
+
+    #[test]
+    fn header_with_blanks_or_hyphens_names_a_known_column() {
+        let file = File::read(b"Email,First Name,last-name, JOB _ Title,Manager-Email\n").unwrap();
+        let names: Vec<_> = file.columns.iter().filter_map(Column::name).collect();
+        assert_eq!(names, ["email", "first_name", "last_name", "job_title", "manager_email"]);
+        assert_eq!(fields("email,First Name,first_name\n"), [("first_name".to_owned(), Code::InvalidFormat)]);
+    }
+
+    #[test]
+    fn file_without_an_email_header_names_its_columns() {
+        let message = |text: &str| match File::read(text.as_bytes()) {
+            Err(UnreadableFile::Invalid(problems)) => problems.as_slice()[0].message.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            message("Work Email,First Name,Shoe size\n"),
+            "is required as a column; the first row names the columns `Work Email`, `First Name`, `Shoe size`; \
+             `Work Email` is probably `email`: rename it in the first row"
+        );
+        assert_eq!(
+            message("ada@example.com,Ada\n"),
+            "is required as a column; the first row names the columns `ada@example.com`, `Ada`; \
+             rename the one with the e-mail addresses to `email`"
+        );
+        assert!(message(&format!("x{}\n", ",y".repeat(30))).contains(" and 11 more"));
+    }
+
+    #[test]
+    fn unknown_column_is_guessed_unless_the_guess_is_there() {
+        let file = File::read(b"email,Work Email,Supervisor,Shoe size\n").unwrap();
+        let found: Vec<_> = file.unknown.iter().map(|column| (column.name.as_str(), column.probably)).collect();
+        assert_eq!(found, [("Work Email", None), ("Supervisor", Some("manager_email")), ("Shoe size", None)]);
     }
 
     #[test]

@@ -5,98 +5,20 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{File, PersonNames};
-use crate::access::Denied;
+use super::columns::UnknownColumn;
+use super::row_problem::{Rejection, RowCode, RowProblem};
+use super::{CsvRow, File, PersonNames};
 use crate::audit::Change;
 use crate::fields::Word;
 use crate::people::Employee;
 use crate::people::connector::{Sync, SyncStatus};
-use crate::problem::{Code, Problems};
-use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
-/// Why a row failed, for machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum RowCode {
-    /// A cell is wrong.
-    Field(Code),
-    /// Anything else.
-    Other(OtherCode),
-}
-
-/// Why a row failed when no single cell is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OtherCode {
-    /// The key may not do this.
-    PermissionDenied,
-    /// Another row, or somebody who is stored, is in the way.
-    Conflict,
-}
-
-/// Why a row failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejection {
-    /// The stable code.
-    pub code: RowCode,
-    /// What is wrong, for people.
-    pub message: String,
-}
-
-impl Rejection {
-    /// Another row, or somebody who is stored, is in the way.
-    pub(super) fn conflict(message: impl Into<String>) -> Self {
-        Self { code: RowCode::Other(OtherCode::Conflict), message: message.into() }
-    }
-
-    /// The key may not do this.
-    pub(super) fn denied(message: impl Into<String>) -> Self {
-        Self { code: RowCode::Other(OtherCode::PermissionDenied), message: message.into() }
-    }
-
-    /// What is wrong with the cells of a row; the first problem gives the code.
-    pub(super) fn of(problems: &Problems) -> Self {
-        let said = |it: &crate::problem::Problem| {
-            let column = column(&it.field);
-            match &it.value {
-                Some(value) => format!("{column} {:?} {}", value.chars().take(80).collect::<String>(), it.message),
-                None => format!("{column} {}", it.message),
-            }
-        };
-        let code = problems.as_slice().first().map_or(Code::InvalidFormat, |it| it.code);
-        let message = problems.as_slice().iter().map(said).collect::<Vec<_>>().join("; ");
-        Self { code: RowCode::Field(code), message }
-    }
-}
-
-impl From<Denied> for Rejection {
-    fn from(denied: Denied) -> Self {
-        Self::denied(denied.message())
-    }
-}
-
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => Self::of(&problems),
-            Refusal::Denied(denied) => denied.into(),
-            Refusal::Conflict(conflict) => {
-                Self::conflict(format!("{} {} is in the way", conflict.field, conflict.current))
-            }
-            Refusal::NotFound => Self::conflict("the person is not there any more"),
-        }
-    }
-}
-
-/// The column that a member of a person is given in.
-fn column(field: &str) -> String {
-    match field {
-        "manager_id" => "manager_email".to_owned(),
-        "department_id" => "department_name".to_owned(),
-        _ => field.strip_prefix("custom_fields.").map_or_else(|| field.to_owned(), |key| format!("custom.{key}")),
-    }
-}
+/// Problems that an entry lists at most: more than there are columns other than custom ones.
+const ROW_PROBLEMS: usize = 20;
+/// Problems that an answer lists before its further entries have only their first one. With 10,000 rows, the answer
+/// stays within the 8 MB of decision A16.
+const FILE_PROBLEMS: usize = 20_000;
 
 /// What becomes of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,8 +113,10 @@ pub struct RowError {
     pub email: String,
     /// The stable code.
     pub code: RowCode,
-    /// What is wrong, for people.
+    /// Every problem as a sentence, for people.
     pub message: String,
+    /// The problems one by one, the one that gives `code` first.
+    pub problems: Vec<RowProblem>,
 }
 
 /// Something that was passed over.
@@ -201,7 +125,29 @@ pub struct Warning {
     /// The column.
     pub column: String,
     /// What of it.
-    pub message: &'static str,
+    pub message: String,
+}
+
+impl RowError {
+    fn of(row: &CsvRow, rejection: &Rejection, most: usize) -> Self {
+        Self {
+            row_number: row.number,
+            email: row.email.chars().take(crate::text::EMAIL_CHARS).collect(),
+            code: rejection.code(),
+            message: rejection.message_up_to(most),
+            problems: rejection.shown(most).to_vec(),
+        }
+    }
+}
+
+impl Warning {
+    fn of(column: &UnknownColumn) -> Self {
+        let mut message = "is not known and was ignored".to_owned();
+        if let Some(probably) = column.probably {
+            message.push_str(&format!("; it is probably `{probably}`: rename it in the first row"));
+        }
+        Self { column: column.name.clone(), message }
+    }
 }
 
 /// What would become of a row.
@@ -238,23 +184,21 @@ impl Report {
     /// The answer to a file whose rows came to these ends.
     #[must_use]
     pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {
-        let mut data = Counts::default();
+        let (mut data, mut room) = (Counts::default(), FILE_PROBLEMS);
         for (row, outcome) in file.rows.iter().zip(outcomes) {
             match outcome {
                 RowOutcome::Create => data.created += 1,
                 RowOutcome::Update | RowOutcome::Reactivate => data.updated += 1,
                 RowOutcome::Deactivate => data.deactivated += 1,
                 RowOutcome::Unchanged | RowOutcome::Duplicate => data.skipped += 1,
-                RowOutcome::Reject(Rejection { code, message }) => data.errors.push(RowError {
-                    row_number: row.number,
-                    email: row.email.chars().take(crate::text::EMAIL_CHARS).collect(),
-                    code: *code,
-                    message: message.clone(),
-                }),
+                RowOutcome::Reject(rejection) => {
+                    let error = RowError::of(row, rejection, ROW_PROBLEMS.min(room).max(1));
+                    room = room.saturating_sub(error.problems.len());
+                    data.errors.push(error);
+                }
             }
         }
-        let warning = |column: &String| Warning { column: column.clone(), message: "is not known and was passed over" };
-        Self { data, warnings: file.unknown.iter().map(warning).collect(), plan: None }
+        Self { data, warnings: file.unknown.iter().map(Warning::of).collect(), plan: None }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::decide::{Judge, Wanted};
-use super::report::{self, PlannedRow, Rejection, RowOutcome};
+use super::report::{self, PlannedRow, RowOutcome};
+use super::row_problem::Rejection;
 use super::{CsvRow, File, Known, PersonNames, Plan, PlanOptions};
 use crate::decision::Decision;
 use crate::id::EmployeeId;

@@ -65,6 +65,41 @@ async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
 }
 
 #[tokio::test]
+async fn header_without_email_is_refused_with_the_columns_found() {
+    let world = World::new().await;
+    let answered = upload(&world, "", b"Work Email,First Name\nada@example.com,Ada\n").await;
+    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
+    let details = json!([{
+        "field": "email",
+        "code": "required",
+        "message": "is required as a column; the first row names the columns `Work Email`, `First Name`; \
+            `Work Email` is probably `email`: rename it in the first row",
+    }]);
+    assert_eq!(answered.json()["error"]["details"], details);
+}
+
+#[tokio::test]
+async fn failing_row_lists_its_problems_one_by_one() {
+    let world = World::new().await;
+    let file = b"email,first_name,last_name,role,Supervisor\nada@example.com,,Moreau,boss,\n";
+    let message = "first_name is required; role must be one of: employee, manager, org_admin";
+    let wanted = json!({
+        "data": {"created": 0, "updated": 0, "deactivated": 0, "skipped": 0, "errors": [{
+            "row_number": 2, "email": "ada@example.com", "code": "required", "message": message,
+            "problems": [
+                {"field": "first_name", "code": "required", "message": "is required"},
+                {"field": "role", "code": "invalid_enum", "message": "must be one of: employee, manager, org_admin"},
+            ],
+        }]},
+        "warnings": [{
+            "column": "Supervisor",
+            "message": "is not known and was ignored; it is probably `manager_email`: rename it in the first row",
+        }],
+    });
+    assert_eq!(upload(&world, "", file).await.json(), wanted);
+}
+
+#[tokio::test]
 async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
     let world = World::new().await;
     let many = format!("email\n{}", "a@example.com\n".repeat(MAX_ROWS + 1));

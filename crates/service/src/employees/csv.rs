@@ -72,7 +72,7 @@ fn refused(it: UnreadableFile) -> Error {
 
 /// What was planned is decided again when its turn comes, from the same values: a refusal then is a defect.
 fn refused_later(it: &Rejection) -> Error {
-    Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code, it.message))
+    Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
 }
 
 /// Does what takes long on a thread of its own, away from those that answer requests.

@@ -30,11 +30,21 @@ pub(crate) fn body() -> Value {
 fn report() -> Value {
     let row = || field("row_number", count(1), "The row as a spreadsheet counts; the header is 1.");
     let email = || field("email", plain(), "The e-mail address of the row, as it was given.");
+    let problem = vec![
+        field("field", plain(), "The column, or `row` for the row as a whole."),
+        field("code", open(FIELD_CODES), "What is wrong: a code of a field, `permission_denied` or `conflict`."),
+        field("message", plain(), "What would be right, for people."),
+    ];
     let error = vec![
         row(),
         email(),
-        field("code", open(FIELD_CODES), "What is wrong: a code of a field, `permission_denied` or `conflict`."),
-        field("message", plain(), "What would be right, for people."),
+        field("code", open(FIELD_CODES), "The code of the first problem."),
+        field("message", plain(), "All problems of the row in one text, for people."),
+        field(
+            "problems",
+            array(&answer(problem, vec![])),
+            "The problems of the row one by one: the first 20, or the first one after 20,000.",
+        ),
     ];
     let data = vec![
         field("created", count(0), "Rows that recorded somebody new."),
@@ -63,6 +73,11 @@ fn report() -> Value {
 
 fn example() -> Value {
     json!({"data": {"created": 2, "updated": 0, "deactivated": 0, "skipped": 1, "errors": [
-        {"row_number": 4, "email": "ada@", "code": "invalid_format", "message": "email must be an e-mail address"},
+        {"row_number": 4, "email": "ada@", "code": "invalid_format",
+            "message": "email must be an e-mail address; role must be one of: employee, manager, org_admin",
+            "problems": [
+                {"field": "email", "code": "invalid_format", "message": "must be an e-mail address"},
+                {"field": "role", "code": "invalid_enum", "message": "must be one of: employee, manager, org_admin"},
+            ]},
     ]}})
 }

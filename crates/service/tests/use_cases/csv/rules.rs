@@ -201,6 +201,40 @@ async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
 }
 
 #[tokio::test]
+async fn failing_row_names_managed_columns_beside_wrong_cells() {
+    let world = World::new().await;
+    world.hire("a", None).await;
+    let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
+    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let query = [("connector_id", &*member(&connector, "id"))];
+    upload_with(&world, &query, "email,first_name\na@example.com,Ada\n").await;
+    let file = "email,first_name,role,manager_email\na@example.com,Eva,boss,gone@example.com\n";
+    let answer = upload(&world, file).await;
+    let problems = answer["data"]["errors"][0]["problems"].as_array().unwrap().iter();
+    let named: Vec<_> =
+        problems.map(|entry| [&entry["field"], &entry["code"]].map(|text| text.as_str().unwrap())).collect();
+    let wanted = [
+        ["role", "invalid_enum"],
+        ["manager_email", "not_found_in_organization"],
+        ["first_name", "field_managed_externally"],
+    ];
+    assert_eq!(named, wanted);
+    assert_eq!(counts(&answer), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
+}
+
+#[tokio::test]
+async fn roles_and_statuses_are_read_in_any_case() {
+    let world = World::new().await;
+    let file = "Email,First Name,last-name,Role,STATUS\n\
+        a@example.com,A,Example,Org Admin,Active\nb@example.com,B,Example,MANAGER,Deactivated\n";
+    assert_eq!(counts(&upload(&world, file).await), (2, 0, 0, 0, vec![]));
+    let [a, b] = [person(&world, "a@example.com").await, person(&world, "b@example.com").await];
+    assert_eq!((a.role, a.status), (Role::OrgAdmin, Status::Active));
+    assert_eq!((b.role, b.status), (Role::Manager, Status::Deactivated));
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]));
+}
+
+#[tokio::test]
 async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside_it() {
     let world = World::new().await;
     world.hire("a", None).await;

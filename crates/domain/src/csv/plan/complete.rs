@@ -1,0 +1,158 @@
+//! Completes rejections, so that a row that fails names all of its problems.
+
+use super::super::columns::Column;
+use super::super::decide::{self, Judge, Wanted, Wish};
+use super::super::row_problem::Rejection;
+use super::super::{CsvRow, RowOutcome};
+use super::{DepartmentCell, Planner};
+use crate::people::Employee;
+use crate::problem::Problems;
+use crate::text::folded;
+
+impl Planner<'_> {
+    /// Adds to each rejected row what else is wrong with it. The problem that rejected it stays the first.
+    pub(super) fn complete_rejections(&mut self) {
+        for at in 0..self.outcomes.len() {
+            self.outcomes[at] = match self.outcomes[at].take() {
+                // The cells of a truncated or shifted row say nothing.
+                Some(RowOutcome::Reject(rejection)) if !rejection.is_of_shape() => {
+                    Some(RowOutcome::Reject(self.completed(at, rejection)))
+                }
+                other => other,
+            };
+        }
+    }
+
+    fn completed(&self, at: usize, mut rejection: Rejection) -> Rejection {
+        let row = &self.file.rows[at];
+        let stored = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
+        let mut problems = Problems::none();
+        let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
+        drop(parsed.map_err(|others| problems.extend(others)));
+        problems.take("status", decide::status(self.file, row, stored));
+        rejection.add(Rejection::of(&problems));
+        let department = match self.department(row, stored) {
+            Ok(DepartmentCell::Known(wish)) => wish,
+            Ok(DepartmentCell::Missing(_)) => Wish::Keep,
+            Err(denied) => {
+                rejection.add(denied);
+                Wish::Keep
+            }
+        };
+        let mut manager = Wish::Keep;
+        if let Some(cell) = self.file.cell(row, &Column::ManagerEmail) {
+            match self.find_manager(&folded(cell.trim())) {
+                Some(id) => manager = Wish::Set(id),
+                None => rejection.add(self.no_manager(at)),
+            }
+        }
+        if let Some(stored) = stored
+            && let Err(refused) = self.decide_rest(row, stored, Wanted { manager, department }, &rejection)
+        {
+            rejection.add(refused);
+        }
+        rejection
+    }
+
+    /// Decides what the cells without a problem would change, which fails where an HR system owns one of them.
+    fn decide_rest(
+        &self,
+        row: &CsvRow,
+        stored: &Employee,
+        wanted: Wanted,
+        rejection: &Rejection,
+    ) -> Result<(), Rejection> {
+        let judge = Judge { file: self.file, known: self.known, options: self.options };
+        let mut rest = row.without(&self.file.columns, |column| rejection.is_about(column));
+        if rejection.is_about("email") {
+            (rest.email, rest.email_key) = (stored.email.clone(), folded(&stored.email));
+        }
+        judge.decide(&rest, stored.id, Some(stored), wanted).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use ulid::Ulid;
+
+    use super::super::super::{File, Known, PlanOptions, Report, RowError, plan};
+    use crate::time::Timestamp;
+
+    fn errors(text: &str) -> Vec<RowError> {
+        let file = File::read(text.as_bytes()).unwrap();
+        let at = Timestamp::from_millis(1_000);
+        let options = PlanOptions { clear_empty: false, is_admin: false, acts_for: None, connector: None, at };
+        let plan = plan(&file, &Known::default(), &HashSet::new(), &options, &mut || Ulid(1));
+        Report::of(&file, plan.outcomes.iter()).data.errors
+    }
+
+    fn problems(error: &RowError) -> Vec<String> {
+        let code = |code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned();
+        error.problems.iter().map(|problem| format!("{} {}", problem.field, code(problem.code))).collect()
+    }
+
+    #[test]
+    fn failing_row_names_all_of_its_problems() {
+        let found = errors(
+            "email,first_name,last_name,role,manager_email,department_name,status,custom.desk\n\
+             ada@,,X,boss,gone@example.com,Care,away,\u{1}\n",
+        );
+        assert_eq!(
+            problems(&found[0]),
+            [
+                "email invalid_format",
+                "first_name required",
+                "role invalid_enum",
+                "custom.desk invalid_format",
+                "status invalid_enum",
+                "department_name permission_denied",
+                "manager_email not_found_in_organization",
+            ]
+        );
+        assert_eq!(
+            found[0].message,
+            "email must be an e-mail address; first_name is required; role must be one of: employee, manager, \
+             org_admin; custom.desk must be text without control characters other than tab and line ends; status \
+             must be one of: active, deactivated; department_name \"Care\" does not exist, and creating it needs an \
+             admin-level key; manager_email \"gone@example.com\" does not exist in the organization"
+        );
+    }
+
+    #[test]
+    fn conflicting_rows_name_the_problems_of_their_cells() {
+        let text = "email,first_name,last_name,external_id,role\na@example.com,A,X,1,\nb@example.com,,X,1,boss\n";
+        let found = errors(text);
+        assert_eq!(problems(&found[0]), ["row conflict"]);
+        assert_eq!(problems(&found[1]), ["row conflict", "first_name required", "role invalid_enum"]);
+    }
+
+    #[test]
+    fn report_of_a_failed_manager_names_that_as_well() {
+        let text = "email,first_name,last_name,role,manager_email\n\
+             a@example.com,A,X,boss,\nb@example.com,B,X,boss,a@example.com\nc@example.com,C,X,,c@example.com\n";
+        let found: Vec<_> = errors(text).iter().map(problems).collect();
+        let missing = vec!["role invalid_enum", "manager_email not_found_in_organization"];
+        assert_eq!(found, [vec!["role invalid_enum"], missing, vec!["manager_email reporting_cycle"]]);
+    }
+
+    #[test]
+    fn truncated_row_has_no_further_problems() {
+        let found = errors("email,first_name,role\na@exa");
+        assert_eq!(problems(&found[0]), ["row invalid_format"]);
+    }
+
+    #[test]
+    fn entries_list_at_most_twenty_problems() {
+        let columns: String = (0..25).map(|number| format!(",custom.c{number}")).collect();
+        let row = format!("a@example.com,A,X{}\n", ",\u{1}".repeat(25));
+        let found = errors(&format!("email,first_name,last_name{columns}\n{row}"));
+        assert_eq!(found[0].problems.len(), 20);
+        assert!(found[0].message.ends_with("; and 5 more problems"), "{}", found[0].message);
+        let rows: String = (0..2_000).map(|number| row.replace("a@", &format!("a{number}@"))).collect();
+        let found = errors(&format!("email,first_name,last_name{columns}\n{rows}"));
+        let listed: usize = found.iter().map(|error| error.problems.len()).sum();
+        assert_eq!((found.len(), listed), (2_000, 20_000 + 1_000));
+    }
+}

@@ -1,0 +1,62 @@
+//! Finds the departments that rows name, and creates those that are missing.
+
+use ulid::Ulid;
+
+use super::super::columns::Column;
+use super::super::decide::Wish;
+use super::super::row_problem::Rejection;
+use super::super::{CsvRow, File};
+use super::Planner;
+use crate::id::DepartmentId;
+use crate::library::{Department, department};
+use crate::people::Employee;
+use crate::problem::{Flaw, Problems};
+use crate::text::{bounded, folded, single_line};
+
+/// The department that a row names.
+pub(super) enum DepartmentCell<'a> {
+    /// One that is stored, or none.
+    Known(Wish<DepartmentId>),
+    /// One that is not stored under this name, and that the key may create.
+    Missing(&'a str),
+}
+
+impl<'a> Planner<'a> {
+    /// Looks up the department of a row among those that are stored.
+    pub(super) fn department(
+        &self,
+        row: &'a CsvRow,
+        stored: Option<&Employee>,
+    ) -> Result<DepartmentCell<'a>, Rejection> {
+        let file: &'a File = self.file;
+        let Some(cell) = file.cell(row, &Column::DepartmentName) else {
+            let clears = self.options.clear_empty && self.file.is_empty(row, &Column::DepartmentName);
+            return Ok(DepartmentCell::Known(if clears { Wish::Clear } else { Wish::Keep }));
+        };
+        let name = cell.trim();
+        let wrong = |flaw| Rejection::of(&Problems::one("department_name", flaw));
+        bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
+        let Some(found) = self.departments_by_name.get(&folded(name)) else {
+            if !self.options.is_admin {
+                return Err(Rejection::denied_department(name));
+            }
+            single_line(name, 1..=department::NAME_CHARS).map_err(wrong)?;
+            return Ok(DepartmentCell::Missing(name));
+        };
+        let is_own = stored.is_some_and(|person| person.department_id == Some(found.id));
+        if is_own || found.archived_at.is_none() {
+            Ok(DepartmentCell::Known(Wish::Set(found.id)))
+        } else {
+            Err(wrong(Flaw::not_found(name)))
+        }
+    }
+
+    /// Returns the department that the file creates under this name.
+    pub(super) fn new_department(&mut self, name: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
+        let (id, _) = self.departments.entry(folded(name)).or_insert_with(|| {
+            let id = DepartmentId::from_ulid(ids());
+            (id, Department::found(id, name.to_owned(), self.options.at))
+        });
+        *id
+    }
+}
