@@ -2,14 +2,14 @@
 
 use crate::process::{Outcome, cargo, run as run_program};
 use crate::{
-    clients, cluster, deny, deploy, openapi, public_api, reference, schemathesis, signatures, simulate, standalone,
-    test, tidy,
+    clients, cluster, deny, deploy, openapi, public_api, recipe, reference, schemathesis, signatures, simulate,
+    standalone, test, tidy,
 };
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -23,6 +23,7 @@ const STEPS: [Step; 16] = [
     ("licences and bans", deny::run),
     ("files to deploy with", deploy::run),
     ("signatures of webhooks", signatures::run),
+    ("copy in step", recipe::run),
     ("reference in a browser", reference::run),
     ("generated clients", clients::run),
     ("generated requests", schemathesis::run),

@@ -14,6 +14,7 @@ mod packages;
 mod postgres;
 mod process;
 mod public_api;
+mod recipe;
 mod reference;
 mod schemathesis;
 mod service;
@@ -89,6 +90,12 @@ const COMMANDS: [Command; 15] = [
         arguments: "",
         does: "check deliveries of the built binary with the examples of docs/webhooks.md and with Standard Webhooks",
         run: |_| signatures::run(),
+    },
+    Command {
+        name: "recipe",
+        arguments: "",
+        does: "keep a copy of the built binary's data in step with docs/examples/keep_a_copy.py, and compare the two",
+        run: |_| recipe::run(),
     },
     Command {
         name: "reference",

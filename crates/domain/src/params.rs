@@ -6,7 +6,8 @@ mod kinds;
 
 pub(crate) use kinds::id_of;
 pub use kinds::{
-    ARCHIVED, Param, Parameter, Takes, UPDATED_AT, any, date, datetime, flag, folded, id, instant, param, plain, word,
+    ARCHIVED, Param, Parameter, StatusWord, Takes, UPDATED_AT, any, date, datetime, flag, folded, id, instant, param,
+    plain, status, word,
 };
 
 use std::collections::BTreeSet;
@@ -149,6 +150,14 @@ impl Params {
     pub fn many<T>(&mut self, param: &Param<T>) -> Vec<T> {
         self.note(|| param.described(true));
         self.repeated(param.name, param.parse)
+    }
+
+    /// Reads `filter[status]`, which may be repeated: each status that it names once, in the order of the documents.
+    /// None without the filter; every status where `all` is among the values.
+    pub fn statuses<T: StatusWord>(&mut self, about: &'static str) -> Vec<T> {
+        let named = self.many(&status(about));
+        let is_wanted = |status: &T| named.contains(&None) || named.contains(&Some(*status));
+        T::ALL.iter().copied().filter(is_wanted).collect()
     }
 
     fn repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Vec<T> {

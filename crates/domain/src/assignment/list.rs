@@ -27,19 +27,14 @@ pub struct Filter {
 impl Filter {
     /// The parameters of `GET /assignments`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
-        let mut filter = Self {
+        let filter = Self {
             employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
             reviewer_id: params.one(&params::id("filter[reviewer_id]", "Those that ask this person.")),
             requester_id: params.one(&params::id("filter[requester_id]", "Those that this person asked for.")),
-            statuses: vec![],
+            statuses: params.statuses("Those with this status; `all` unless given."),
             due_date: params.bounds(&params::date("filter[due_date]", "Those that are due within these bounds.")),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
-        for status in params.many(&params::word("filter[status]", "Those with this status.")) {
-            if !filter.statuses.contains(&status) {
-                filter.statuses.push(status);
-            }
-        }
         params.list::<Assignment, _, _>("assignments", filter, vec![])
     }
 

@@ -14,6 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Word, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
+use crate::params::StatusWord;
 use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
 
@@ -40,6 +41,10 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "AssignmentStatus";
+}
+
+impl StatusWord for Status {
+    const FILTER_NAME: &'static str = "AssignmentStatusFilter";
 }
 
 /// A request for feedback about one person.

@@ -99,14 +99,8 @@ impl Filter {
             "filter[scope]",
             "Those of this scope; one that these paths do not hold finds nothing.",
         ));
-        let named: Vec<Status> =
-            params.many(&params::word("filter[status]", "Those with this status; all but archived ones unless given."));
-        let mut statuses = Vec::new();
-        for status in named {
-            if !statuses.contains(&status) {
-                statuses.push(status);
-            }
-        }
+        let mut statuses: Vec<Status> =
+            params.statuses("Those with this status, or `all`; all but archived ones unless given.");
         if statuses.is_empty() {
             statuses = Status::ALL.iter().copied().filter(|it| *it != Status::Archived).collect();
         }

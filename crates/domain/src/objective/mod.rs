@@ -16,6 +16,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::decision::{Resource, mark_of};
 use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
+use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
 
 /// The longest title (§8).
@@ -61,6 +62,10 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "ObjectiveStatus";
+}
+
+impl StatusWord for Status {
+    const FILTER_NAME: &'static str = "ObjectiveStatusFilter";
 }
 
 /// What an objective says, as it was last submitted or approved.

@@ -114,6 +114,38 @@ pub const fn word<T: Word>(name: &'static str, about: &'static str) -> Param<T> 
     param(name, about, Takes::Word(T::NAME), T::from_word)
 }
 
+/// The statuses of a resource, as `filter[status]` of its list names them.
+pub trait StatusWord: Word {
+    /// The name that documents give to the set of the statuses and `all`.
+    const FILTER_NAME: &'static str;
+
+    /// Reads a status, or `all`, which is `None`.
+    ///
+    /// # Errors
+    /// `invalid_enum` naming the words that would be right.
+    fn from_filter(text: &str) -> Result<Option<Self>, Flaw> {
+        if text == ALL {
+            return Ok(None);
+        }
+        Self::from_word(text).map(Some).map_err(|_| Flaw::one_of(&Self::filter_words()))
+    }
+
+    /// Returns the words that the filter takes.
+    #[must_use]
+    fn filter_words() -> Vec<&'static str> {
+        Self::words().into_iter().chain([ALL]).collect()
+    }
+}
+
+/// The word of status filters for every status.
+const ALL: &str = "all";
+
+/// Returns the parameter `filter[status]`; `all` is read as `None`.
+#[must_use]
+pub const fn status<T: StatusWord>(about: &'static str) -> Param<Option<T>> {
+    param("filter[status]", about, Takes::Word(T::FILTER_NAME), T::from_filter)
+}
+
 /// `true` or `false`.
 #[must_use]
 pub const fn flag(name: &'static str, about: &'static str) -> Param<bool> {

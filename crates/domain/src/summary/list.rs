@@ -65,9 +65,7 @@ impl Filter {
                 .one(&params::id("filter[included_observation_id]", "Those that include this observation.")),
             updated_at: Bounds::default(),
         };
-        let named: Vec<Status> =
-            params.many(&params::word("filter[status]", "Those with this status; all but archived ones unless given."));
-        filter.statuses = Status::ALL.iter().copied().filter(|it| named.contains(it)).collect();
+        filter.statuses = params.statuses("Those with this status, or `all`; all but archived ones unless given.");
         filter.updated_at = params.bounds(&params::UPDATED_AT);
         let expand = params.expand();
         params.list::<Summary, _, _>("summaries", filter, expand)
@@ -135,6 +133,8 @@ mod tests {
         assert_eq!(request.filter, wanted);
         assert_eq!(request.expand.len(), 4);
         assert_eq!(request.sort, Sort::up(SortBy::UpdatedAt));
+        let all = parse(&[("filter[status]", "all"), ("filter[status]", "draft")]).unwrap();
+        assert_eq!(all.filter.statuses, Status::ALL);
         let none = parse(&[]).unwrap();
         assert_eq!((none.filter, none.sort), (Filter::default(), Sort::down(SortBy::CreatedAt)));
     }

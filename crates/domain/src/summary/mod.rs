@@ -16,6 +16,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::decision::{Resource, mark_of};
 use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
+use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
 
 /// The longest title.
@@ -47,6 +48,10 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "SummaryStatus";
+}
+
+impl StatusWord for Status {
+    const FILTER_NAME: &'static str = "SummaryStatusFilter";
 }
 
 /// What the employee answered to a summary that was shared.

@@ -200,7 +200,7 @@ impl DeliveryFilter {
     /// The parameters of `GET /webhooks/{id}/deliveries` of this subscription.
     pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            status: params.one(&params::word("filter[status]", "Attempts that ended like this.")),
+            status: params.one(&params::status("Attempts that ended like this; `all` unless given.")).flatten(),
             event_type: params.one(&params::word("filter[event_type]", "Attempts to deliver events of this type.")),
             event_id: params.one(&EVENT_ID),
         };
@@ -299,6 +299,7 @@ mod tests {
             ]);
             assert_eq!(found, Ok(wanted), "{text}");
         }
+        assert_eq!(parse(&[("filter[status]", "all")]), Ok(DeliveryFilter::default()));
         let bad = |name: &str, code| Err(vec![(name.to_owned(), code)]);
         assert_eq!(parse(&[("filter[status]", "pending")]), bad("filter[status]", Code::InvalidEnum));
         assert_eq!(parse(&[("filter[event_type]", "*")]), bad("filter[event_type]", Code::InvalidEnum));

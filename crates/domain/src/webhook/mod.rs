@@ -20,7 +20,7 @@ use crate::event::EventType;
 use crate::fields::{Word, as_word};
 use crate::id::{WebhookId, WebhookKind};
 use crate::page::{Key, Listed, Order, SortBy};
-use crate::params::{self, Bounds, ListRequest, Params};
+use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
 use crate::problem::Problems;
 use crate::secret::Secret;
 use crate::time::Timestamp;
@@ -51,6 +51,10 @@ pub enum Status {
 
 impl Word for Status {
     const NAME: &'static str = "DeliveryStatus";
+}
+
+impl StatusWord for Status {
+    const FILTER_NAME: &'static str = "DeliveryStatusFilter";
 }
 
 impl Serialize for Status {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, array, count, date, datetime, field, id, named, nullable, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body};
 use crate::table::Access::Permission as Needs;
 use crate::table::{EventFamily, Route, RouteGroup, Work};
@@ -108,6 +108,7 @@ const REVIEWER_ID: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 fn words() -> Vec<Member> {
     vec![
         of::<assignment::Status>("Where an assignment stands."),
+        status_filter::<assignment::Status>("Which assignments are wanted, by status."),
         of::<SubmissionStatus>("Whether a reviewer has submitted."),
         sort::<Assignment>(),
     ]

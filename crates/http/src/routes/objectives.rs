@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::events::HISTORY_ENTRY;
 use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, named, nullable, plain, times};
-use crate::schema::words::{enumeration, of, open, sort};
+use crate::schema::words::{enumeration, of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 use crate::table::{Access, EventFamily, Method, Route, RouteGroup, Work};
 
@@ -285,6 +285,7 @@ fn words() -> Vec<Member> {
     vec![
         of::<objective::Scope>("Whose goal an objective is: one person's, a manager's team's, or everybody's."),
         of::<objective::Status>("Where an objective stands in its lifecycle."),
+        status_filter::<objective::Status>("Which objectives are wanted, by status."),
         of::<objective::Expand>("What an objective can inline."),
         enumeration(FIRST_STATUSES_NAME, &first, "The statuses that an objective can be created with."),
         scopes_of(Family::Employees),

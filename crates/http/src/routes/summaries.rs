@@ -11,7 +11,7 @@ use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{
     Member, answer, archived_at, array, date, datetime, field, flag, id, named, nullable, plain, times,
 };
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 use crate::table::Access::Permission as Needs;
 use crate::table::{EventFamily, Route, RouteGroup, Work};
@@ -157,6 +157,7 @@ const SUMMARY_FEEDBACK: Schema = Schema::new("SummaryFeedback", || body(|it| Act
 fn words() -> Vec<Member> {
     vec![
         of::<summary::Status>("Where a summary stands in its lifecycle."),
+        status_filter::<summary::Status>("Which summaries are wanted, by status."),
         of::<summary::Expand>("What a summary can inline."),
         sort::<Summary>(),
     ]

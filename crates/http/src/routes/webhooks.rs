@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::events::{EVENT_ID, event_id};
 use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, Schema, body, with};
 use crate::table::Access::Permission as Needs;
 use crate::table::{EventFamily, Route, RouteGroup, Work};
@@ -177,6 +177,7 @@ fn words() -> Vec<Member> {
     vec![
         topics(),
         of::<Status>("How an attempt to deliver ended; after `dropped` no other attempt follows."),
+        status_filter::<Status>("Which attempts are wanted, by how they ended."),
         of::<FailureReason>("Why an attempt to deliver was not acknowledged."),
         of::<Only>("Which events are delivered again: those never acknowledged, or also those never attempted."),
         sort::<Subscription>(),

@@ -6,6 +6,7 @@
 use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::page::Listed;
+use candor_domain::params::StatusWord;
 use serde_json::{Value, json};
 
 use super::shapes::{Member, named};
@@ -28,6 +29,11 @@ pub(crate) fn enumeration(name: &'static str, words: &[&str], about: &str) -> Me
 /// The words of a type of the domain.
 pub(crate) fn of<T: Word>(about: &str) -> Member {
     enumeration(T::NAME, &T::words(), about)
+}
+
+/// The statuses of a resource and `all`, as its list can be filtered by them.
+pub(crate) fn status_filter<T: StatusWord>(about: &str) -> Member {
+    enumeration(T::FILTER_NAME, &T::filter_words(), about)
 }
 
 /// The orders of a list.

@@ -1,8 +1,11 @@
 //! Lists: pages, cursors, orders, and what is inlined, as a client walks them (§1, decisions A10 to A12).
 
 use candor_domain::access::Permission;
+use candor_http::openapi::document;
+use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
 
+use crate::resources::Resources;
 use crate::support::World;
 
 async fn people(world: &World, count: usize) -> Vec<String> {
@@ -201,4 +204,53 @@ async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_wit
     }
     assert_eq!(more, [true, false]);
     assert_eq!(seen, wanted);
+}
+
+#[tokio::test]
+async fn every_status_and_archived_filter_accepts_all() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let document = document();
+    let mut tried = Vec::new();
+    for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
+        let parameters = document["paths"][route.path]["get"]["parameters"].as_array().into_iter().flatten();
+        for name in parameters.filter_map(|parameter| parameter["name"].as_str()) {
+            if matches!(name, "filter[status]" | "filter[archived]") {
+                let path = format!("{}?{name}=all", resources.path(route));
+                assert_eq!(world.get(&path).await.status, 200, "{path}");
+                tried.push(route.path);
+            }
+        }
+    }
+    assert_eq!(tried.len(), 10, "{tried:?}");
+}
+
+#[tokio::test]
+async fn status_filter_all_finds_archived_entries() {
+    let world = World::new().await;
+    let person = world.employee("ada@example.com").await;
+    let objective = json!({
+        "owner_id": person, "title": "Ship it", "period_start": "2026-01-01", "period_end": "2026-12-31",
+    });
+    for (list, body) in [
+        ("/v1/employee-objectives", objective),
+        ("/v1/summaries", json!({"employee_id": person, "title": "2026", "body": "Well."})),
+    ] {
+        let open = world.made(list, body.clone()).await;
+        let archived = world.made(list, body).await;
+        world.post(&format!("{list}/{archived}/archive"), json!({})).await;
+        let found = async |query: &str| {
+            let mut found = ids(&world.get(&format!("{list}{query}")).await.json());
+            found.sort();
+            found
+        };
+        let mut both = vec![open.clone(), archived.clone()];
+        both.sort();
+        assert_eq!(found("").await, [open.clone()], "{list}");
+        assert_eq!(found("?filter[status]=all").await, both, "{list}");
+        assert_eq!(found("?filter[status]=all&filter[status]=archived").await, both, "{list}");
+        let refused = world.get(&format!("{list}?filter[status]=every")).await;
+        assert_eq!(refused.problems(), [("filter[status]".to_owned(), "invalid_enum".to_owned())], "{list}");
+        assert!(refused.text().contains("archived, all"), "{}", refused.text());
+    }
 }

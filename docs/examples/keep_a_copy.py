@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Keeps a copy of a data set in a SQLite file in step with Candor. Needs nothing but Python 3.8.
+
+    export CANDOR_URL=https://feedback.example.com CANDOR_API_KEY=cdr_live_...
+    python3 keep_a_copy.py copy.db            # reads everything the first time, later what has changed
+    python3 keep_a_copy.py copy.db --check    # reads everything, and lists what differs from the copy
+
+The key needs every read scope and must act for nobody. Run the program again as often as the copy should be brought up
+to date. It can be killed at any time: a cursor is saved together with the changes in front of it.
+"""
+
+import calendar
+import json
+import os
+import sqlite3
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+# The lists, each with the filter that includes archived resources and people who have left.
+LISTS = {
+    "employees": "filter[status]=all",
+    "observations": "filter[archived]=all",
+    "employee-objectives": "filter[status]=all",
+    "manager-objectives": "filter[status]=all",
+    "summaries": "filter[status]=all",
+    "assignments": "filter[status]=all",
+    "conversations": "filter[archived]=all",
+    "departments": "filter[archived]=all",
+    "attributes": "filter[archived]=all",
+}
+# The lists with changes that fire no event: every change of departments, attributes and conversations, and the
+# cancellation of an assignment. They are asked for what has changed since the last time.
+WITHOUT_EVENTS = ["departments", "attributes", "conversations", "assignments"]
+# A change gets its `updated_at` before it is saved, so one with an earlier time can appear after one with a later time.
+OVERLAP_SECONDS = 5 * 60
+# The feed has the events of the last 30 days. A copy that was away for longer has missed changes and begins anew.
+FEED_SECONDS = 29 * 24 * 60 * 60
+# The list that holds the resources of an id; objectives are told apart by their scope.
+LIST_OF_PREFIX = {"emp": "employees", "obs": "observations", "sum": "summaries", "asg": "assignments"}
+
+
+class Service:
+    """The API, with retries of what is safe to repeat."""
+
+    def __init__(self, url, key):
+        self.base, self.key = url.rstrip("/") + "/v1", key
+
+    def get(self, path):
+        """Returns the answer to a GET request. Waits and asks again up to four times where the service asks for it."""
+        request = urllib.request.Request(
+            self.base + urllib.parse.quote(path, safe="/?&=%"), headers={"Authorization": "Bearer " + self.key}
+        )
+        for attempt in range(5):
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return json.load(answer)
+            except urllib.error.HTTPError as error:
+                if error.code not in (429, 502, 503, 504) or attempt == 4:
+                    raise SystemExit(f"GET {path}: {error.code} {error.read().decode()}")
+                pause = float(error.headers.get("Retry-After") or 0.25 * 2**attempt)
+            except urllib.error.URLError as error:
+                if attempt == 4:
+                    raise SystemExit(f"GET {path}: {error.reason}")
+                pause = 0.25 * 2**attempt
+            time.sleep(pause)
+
+    def every(self, path):
+        """Yields the entries of a list, page after page."""
+        page = self.get(path + ("&" if "?" in path else "?") + "limit=100")
+        while True:
+            yield from page["data"]
+            if not page["has_more"]:
+                return
+            cursor = urllib.parse.quote(page["next_cursor"], safe="")
+            page = self.get(f"{path}{'&' if '?' in path else '?'}limit=100&cursor={cursor}")
+
+
+class Copy:
+    """The copy: resources by id, the cursor of the feed, and the latest change seen in each list without events."""
+
+    def __init__(self, file):
+        self.db = sqlite3.connect(file)
+        self.db.execute("CREATE TABLE IF NOT EXISTS resources (id TEXT PRIMARY KEY, list TEXT, body TEXT)")
+        self.db.execute("CREATE TABLE IF NOT EXISTS positions (name TEXT PRIMARY KEY, value TEXT)")
+
+    def position(self, name):
+        row = self.db.execute("SELECT value FROM positions WHERE name = ?", (name,)).fetchone()
+        return row and row[0]
+
+    def set_position(self, name, value):
+        self.db.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", (name, value))
+
+    def get(self, id):
+        row = self.db.execute("SELECT body FROM resources WHERE id = ?", (id,)).fetchone()
+        return row and json.loads(row[0])
+
+    def put(self, name, resource):
+        """Stores what was read, unless the copy has a later state."""
+        known = self.get(resource["id"])
+        if not known or changed_at(known) <= changed_at(resource):
+            row = (resource["id"], name, json.dumps(resource))
+            self.db.execute("INSERT OR REPLACE INTO resources VALUES (?, ?, ?)", row)
+
+    def is_too_old(self):
+        followed = self.position("followed_at")
+        return followed is None or time.time() - float(followed) > FEED_SECONDS
+
+    def all(self):
+        return {id: json.loads(body) for id, body in self.db.execute("SELECT id, body FROM resources")}
+
+
+def changed_at(resource):
+    # Messages never change.
+    return resource.get("updated_at") or resource["created_at"]
+
+
+def list_of(resource):
+    prefix = resource["id"].split("_")[0]
+    if prefix == "obj":
+        return "employee-objectives" if resource["scope"] == "employee" else "manager-objectives"
+    return LIST_OF_PREFIX.get(prefix)
+
+
+def read_everything(service):
+    """Yields every resource with the name of its list, and the messages of every conversation."""
+    for name, everything in LISTS.items():
+        for resource in service.every(f"/{name}?{everything}"):
+            yield name, resource
+            if name == "conversations":
+                for message in service.every(f"/conversations/{resource['id']}/messages"):
+                    yield "messages", message
+
+
+def begin(service, copy):
+    """Takes the place in the feed first, then reads the lists: what changes meanwhile comes by the feed."""
+    begun = time.time()
+    cursor = service.get("/events?since=now")["next_cursor"]
+    copy.db.execute("DELETE FROM resources")
+    copy.db.execute("DELETE FROM positions")
+    for name, resource in read_everything(service):
+        copy.put(name, resource)
+        if name in WITHOUT_EVENTS:
+            note_change(copy, name, resource)
+    copy.set_position("cursor", cursor)
+    copy.set_position("followed_at", str(begun))
+    copy.db.commit()
+
+
+def note_change(copy, name, resource):
+    copy.set_position(name, max(copy.position(name) or "", resource["updated_at"]))
+
+
+def follow(service, copy):
+    """Applies the events behind the saved cursor, a page at a time."""
+    while True:
+        begun = time.time()
+        cursor = urllib.parse.quote(copy.position("cursor"), safe="")
+        page = service.get(f"/events?limit=100&cursor={cursor}")
+        for event in page["data"]:
+            apply(service, copy, event["event"], event["data"])
+        copy.set_position("cursor", page["next_cursor"])
+        copy.set_position("followed_at", str(begun))
+        copy.db.commit()
+        if not page["has_more"]:
+            return
+
+
+def apply(service, copy, event, resource):
+    """Stores the resource of an event, and reads again what changes with it without an event of its own."""
+    if event == "conversation.message.created":
+        copy.put("messages", resource)
+        # The conversation's `last_message_at`.
+        copy.put("conversations", service.get(f"/conversations/{resource['conversation_id']}"))
+        return
+    name = list_of(resource)
+    if name is None:
+        return  # A kind of event that this program does not know.
+    before = copy.get(resource["id"])
+    copy.put(name, resource)
+    if name == "summaries":
+        # The `linked_summary_ids` of the objectives that it includes, or has included until now.
+        included = set(resource["included_objective_ids"]) | set((before or resource)["included_objective_ids"])
+        for objective in included:
+            known = copy.get(objective)
+            if known:
+                copy.put(list_of(known), service.get(f"/{list_of(known)}/{objective}"))
+    if event in ("observation.archived", "observation.restored"):
+        # Drafts leave archived observations out of their `included_observation_ids`.
+        for summary in service.every(f"/summaries?filter[included_observation_id]={resource['id']}&filter[status]=all"):
+            copy.put("summaries", summary)
+
+
+def refresh(service, copy):
+    """Reads again what has changed in the lists that have no events, or not for every change."""
+    for name in WITHOUT_EVENTS:
+        since = copy.position(name)
+        path = f"/{name}?{LISTS[name]}&sort=updated_at"
+        if since:
+            path += f"&filter[updated_at][gte]={earlier(since)}"
+        for resource in service.every(path):
+            copy.put(name, resource)
+            note_change(copy, name, resource)
+    copy.db.commit()
+
+
+def earlier(moment):
+    seconds = calendar.timegm(time.strptime(moment[:19], "%Y-%m-%dT%H:%M:%S")) - OVERLAP_SECONDS
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def differences(service, copy):
+    """Lists the ids that the copy lacks, has too many, or has in another state than the service."""
+    theirs = {resource["id"]: resource for _, resource in read_everything(service)}
+    ours = copy.all()
+    return sorted(id for id in theirs.keys() | ours.keys() if theirs.get(id) != ours.get(id))
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--check"]):
+        raise SystemExit(__doc__)
+    service = Service(os.environ["CANDOR_URL"], os.environ["CANDOR_API_KEY"])
+    copy = Copy(sys.argv[1])
+    if sys.argv[2:] == ["--check"]:
+        found = differences(service, copy)
+        if found:
+            raise SystemExit("the copy differs in " + ", ".join(found))
+        return
+    if copy.is_too_old():
+        begin(service, copy)
+    follow(service, copy)
+    refresh(service, copy)
+    print(f"{len(copy.all())} resources are in step")
+
+
+if __name__ == "__main__":
+    main()
