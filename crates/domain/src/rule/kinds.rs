@@ -103,6 +103,48 @@ pub const fn email() -> Checked<String> {
     )
 }
 
+/// See [`url()`].
+#[derive(Debug, Clone, Copy)]
+pub struct Url<T> {
+    max: usize,
+    read: fn(&str) -> Result<T, Flaw>,
+}
+
+/// An absolute URL of at most `max` characters, which `read` takes apart and judges.
+///
+/// ```
+/// use candor_domain::json::Value;
+/// use candor_domain::rule::{Rule, url};
+/// use candor_domain::webhook::ReceiverUrl;
+///
+/// let rule = url(40, ReceiverUrl::parse);
+/// assert!(rule.parse(&Value::Text("https://hooks.example.com/candor".to_owned())).is_ok());
+/// assert!(rule.parse(&Value::Text("hooks.example.com".to_owned())).is_err());
+/// ```
+#[must_use]
+pub const fn url<T>(max: usize, read: fn(&str) -> Result<T, Flaw>) -> Url<T> {
+    Url { max, read }
+}
+
+impl<T> Rule for Url<T> {
+    type Value = T;
+
+    fn parse(&self, value: &Value) -> Result<T, Flaw> {
+        let given = as_text(value)?;
+        if given.is_empty() {
+            return Err(Flaw::format("an absolute URL"));
+        }
+        if given.chars().nth(self.max).is_some() {
+            return Err(Flaw::new(Code::TooLong, format!("must have at most {} characters", self.max)));
+        }
+        (self.read)(given)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Url(self.max)
+    }
+}
+
 /// See [`word`] and [`one_of`].
 #[derive(Debug, Clone, Copy)]
 pub struct OneOf<T: Word> {

@@ -26,9 +26,9 @@ const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
 
-const URL: Field<Checked<ReceiverUrl>> = Field::new(
+const URL: Field<rule::Url<ReceiverUrl>> = Field::new(
     "url",
-    rule::rule(url, || Shape::Url(URL_CHARS)),
+    rule::url(URL_CHARS, ReceiverUrl::parse),
     "An https URL without user and password, at most {max} characters; 422 unless its host is known to public DNS and \
      no address of it is private.",
 );
@@ -76,11 +76,6 @@ pub struct Patch {
     pub rotate_secret: bool,
     /// Seconds until all earlier secrets end; only with `rotate_secret`.
     pub overlap_seconds: Option<i64>,
-}
-
-fn url(value: &Value) -> Result<ReceiverUrl, Flaw> {
-    let text = rule::as_text(value)?;
-    if text.is_empty() { Err(Flaw::format("an absolute URL")) } else { ReceiverUrl::parse(text) }
 }
 
 /// Some topics, at least one.
