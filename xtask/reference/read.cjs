@@ -8,7 +8,18 @@ const FLAGS = [
 ];
 const WAIT = { timeout: 120_000 };
 const OPERATION = "Record an observation";
-const GUIDE = "Checking the signature";
+const GUIDE = "Checking the webhook signature";
+// The words of readers, and the title of the guide that they look for.
+const SEARCHES = [
+  ["rate limit", "API keys, rate limits, test environments"],
+  ["idempotency", "Retries and idempotency keys"],
+  ["retries", "Retries and idempotency keys"],
+  ["csv import", "CSV import of people"],
+  ["paging", "Paging and cursors"],
+  ["webhook signature", GUIDE],
+];
+// Every id has this regular expression.
+const PATTERN = "[0-9A-HJKMNP-TV-Z]{25}";
 
 const problems = [];
 const check = (holds, says) => holds || problems.push(says);
@@ -34,14 +45,28 @@ async function search(page) {
   await page.getByRole("search").first().click();
   const field = page.getByRole("combobox", { name: "Enter search query" });
   await field.waitFor(WAIT);
-  await field.fill("signature");
-  await page.getByRole("option", { name: new RegExp(GUIDE) }).first().waitFor(WAIT);
+  for (const [words, title] of SEARCHES) {
+    await field.fill(words);
+    await page.getByRole("option", { name: new RegExp(title) }).first().waitFor(WAIT);
+  }
+}
+
+async function patterns(page) {
+  await page.goto("about:blank");
+  await page.goto(`${origin}/docs`);
+  await page.getByRole("heading", { name: OPERATION }).first().scrollIntoViewIfNeeded();
+  const folded = page.locator("details", { hasText: PATTERN }).first();
+  await folded.waitFor({ ...WAIT, state: "attached" });
+  const shown = await page.getByText(PATTERN).filter({ visible: true }).count();
+  check(shown === 0, `${shown} regular expressions are shown unfolded`);
+  await folded.locator("summary").click();
+  await folded.getByText(PATTERN).waitFor(WAIT);
 }
 
 async function narrow(page) {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("about:blank");
-  await page.goto(`${origin}/docs#description/checking-the-signature`);
+  await page.goto(`${origin}/docs#description/checking-the-webhook-signature`);
   await page.getByRole("heading", { name: GUIDE }).first().waitFor(WAIT);
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   check(content <= screen, `${content} pixels wide on a screen of ${screen}`);
@@ -54,7 +79,7 @@ async function main() {
   page.on("console", (it) => check(it.type() !== "error", `console: ${it.text()}`));
   page.on("pageerror", (it) => problems.push(`error: ${it}`));
   try {
-    for (const step of [read, samples, search, narrow]) {
+    for (const step of [read, samples, search, patterns, narrow]) {
       await step(page).catch((it) => problems.push(`${step.name}: ${it}`));
       await page.screenshot({ path: `${folder}/${step.name}.png` });
     }

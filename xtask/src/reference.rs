@@ -33,7 +33,9 @@ pub(crate) fn run() -> Outcome {
     let arguments = [service.url(""), browser.to_string_lossy().into_owned(), pictures.to_string_lossy().into_owned()];
     run_program(program("node", &[READER]).current_dir(folder).args(arguments))
         .map_err(|problem| format!("{problem}; pictures of each step are in {}", pictures.display()))?;
-    println!("an operation, a guide, samples, search, and 390 pixels; nothing but the service was asked");
+    println!(
+        "an operation, a guide, samples, search, folded patterns, and 390 pixels; nothing but the service was asked"
+    );
     Ok(())
 }
 

@@ -8,6 +8,8 @@ const PAGES: [(&str, &str); 3] = [
     ("webhooks.md", include_str!("../../../../docs/webhooks.md")),
     ("csv.md", include_str!("../../../../docs/csv.md")),
 ];
+/// The folder of the files that the pages refer to; `/docs` serves them beside the reference.
+const EXAMPLES: &str = "examples/";
 /// What the renderer puts before the name of a heading of the description.
 const ANCHOR: &str = "#description/";
 
@@ -42,7 +44,7 @@ fn link(target: &str) -> String {
         }
         Some(_) => format!("{ANCHOR}{heading}"),
         None if page.is_empty() => format!("{ANCHOR}{heading}"),
-        None => target.to_owned(),
+        None => target.strip_prefix(EXAMPLES).map_or_else(|| target.to_owned(), |file| format!("/docs/{file}")),
     }
 }
 
@@ -56,6 +58,7 @@ mod tests {
             ("see [it](webhooks.md), or", "see [it](#description/webhooks-for-receivers), or"),
             ("[notes](api-notes.md#webhooks)", "[notes](#description/webhooks)"),
             ("as [above](#objectives).", "as [above](#description/objectives)."),
+            ("[file](examples/people.csv)", "[file](/docs/people.csv)"),
             ("[page](https://example.com/a#b)", "[page](https://example.com/a#b)"),
         ] {
             assert_eq!(chapter(written), wanted);
@@ -72,6 +75,9 @@ mod tests {
             for heading in page.lines().filter(|it| it.starts_with('#')) {
                 assert!(text.lines().any(|it| it == heading), "{name}: {heading}");
             }
+        }
+        for file in text.split("](/docs/").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(crate::reference::file(file).is_some(), "/docs/{file}");
         }
         assert!(!text.contains(".md)") && !text.contains("<!--"), "no link leads out, and no mark is shown");
     }

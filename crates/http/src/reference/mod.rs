@@ -4,6 +4,7 @@
 //! behind. Both stay out of `/v1/openapi.json`, which is for programs.
 
 mod guides;
+mod patterns;
 mod samples;
 
 use actix_web::http::header::HeaderValue;
@@ -16,12 +17,16 @@ use crate::openapi;
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
 const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
+const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// The page, with paths that hold at `/docs` and at `/docs/`.
 const PAGE: &[u8] = include_bytes!("page.html");
 const START: &[u8] = include_bytes!("start.js");
 const ICON: &[u8] = br##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#4a6fa5" stroke-width="3"/></svg>"##;
+/// The files that the guides refer to.
+const COPY_PROGRAM: &[u8] = include_bytes!("../../../../docs/examples/keep_a_copy.py");
+const PEOPLE: &[u8] = include_bytes!("../../../../docs/examples/people.csv");
 const LICENCE: &[u8] = include_bytes!("../../assets/LICENSE-scalar");
 /// Renders the reference; `assets/README.md` says where it is from.
 const RENDERER: &[u8] = include_bytes!("../../assets/scalar.js.zst");
@@ -32,6 +37,8 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "index.html" => (HTML, PAGE),
         "start.js" => (SCRIPT, START),
         "icon.svg" => (SVG, ICON),
+        "keep_a_copy.py" => (PLAIN, COPY_PROGRAM),
+        "people.csv" => (CSV, PEOPLE),
         "LICENSE-scalar" => (PLAIN, LICENCE),
         "scalar.js" => return Asset::of_zstd(SCRIPT, RENDERER),
         "reference.json" => return Some(Asset::new(JSON, Bytes::from(document().to_string()))),
@@ -43,6 +50,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
 fn document() -> serde_json::Value {
     let mut document = openapi::document();
     samples::add(&mut document);
+    patterns::fold(&mut document);
     guides::add(&mut document);
     document
 }
