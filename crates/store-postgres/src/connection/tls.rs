@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
@@ -73,24 +74,9 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
     Ok((url, Wanted { mode, check, root }))
 }
 
-/// Undoes percent-encoding; what is not encoded right stays as it is.
+/// Undoes percent-encoding; a `%` without two hexadecimal digits stays as it is.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let hex = behind.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        match hex.filter(|_| *first == b'%').and_then(|it| u8::from_str_radix(it, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 impl Wanted {
