@@ -17,12 +17,12 @@ mod pooler;
 mod probe;
 mod queue;
 mod reads;
-mod remembered;
 mod replica;
 mod search;
 mod select;
 mod sql;
 mod store;
+mod tenant_cache;
 
 pub use copy::{CopyRefusal, PostgresCopy, is_copy_unfinished};
 pub use distribute::{distribute, lay_out_by_tenant};

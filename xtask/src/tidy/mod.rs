@@ -1,7 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that compilers do not check.
 
 mod arrows;
-mod lockfile;
 mod manifests;
 mod migrations;
 mod names;
@@ -67,9 +66,6 @@ fn check(file: &SourceFile) -> Vec<Finding> {
     }
     if file.path.ends_with("Cargo.toml") {
         findings.extend(manifests::check(file));
-    }
-    if file.path == "Cargo.lock" {
-        findings.extend(lockfile::check(file));
     }
     findings
 }

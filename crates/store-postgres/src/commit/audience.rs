@@ -4,13 +4,13 @@
 //! statement; on a cluster the statement that queues deliveries takes a fifth of a change. So nobody is expected at first:
 //! the function that counts the position of an event fails where that is wrong, and for a while the deliveries are queued at once.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use moka::sync::Cache;
 
 use crate::layout::Layout;
-use crate::remembered::Remembered;
+use crate::tenant_cache::tenant_cache;
 
 /// For so long deliveries are queued without a look.
 const REMEMBERED: Duration = Duration::from_secs(60);
@@ -26,22 +26,22 @@ pub(super) enum Audience {
 
 /// The data sets of which somebody wanted an event lately. Clones are the same.
 #[derive(Clone)]
-pub(super) struct Audiences(Arc<Remembered<()>>);
+pub(super) struct Audiences(Cache<Tenant, ()>);
 
 impl Audiences {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Remembered::lasting(REMEMBERED)))
+        Self(tenant_cache(REMEMBERED))
     }
 
     /// Who is to be expected.
     pub(super) fn of(&self, layout: Layout, tenant: Tenant) -> Audience {
-        let is_found = || self.0.get(tenant).is_some();
+        let is_found = || self.0.contains_key(&tenant);
         if !layout.is_by_tenant() || is_found() { Audience::Anybody } else { Audience::Nobody }
     }
 
     /// Somebody wants events of this data set.
     pub(super) fn found(&self, tenant: Tenant) {
-        self.0.set(tenant, ());
+        self.0.insert(tenant, ());
     }
 }
 

@@ -1,20 +1,17 @@
 //! The binary form of `COPY`: rows as the server reads and writes them.
 
-use bytes::{BufMut, Bytes, BytesMut};
-use candor_port_storage::copy::{CopyRow, fetched};
+use bytes::{BufMut, BytesMut};
+use candor_port_storage::copy::fetched;
 use candor_port_storage::flat::{Cell, Fetch, Type};
-use candor_port_storage::store::StorageError;
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
-use tokio_postgres::types::{FromSql, Type as SqlType};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
 
 use crate::connection::wire::{self, Decoded};
 
-/// What a stream of rows begins with: the signature, no flags, no extension.
-const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// What it ends with.
-const TRAILER: i16 = -1;
-/// The length that stands for null.
-const NULL: i32 = -1;
+/// Returns the types of so many columns. Only their number counts: values are read and written by the types of the table.
+pub(super) fn untyped(columns: usize) -> Vec<SqlType> {
+    vec![SqlType::BYTEA; columns]
+}
 
 /// A value of a row, as a cell.
 pub(super) fn cell(row: &BinaryCopyOutRow, at: usize, kind: Type) -> Result<Cell, String> {
@@ -71,55 +68,24 @@ impl Fetch for Field<'_> {
     }
 }
 
-/// Rows on their way to the server.
-pub(super) struct Rows {
-    bytes: BytesMut,
-}
+/// A cell in the binary form of its type.
+#[derive(Debug)]
+pub(super) struct Encoded<'c>(pub(super) &'c Cell);
 
-impl Rows {
-    /// No rows yet.
-    pub(super) fn new() -> Self {
-        Self { bytes: BytesMut::from(HEADER) }
-    }
-
-    /// Adds a row.
-    pub(super) fn add(&mut self, row: &CopyRow) -> Result<(), StorageError> {
-        self.bytes.put_i16(i16::try_from(row.len()).map_err(too_large)?);
-        for cell in row {
-            if matches!(cell, Cell::Null(_)) {
-                self.bytes.put_i32(NULL);
-            } else {
-                self.field(|out| wire::write(cell, &mut out.writer()).map_err(too_large))?;
-            }
+impl ToSql for Encoded<'_> {
+    fn to_sql(&self, _: &SqlType, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        if matches!(self.0, Cell::Null(_)) {
+            return Ok(IsNull::Yes);
         }
-        Ok(())
+        wire::write(self.0, &mut out.writer())?;
+        Ok(IsNull::No)
     }
 
-    /// Those that were added since the last time.
-    pub(super) fn take(&mut self) -> Bytes {
-        self.bytes.split().freeze()
+    fn accepts(_: &SqlType) -> bool {
+        true
     }
 
-    /// A value behind its length.
-    fn field(&mut self, write: impl FnOnce(&mut BytesMut) -> Result<(), StorageError>) -> Result<(), StorageError> {
-        let at = self.bytes.len();
-        self.bytes.put_i32(0);
-        write(&mut self.bytes)?;
-        let length = i32::try_from(self.bytes.len() - at - size_of::<i32>()).map_err(too_large)?;
-        if let Some(place) = self.bytes.get_mut(at..at + size_of::<i32>()) {
-            place.copy_from_slice(&length.to_be_bytes());
-        }
-        Ok(())
-    }
-}
-
-/// What comes behind the last row.
-pub(super) fn end() -> Bytes {
-    Bytes::copy_from_slice(&TRAILER.to_be_bytes())
-}
-
-fn too_large(error: impl std::fmt::Display) -> StorageError {
-    StorageError::Failed(format!("a value has no binary form: {error}"))
+    to_sql_checked!();
 }
 
 /// A value of a key as it stands in the text of a statement.

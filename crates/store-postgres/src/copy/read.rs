@@ -24,9 +24,7 @@ pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<Cel
 }
 
 async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender) -> Read<()> {
-    // Only how many there are counts: the bytes are read by the types of the columns.
-    let types = vec![tokio_postgres::types::Type::BYTEA; table.columns.len()];
-    let mut rows = pin!(BinaryCopyOutStream::new(sent, &types));
+    let mut rows = pin!(BinaryCopyOutStream::new(sent, &binary::untyped(table.columns.len())));
     while let Some(row) = rows.try_next().await.map_err(failed)? {
         let cells = table.columns.iter().enumerate().map(|(at, column)| {
             let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };

@@ -3,20 +3,16 @@
 use std::collections::BTreeSet;
 use std::pin::pin;
 
-use bytes::Bytes;
 use candor_domain::time::Date;
 use candor_domain::webhook::Delivery;
 use candor_port_storage::copy::{CopyRow, CopyTable};
 use candor_port_storage::flat::{Cell, Stored};
 use candor_port_storage::store::{Read, StorageError};
-use futures_util::SinkExt;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::{Client, Transaction};
 
 use super::{binary, failed, schema};
 use crate::queue::day_partition;
-
-/// Rows that are handed to the driver at once: the server puts them in while the next ones are prepared.
-const MESSAGE_ROWS: usize = 500;
 
 /// Adds rows and writes down how far this is.
 pub(super) async fn write(
@@ -39,14 +35,17 @@ pub(super) async fn write(
 async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
     let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
     let text = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
-    let mut sink = pin!(transaction.copy_in::<_, Bytes>(&text).await.map_err(failed)?);
-    let mut all = binary::Rows::new();
-    for rows in rows.chunks(MESSAGE_ROWS) {
-        rows.iter().try_for_each(|it| all.add(it))?;
-        sink.send(all.take()).await.map_err(failed)?;
+    let sink = transaction.copy_in(&text).await.map_err(failed)?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &binary::untyped(columns.len())));
+    for row in rows {
+        // The writer panics otherwise.
+        if row.len() != columns.len() {
+            return Err(StorageError::Failed(format!("a row of {} has {} columns", table.name, row.len())));
+        }
+        let values: Vec<_> = row.iter().map(binary::Encoded).collect();
+        writer.as_mut().write_raw(values).await.map_err(failed)?;
     }
-    sink.send(binary::end()).await.map_err(failed)?;
-    sink.finish().await.map(drop).map_err(failed)
+    writer.finish().await.map(drop).map_err(failed)
 }
 
 /// The log of deliveries has a partition for each day. Where this role may make none, everything goes into the default

@@ -15,6 +15,7 @@ use candor_domain::access::Tenant;
 use candor_port_storage::SlowReads;
 use candor_port_storage::flat::Fetch;
 use metrics::gauge;
+use moka::sync::Cache;
 
 use crate::ConnectError;
 use crate::connection::pool::{Held, Pool, Pooled};
@@ -22,8 +23,8 @@ use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
-use crate::remembered::Remembered;
 use crate::sql::Sql;
+use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, State, Unanswered, asked};
 use watch::Watch;
 
@@ -76,7 +77,7 @@ struct Inner {
     /// In the order of the URL; at least one.
     nodes: Vec<Node>,
     states: RwLock<Vec<State>>,
-    tenants: Remembered<Option<NodeNumber>>,
+    tenants: Cache<Tenant, Option<NodeNumber>>,
 }
 
 struct Node {
@@ -111,7 +112,7 @@ impl Nodes {
 
     fn of(nodes: Vec<Node>) -> Self {
         let states = RwLock::new(vec![State::NEW; nodes.len()]);
-        let tenants = Remembered::lasting(REMEMBERED);
+        let tenants = tenant_cache(REMEMBERED);
         Self(Arc::new(Inner { nodes, states, tenants }))
     }
 
@@ -178,7 +179,7 @@ impl Nodes {
     /// The number of the node that has a tenant, where there is a choice. Who does not know it asks any.
     async fn number_of(&self, tenant: Option<Tenant>) -> Option<NodeNumber> {
         let tenant = tenant.filter(|_| self.0.nodes.len() > 1)?;
-        if let Some(known) = self.0.tenants.get(tenant) {
+        if let Some(known) = self.0.tenants.get(&tenant) {
             return known;
         }
         let mut sql = Sql::default();
@@ -192,7 +193,7 @@ impl Nodes {
         match self.read_near(None, &sql, &mut found).await {
             Ok(()) => {
                 let number = found.into_vec().into_iter().next().flatten();
-                self.0.tenants.set(tenant, number);
+                self.0.tenants.insert(tenant, number);
                 number
             }
             Err(failure) => {

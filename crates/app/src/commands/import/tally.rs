@@ -218,15 +218,30 @@ impl Tally {
         if self.errors.is_empty() {
             return String::new();
         }
-        let columns = ["row_number", "email", "code", "message"];
-        let mut rows = vec![["ROW", "EMAIL", "CODE", "MESSAGE"].map(str::to_owned).to_vec()];
-        rows.extend(self.errors.iter().take(SHOWN).map(|row| columns.map(|it| cell(&row[it])).to_vec()));
+        let mut rows = vec![["ROW", "EMAIL", "COLUMN", "CODE", "MESSAGE"].map(str::to_owned).to_vec()];
+        rows.extend(self.errors.iter().take(SHOWN).flat_map(problem_lines));
         let mut text = format!("\n{}\n", table(&rows));
         if self.errors.len() > SHOWN {
             text.push_str(&format!("and {} more; --json shows them all\n", self.errors.len() - SHOWN));
         }
         text
     }
+}
+
+/// Returns a line of the table for each problem of a row; the row's number and address stand in the first.
+fn problem_lines(error: &Value) -> Vec<Vec<String>> {
+    let row = [cell(&error["row_number"]), cell(&error["email"])];
+    let problems = error["problems"].as_array().filter(|problems| !problems.is_empty());
+    // A service from before `problems` says everything in `message`.
+    let Some(problems) = problems else {
+        return vec![[&row[..], &[String::new(), cell(&error["code"]), cell(&error["message"])]].concat()];
+    };
+    let line = |(number, problem): (usize, &Value)| {
+        let first = if number == 0 { row.clone() } else { Default::default() };
+        let rest = ["field", "code", "message"].map(|member| cell(&problem[member]));
+        [&first[..], &rest[..]].concat()
+    };
+    problems.iter().enumerate().map(line).collect()
 }
 
 #[cfg(test)]
@@ -256,6 +271,21 @@ mod tests {
         let text = tally.text(false);
         assert!(text.contains("4 created, 2 updated, 0 deactivated, 7 skipped, 2 failed"), "{text}");
         assert!(text.lines().last().is_some_and(|it| it.starts_with("12")), "{text}");
+    }
+
+    #[test]
+    fn failed_row_has_a_line_for_each_problem() {
+        let error = json!({"row_number": 2, "email": "a@example.com", "code": "required", "message": "both", "problems": [
+            {"field": "first_name", "code": "required", "message": "is required"},
+            {"field": "role", "code": "invalid_enum", "message": "must be one of: employee"},
+        ]});
+        let lines = [
+            ["2", "a@example.com", "first_name", "required", "is required"],
+            ["", "", "role", "invalid_enum", "must be one of: employee"],
+        ];
+        assert_eq!(problem_lines(&error), lines);
+        let older = json!({"row_number": 3, "email": "b@", "code": "invalid_format", "message": "email must be one"});
+        assert_eq!(problem_lines(&older), [["3", "b@", "", "invalid_format", "email must be one"]]);
     }
 
     #[test]

@@ -61,10 +61,10 @@ fn report() -> Value {
     ];
     let warning = vec![
         field("column", plain(), "The name in the header."),
-        field("message", plain(), "Why it was passed over, for people."),
+        field("message", plain(), "Why it was ignored, and which column it probably is, for people."),
     ];
     let sometimes = vec![
-        field("warnings", array(&answer(warning, vec![])), "Columns that were passed over."),
+        field("warnings", array(&answer(warning, vec![])), "Columns that were ignored."),
         field("plan", array(&answer(planned, vec![])), "What would become of each row. Only with `dry_run=true`."),
     ];
     let data = field("data", answer(data, vec![]), "The outcome; the five counts add up to the number of rows.");
