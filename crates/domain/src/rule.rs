@@ -5,8 +5,8 @@ mod kinds;
 mod nested;
 
 pub use kinds::{
-    Checked, Flag, Line, List, OneOf, Refers, Text, Url, Whole, date, datetime, email, flag, line, list, one_of, recent,
-    reference, rule, text, url, whole, word,
+    Checked, Flag, Line, List, OneOf, Refers, Text, Url, Whole, date, datetime, email, flag, line, list, one_of,
+    recent, reference, rule, text, url, whole, word,
 };
 
 pub use nested::{Nested, Several, nested, several};
