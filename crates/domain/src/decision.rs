@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use crate::access::Permission;
 use crate::audit::AuditDraft;
 use crate::event::EventType;
 use crate::id::{Id, Kind};
 use crate::notification::Notice;
 use crate::time::Timestamp;
+use crate::visibility::LinkedId;
 
 /// A thing with an id, an age and a JSON form, which is the only one it has (§2).
 pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
@@ -25,6 +27,17 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     fn mark(&self) -> u64 {
         0
     }
+
+    /// The permission without which none of [`Resource::linked_ids`] is shown, beside that of the resource itself.
+    const LINKS_PERMISSION: Option<Permission> = None;
+
+    /// Ids in its JSON form that name resources which not every caller sees (decision B5).
+    fn linked_ids(&self) -> Vec<LinkedId> {
+        vec![]
+    }
+
+    /// Removes those of [`Resource::linked_ids`] that `is_shown` denies, to show the rest. The result is never saved.
+    fn retain_linked(&mut self, _is_shown: &dyn Fn(LinkedId) -> bool) {}
 }
 
 /// The [`Resource::mark`] of ids that are shown and that no version counts: 0 where there are none.

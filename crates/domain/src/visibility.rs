@@ -7,9 +7,9 @@
 use crate::access::Caller;
 use crate::assignment::Assignment;
 use crate::conversation::Conversation;
-use crate::id::EmployeeId;
+use crate::id::{AssignmentId, EmployeeId, ObjectiveId, ObservationId, SummaryId};
 use crate::objective::{Objective, Scope};
-use crate::observation::Observation;
+use crate::observation::{Observation, Visibility};
 use crate::summary::Summary;
 
 /// The part of a data set that a caller sees.
@@ -75,10 +75,17 @@ impl Readers {
         Self { is_public: false, people, managers_of: Some(managers_of) }
     }
 
-    /// Returns the readers of an observation: its author, the person it is about and that person's managers.
+    /// Returns the readers of an observation: its author, the requester of the assignment that it was submitted to, the
+    /// managers of the person it is about, and that person unless its visibility is `managers`.
     #[must_use]
-    pub fn for_observation(employee: EmployeeId, author: Option<EmployeeId>) -> Self {
-        Self::managed(author.into_iter().chain([employee]).collect(), employee)
+    pub fn for_observation(
+        employee: EmployeeId,
+        author: Option<EmployeeId>,
+        requester: Option<EmployeeId>,
+        visibility: Visibility,
+    ) -> Self {
+        let person = (visibility == Visibility::Person).then_some(employee);
+        Self::managed(author.into_iter().chain(requester).chain(person).collect(), employee)
     }
 
     /// Returns the readers of an objective: every person for org scope, otherwise its owner and their managers.
@@ -107,6 +114,29 @@ impl Readers {
     }
 }
 
+/// The id of a resource that not every caller sees, where another resource shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is named after its resource")]
+pub enum LinkedId {
+    Observation(ObservationId),
+    Objective(ObjectiveId),
+    Summary(SummaryId),
+    Assignment(AssignmentId),
+}
+
+impl LinkedId {
+    /// Returns the bytes of the id.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        match self {
+            Self::Observation(id) => id.to_bytes(),
+            Self::Objective(id) => id.to_bytes(),
+            Self::Summary(id) => id.to_bytes(),
+            Self::Assignment(id) => id.to_bytes(),
+        }
+    }
+}
+
 /// A resource that not every caller sees.
 pub trait Restricted {
     /// Returns the people who see it.
@@ -120,7 +150,7 @@ pub trait Restricted {
 
 impl Restricted for Observation {
     fn readers(&self) -> Readers {
-        Readers::for_observation(self.employee_id, self.author_id)
+        Readers::for_observation(self.employee_id, self.author_id, self.requester_id, self.visibility)
     }
 }
 

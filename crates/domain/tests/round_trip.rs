@@ -109,6 +109,8 @@ fn observations() {
         recommended_action: None,
         attribute_ids: vec![],
         observation_date: AT.date(),
+        visibility: observation::Visibility::Person,
+        requester_id: None,
         created_at: AT,
         updated_at: AT,
         archived_at: None,
@@ -120,6 +122,7 @@ fn observations() {
         recommended_action: Some("é".repeat(2000)),
         observation: "漢".repeat(4000),
         attribute_ids: tags.clone(),
+        visibility: observation::Visibility::Managers,
         ..plain.clone()
     };
     // Some of its attributes have been archived since.
@@ -222,7 +225,7 @@ fn summaries() {
     };
     for it in [plain, full] {
         let patch = summary::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(patch, &summary::References::default(), LATER), Ok(None), "{it:?}");
+        assert_eq!(it.update(&it, patch, &summary::References::default(), LATER), Ok(None), "{it:?}");
     }
 }
 

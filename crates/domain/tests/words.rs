@@ -55,6 +55,7 @@ fn every_word_leads_to_its_value_and_back() {
     one_to_one::<objective::Status>();
     one_to_one::<observation::Expand>();
     one_to_one::<observation::Type>();
+    one_to_one::<observation::Visibility>();
     one_to_one::<people::Expand>();
     one_to_one::<summary::Expand>();
     one_to_one::<summary::Status>();

@@ -194,7 +194,7 @@ impl From<Denied> for ErrorResponse {
             Denied::AdminRequired | Denied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
             Denied::TestKey => error.with(json!([{"key_environment": "test"}])),
             Denied::LiveKey => error.with(json!([{"key_environment": "live"}])),
-            Denied::CannotGrant | Denied::OwnerNotAdmin => error,
+            Denied::OtherPerson | Denied::AuthorOnly | Denied::CannotGrant | Denied::OwnerNotAdmin => error,
         }
     }
 }

@@ -62,7 +62,9 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        Condition::Within(..)
+        // Rows with a value that is not wanted are few: those that another part of the list has.
+        Condition::IsNot(..)
+        | Condition::Within(..)
         | Condition::Reach(..)
         | Condition::Without(..)
         | Condition::Tagged(..)
@@ -73,7 +75,8 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
 /// The columns that are asked about, but for questions that are answered.
 fn asked(listing: &Listing, is_answered: impl Fn(&Asked) -> bool) -> Vec<Column> {
     let mut columns = vec![];
-    for it in questions(listing).filter(|it| !is_answered(it)) {
+    let is_looked_at = |asked: &Asked| listing.table().looked_at.contains(&asked.column.name);
+    for it in questions(listing).filter(|asked| !is_answered(asked) && !is_looked_at(asked)) {
         if !columns.contains(&it.column) {
             columns.push(it.column);
         }
@@ -133,6 +136,7 @@ fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
         Condition::Reach(..)
         | Condition::Without(..)
         | Condition::Is(..)
+        | Condition::IsNot(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)

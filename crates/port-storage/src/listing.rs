@@ -69,6 +69,8 @@ pub struct Listing {
 pub enum Condition {
     /// The column has this value.
     Is(Column, Cell),
+    /// The column is null or has another value.
+    IsNot(Column, Cell),
     /// The column has one of these values.
     OneOf(Column, Vec<Cell>),
     /// The column is not less.
@@ -166,6 +168,11 @@ impl Listing {
     /// Only rows with this value, if one is wanted.
     pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<Cell>>) {
         self.conditions.extend(value.map(|it| Condition::Is(column, it.into())));
+    }
+
+    /// Only rows without this value.
+    pub(crate) fn is_not(&mut self, column: Column, value: impl Into<Cell>) {
+        self.conditions.push(Condition::IsNot(column, value.into()));
     }
 
     /// A run for each of these words.

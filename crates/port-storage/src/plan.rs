@@ -105,6 +105,7 @@ pub const fn is_elsewhere(condition: &Condition) -> bool {
         Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => true,
         // What is left out says nothing about where the others are.
         Condition::Is(..)
+        | Condition::IsNot(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
@@ -152,6 +153,7 @@ const fn most_hashed(condition: &Condition) -> Option<usize> {
         Condition::Within(..) | Condition::Reach(..) => Some(HASHED_PEOPLE),
         Condition::Tagged(..) => Some(HASHED_ROWS),
         Condition::Is(..)
+        | Condition::IsNot(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)
@@ -174,6 +176,7 @@ impl NamedRows {
             Condition::Within(..) | Condition::Reach(..) => Some((RowSource::Gather(self.condition), GATHERED_PEOPLE)),
             Condition::Tagged(..) => Some((RowSource::Gather(self.condition), GATHERED_ROWS)),
             Condition::Is(..)
+            | Condition::IsNot(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
@@ -253,7 +256,7 @@ mod tests {
             attribute_ids: vec![AttributeId::from_bytes([2; 16])],
             ..Filter::default()
         };
-        rows::observations::list(&filter, Sort::down(by), &PAGE).parts()[0].clone()
+        rows::observations::list(&filter, Viewer::Everything, Sort::down(by), &PAGE).parts()[0].clone()
     }
 
     fn objectives(query: &[(&str, &str)], by: SortBy) -> Listing {

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::page::Page;
+use candor_domain::visibility::Readers;
 
 use crate::flat::{Cell, Column, Fetch, Reader, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing};
@@ -52,6 +53,24 @@ impl RowKind {
     pub fn read(self, row: &mut dyn Fetch) -> Result<Found, StorageError> {
         (self.read)(row)
     }
+}
+
+/// An aggregate whose readers can be read without the rest of the row.
+pub trait StoredReaders: Stored {
+    /// The same table with nothing but the id and the columns that say who sees a row.
+    const READERS: &'static Table;
+
+    /// Reads the columns behind the id.
+    ///
+    /// # Errors
+    /// [`StorageError::Corrupt`] naming the column.
+    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, StorageError>;
+}
+
+fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
+    let mut reader = Reader::new(row, T::READERS);
+    let id: Id<T::Kind> = reader.id()?;
+    Ok(Found { id: id.to_bytes(), version: Version::FIRST, value: Box::new(T::read_readers(&mut reader)?) })
 }
 
 fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
@@ -140,6 +159,24 @@ pub trait StorageExt: Rows + Sync {
         ids: &[Id<T::Kind>],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
         among(self, tenant, ID, ids)
+    }
+
+    /// The readers of the resources with these ids, in any order. Texts of the rows are not read.
+    fn readers<T: StoredReaders>(
+        &self,
+        tenant: Tenant,
+        ids: &[Id<T::Kind>],
+    ) -> impl Future<Output = Read<Vec<(Id<T::Kind>, Readers)>>> + Send {
+        let values = distinct(ids.iter().copied().map(Cell::from).collect());
+        async move {
+            if values.is_empty() {
+                return Ok(vec![]);
+            }
+            let kind = RowKind { table: T::READERS, read: readers::<T> };
+            let found = self.any_rows(T::TABLE.tenant(tenant), kind, ID, values).await?;
+            let other = |_| StorageError::Failed(format!("readers of {} were read as a row", T::TABLE.name));
+            found.into_iter().map(|row| Ok((Id::from_bytes(row.id), *row.value.downcast().map_err(other)?))).collect()
+        }
     }
 
     /// The resources with one of these values in a column, in any order.

@@ -9,6 +9,7 @@ use candor_domain::library::Attribute;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::LinkedId;
 use candor_port_storage::{Require, StorageExt, rows};
 
 use crate::change::Planned;
@@ -30,7 +31,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
-    expand::plain(call, &visible::require::<Assignment>(shell, call, id).await?)
+    expand::plain(shell, call, &visible::require::<Assignment>(shell, call, id).await?).await
 }
 
 /// `POST /assignments`
@@ -76,6 +77,7 @@ pub async fn submit(shell: &Shell, call: &Call, id: AssignmentId, body: Object) 
         let (decision, observed) = stored.value.submit(draft, || shell.id(at), &found, at)?;
         let attributes: BTreeSet<_> = observed.iter().flat_map(|it| it.state.attribute_ids.iter().copied()).collect();
         let mut planned = Planned::of(decision).requiring(attributes.into_iter().map(Require::open::<Attribute>));
+        planned = planned.showing(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
         for it in observed {
             planned = planned.adding(shell, call, it, at)?;
         }

@@ -13,12 +13,14 @@ use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::LinkedId;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Versioned, Write};
 use futures_util::TryFutureExt;
 
 use crate::reply::Reply;
 use crate::shell::{ChangePlan, or_not_found, render};
+use crate::visible::{self, Narrowed};
 use crate::{Call, Error, Shell, notifications};
 
 /// A decision about one resource, and what is saved with it.
@@ -30,12 +32,21 @@ pub(crate) struct Planned<T> {
     reporting: Option<(Option<EmployeeId>, Lines)>,
     answer: Option<Bytes>,
     others: Vec<ChangeSet>,
+    fresh: Vec<LinkedId>,
 }
 
 impl<T> Planned<T> {
     /// A decision that saves nothing but its resource.
     pub(crate) const fn of(decision: Decision<T>) -> Self {
-        Self { decision, requires: vec![], writes: vec![], reporting: None, answer: None, others: vec![] }
+        Self {
+            decision,
+            requires: vec![],
+            writes: vec![],
+            reporting: None,
+            answer: None,
+            others: vec![],
+            fresh: vec![],
+        }
     }
 
     /// With what must hold at the moment of the commit.
@@ -66,6 +77,12 @@ impl<T> Planned<T> {
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
+    }
+
+    /// Adds ids of new resources of this change, which the caller is shown in the answer.
+    pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
+        self.fresh.extend(ids);
+        self
     }
 
     /// Answered by this instead of the resource alone, such as with a secret that is shown once.
@@ -118,7 +135,9 @@ impl Shell {
     {
         let plan = async |at: Timestamp| {
             let (stored, planned) = decide(at).await?;
-            let Some(planned) = planned else { return Ok(ChangePlan::Unchanged(shown(&stored)?)) };
+            let Some(planned) = planned else {
+                return Ok(ChangePlan::Unchanged(visible::reply(self, call, &stored).await?));
+            };
             let (change, body, mark) = self.planned(call, planned, Some(stored.version), at).await?;
             Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).marked(mark)))
         };
@@ -196,11 +215,16 @@ impl Shell {
         seen: Option<Version>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
-        let Planned { decision, requires, writes, reporting, answer, others } = planned;
+        let Planned { decision, requires, writes, reporting, answer, others, fresh } = planned;
         let notices = notifications::addressed(self, call.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
+        // Events carry all of it; the answer shows what the caller sees.
+        let narrowed = visible::narrowed(self, call, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(call, decision, &rendered, at);
-        let mark = state.mark();
+        let (body, mark) = match narrowed {
+            None => (rendered, state.mark()),
+            Some(Narrowed { value, mark }) => (render(&value)?, mark),
+        };
         let row = Row { value: state, seen };
         change.writes.push(match reporting {
             None => Write::put(&row),
@@ -214,7 +238,7 @@ impl Shell {
         }
         change.requires = requires;
         change.notices = notices;
-        Ok((Box::new(change), answer.unwrap_or(rendered), mark))
+        Ok((Box::new(change), answer.unwrap_or(body), mark))
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConnectorId) -> Result<Reply, Error> {
-    expand::plain(call, &shell.stored::<Connector>(call, id).await?)
+    expand::plain(shell, call, &shell.stored::<Connector>(call, id).await?).await
 }
 
 /// `POST /connectors`

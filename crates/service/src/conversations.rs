@@ -23,7 +23,10 @@ use crate::{Call, Error, Shell, expand, visible};
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let mut request = Filter::parse(params)?;
+    if !visible::may_filter_by(shell, call, request.filter.about.and_then(About::linked_id)).await? {
+        request.filter.about = Some(About::NOTHING);
+    }
     let listing = rows::conversations::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::plain_page(shell, call, &request, listing).await
 }
@@ -33,7 +36,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply, Error> {
-    expand::plain(call, &visible::require::<Conversation>(shell, call, id).await?)
+    expand::plain(shell, call, &visible::require::<Conversation>(shell, call, id).await?).await
 }
 
 /// `POST /conversations`
@@ -60,7 +63,8 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Conversation>(shell, call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let shown = visible::as_shown(shell, call, &stored).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown.value))?;
         let found = references(shell, call, patch.participants.as_deref().unwrap_or_default()).await?;
         let decision = stored.value.update(&patch, &found, at)?;
         Ok((stored, decision.map(Planned::of)))
@@ -103,7 +107,7 @@ pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: Me
         visible::require::<Conversation>(shell, call, id).await?;
     }
     let stored = shell.store.row::<Message>(call.caller.tenant, message).await?;
-    expand::plain(call, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?)
+    expand::plain(shell, call, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?).await
 }
 
 /// `POST /conversations/{id}/messages`

@@ -14,10 +14,9 @@ use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::TypedListing;
 use candor_port_storage::{StorageExt, Versioned};
 
-use crate::change::shown;
 use crate::list::{self, JsonObjectWriter};
 use crate::reply::Reply;
-use crate::{Call, Error, Shell};
+use crate::{Call, Error, Shell, visible};
 
 /// What one path of `expand` inlines: none where it was not asked for.
 pub(crate) type Inlined<T> = Option<HashMap<Id<<T as Stored>::Kind>, T>>;
@@ -70,7 +69,9 @@ pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
     call.authorize()?;
-    list::page(request, &shell.store.page(call.caller.tenant, listing).await?, |it| it)
+    let mut page = shell.store.page(call.caller.tenant, listing).await?;
+    visible::narrow(shell, call, &mut page.items).await?;
+    list::page(request, &page, |it| it)
 }
 
 /// Answers a page of a list.
@@ -85,7 +86,8 @@ pub(crate) async fn page<T: Expandable, F>(
 ) -> Result<Reply, Error> {
     call.authorize()?;
     permitted::<T>(call, &request.expand)?;
-    let page = shell.store.page(call.caller.tenant, listing).await?;
+    let mut page = shell.store.page(call.caller.tenant, listing).await?;
+    visible::narrow(shell, call, &mut page.items).await?;
     let paths = &*request.expand;
     if paths.is_empty() {
         return list::page(request, &page, |it| it);
@@ -98,9 +100,9 @@ pub(crate) async fn page<T: Expandable, F>(
 ///
 /// # Errors
 /// Those of loading it; no admin context where the route wants it.
-pub(crate) fn plain<T: Resource>(call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
+pub(crate) async fn plain<T: Resource>(shell: &Shell, call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
     call.authorize()?;
-    shown(stored)
+    visible::reply(shell, call, stored).await
 }
 
 /// Answers one resource.
@@ -118,9 +120,10 @@ pub(crate) async fn one<T: Expandable>(
     params.finish(())?;
     call.authorize()?;
     if paths.is_empty() {
-        return shown(&stored);
+        return visible::reply(shell, call, &stored).await;
     }
     permitted::<T>(call, &paths)?;
+    let stored = visible::as_shown(shell, call, &stored).await?;
     let found = T::find(shell, call, &paths, std::slice::from_ref(&stored.value)).await?;
     let mut body = vec![];
     show(&found, &stored.value, &mut body)?;

@@ -47,7 +47,7 @@ pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Repl
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    expand::plain(call, &shell.stored::<ApiKey>(call, id).await?)
+    expand::plain(shell, call, &shell.stored::<ApiKey>(call, id).await?).await
 }
 
 /// `POST /api-keys`

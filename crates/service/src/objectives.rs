@@ -57,7 +57,7 @@ impl Expandable for Objective {
         let owners = items.iter().map(|it| it.owner_id);
         let (owners, summaries) = tokio::try_join!(
             expand::found(shell, call, paths.contains(&Expand::Owner), owners),
-            visible::find_many(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
+            visible::inline_many(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
         Ok(Found { owners, summaries })
     }
@@ -158,7 +158,8 @@ pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) ->
 pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = seen(shell, call, family, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let shown = visible::as_shown(shell, call, &stored).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown.value))?;
         stored.value.may_be_changed_by(&call.caller)?;
         let decision = stored.value.update(&patch, at)?;
         Ok((stored, decision.map(Planned::of)))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use candor_domain::access::Permission;
+use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
@@ -10,6 +11,7 @@ use candor_domain::library::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
+use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt, rows};
 
@@ -17,7 +19,7 @@ use crate::change::Planned;
 use crate::expand::{self, Expandable, Inlined};
 use crate::list::JsonObjectWriter;
 use crate::reply::Reply;
-use crate::{Call, Error, Shell};
+use crate::{Call, Error, Shell, visible};
 
 /// What the observations of a page refer to, as far as it is to be inlined.
 pub(crate) struct Found {
@@ -53,13 +55,13 @@ impl Expandable for Observation {
     }
 }
 
-/// `GET /observations`
+/// `GET /observations`: those that the caller sees.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let listing = rows::observations::list(&request.filter, request.sort, &request.page);
+    let listing = rows::observations::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::page(shell, call, &request, listing).await
 }
 
@@ -68,16 +70,16 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: ObservationId, params: Params) -> Result<Reply, Error> {
-    expand::one::<Observation>(shell, call, params, shell.stored::<Observation>(call, id)).await
+    expand::one::<Observation>(shell, call, params, visible::require::<Observation>(shell, call, id)).await
 }
 
 /// `POST /observations`
 ///
 /// # Errors
-/// Invalid fields, references that do not hold; see [`Error`].
+/// Invalid fields, another author than the person of a bound key, references that do not hold; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone(), at.date()))?;
+        let draft = call.admit_new(|| Draft::parse(body.clone(), at.date()))?.written_by(&call.caller)?;
         let known = named(shell, call, std::slice::from_ref(&draft)).await?;
         let decision = Observation::create(shell.id(at), draft, &known, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
@@ -89,11 +91,13 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// `PATCH /observations/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, archived, references that do not hold; see [`Error`].
+/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, references that do not hold;
+/// see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Observation>(call, id).await?;
+        let stored = visible::require::<Observation>(shell, call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        stored.value.may_be_changed_by(&call.caller)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
         let known = references(shell, call, &[], &wanted).await?;
         let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
@@ -108,17 +112,34 @@ pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object)
 /// `POST /observations/{id}/archive`
 ///
 /// # Errors
-/// Not found, archived already; see [`Error`].
+/// Not found, a caller who is neither the author nor an org admin, archived already; see [`Error`].
 pub async fn archive(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    shell.act_on(call, id, Observation::archive).await
+    act(shell, call, id, Observation::archive).await
 }
 
 /// `POST /observations/{id}/restore`
 ///
 /// # Errors
-/// Not found, not archived; see [`Error`].
+/// Not found, a caller who is neither the author nor an org admin, not archived; see [`Error`].
 pub async fn restore(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    shell.act_on(call, id, Observation::restore).await
+    act(shell, call, id, Observation::restore).await
+}
+
+/// Archives or restores an observation.
+async fn act(
+    shell: &Shell,
+    call: &Call,
+    id: ObservationId,
+    decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
+) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = visible::require::<Observation>(shell, call, id).await?;
+        call.admit_act(stored.version)?;
+        stored.value.may_be_changed_by(&call.caller)?;
+        let decision = decide(&stored.value, at)?;
+        Ok((stored, Planned::of(decision)))
+    };
+    shell.act(call, decide).await
 }
 
 /// Attributes that are new to an observation must still be open when it is saved.
@@ -128,7 +149,7 @@ fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
 
 /// What is stored of the people and attributes that new observations refer to.
 pub(crate) async fn named(shell: &Shell, call: &Call, drafts: &[Draft]) -> Result<References, Error> {
-    let people = drafts.iter().flat_map(|it| std::iter::once(&it.employee).chain(&it.author));
+    let people = drafts.iter().flat_map(|it| std::iter::once(&it.employee).chain(it.author.iter().flatten()));
     let people: Vec<_> = people.filter_map(|it| it.id).collect();
     let attributes: Vec<_> = drafts.iter().flat_map(|it| it.attributes.iter().cloned()).collect();
     references(shell, call, &people, &attributes).await

@@ -23,7 +23,7 @@ pub(crate) async fn stored(shell: &Shell, call: &Call) -> Result<Versioned<Organ
 /// # Errors
 /// See [`Error`].
 pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
-    expand::plain(call, &stored(shell, call).await?)
+    expand::plain(shell, call, &stored(shell, call).await?).await
 }
 
 /// `PATCH /organization`

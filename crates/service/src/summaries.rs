@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::Permission;
 use candor_domain::fields::Reference;
-use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationKind, SummaryId};
+use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationId, ObservationKind, SummaryId};
 use candor_domain::json::Object;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
@@ -12,6 +12,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::{Action, ActionKind, Draft, Expand, Filter, ObservationFound, Patch, References, Summary};
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::LinkedId;
 use candor_port_storage::rows;
 
 use crate::change::Planned;
@@ -60,8 +61,8 @@ impl Expandable for Summary {
         let observations = items.iter().flat_map(|it| it.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
             expand::found(shell, call, employee || author, people),
-            visible::find_many(shell, call, asked(Expand::IncludedObjectives), objectives),
-            visible::find_many(shell, call, asked(Expand::IncludedObservations), observations),
+            visible::inline_many(shell, call, asked(Expand::IncludedObjectives), objectives),
+            visible::inline_many(shell, call, asked(Expand::IncludedObservations), observations),
         )?;
         Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
@@ -85,7 +86,13 @@ fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>)
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let mut request = Filter::parse(params)?;
+    let filter = &mut request.filter;
+    let objective = filter.included_objective_id.map(LinkedId::Objective);
+    let observation = filter.included_observation_id.map(LinkedId::Observation);
+    if !visible::may_filter_by(shell, call, objective.into_iter().chain(observation)).await? {
+        filter.included_observation_id = Some(ObservationId::from_bytes([0; 16]));
+    }
     let listing = rows::summaries::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
     expand::page(shell, call, &request, listing).await
 }
@@ -122,12 +129,13 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Summary>(shell, call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let shown = visible::as_shown(shell, call, &stored).await?.value;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown))?;
         stored.value.may_be_acted_on(&call.caller, None)?;
-        let objectives = added(patch.objectives.as_deref(), &stored.value.included_objective_ids);
-        let observations = added(patch.observations.as_deref(), &stored.value.included_observation_ids);
+        let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
+        let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
         let found = references(shell, call, BTreeSet::new(), &objectives, &observations).await?;
-        let decision = stored.value.update(patch, &found, at)?;
+        let decision = stored.value.update(&shown, patch, &found, at)?;
         Ok((stored, decision.map(Planned::of)))
     };
     shell.update(call, decide).await

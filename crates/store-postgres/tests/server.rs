@@ -12,6 +12,7 @@ use candor_domain::observation;
 use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::change::{ChangeSet, CommitError, Write};
 use candor_port_storage::store::{FeedPage, History, SlowCause, Storage, StorageError, TooSlow};
 use candor_port_storage::upkeep::Upkeep;
@@ -179,7 +180,10 @@ async fn the_feed_waits_for_transactions_that_began_before() {
 async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let page = PageRequest { limit: 10, after: None };
-    store.page(tenant, rows::observations::list(&filter, Sort::down(SortBy::CreatedAt), &page)).await.map(drop)
+    store
+        .page(tenant, rows::observations::list(&filter, Viewer::Everything, Sort::down(SortBy::CreatedAt), &page))
+        .await
+        .map(drop)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -204,7 +204,10 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
                 };
                 let wanted = sorted(observations.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
                 let page = async |page: PageRequest| {
-                    company.store.page(company.tenant, rows::observations::list(&filter, sort, &page)).await
+                    company
+                        .store
+                        .page(company.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
+                        .await
                 };
                 assert_eq!(walk(sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
             }

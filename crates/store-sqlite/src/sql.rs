@@ -188,7 +188,8 @@ impl Query for Sql {
 /// A connection.
 pub(crate) struct Db {
     connection: SqliteConnection,
-    statements: HashMap<&'static str, Arc<Statements>>,
+    /// By the name of a table and the number of its columns: some tables are also read in part.
+    statements: HashMap<(&'static str, usize), Arc<Statements>>,
     kept: HashSet<Arc<str>>,
     /// What was asked, for tests of plans.
     #[cfg(test)]
@@ -220,7 +221,8 @@ impl Db {
 
     /// The statements of a table.
     pub(crate) fn statements(&mut self, table: &'static Table) -> Arc<Statements> {
-        Arc::clone(self.statements.entry(table.name).or_insert_with(|| Arc::new(Statements::of(table))))
+        let key = (table.name, table.columns.len());
+        Arc::clone(self.statements.entry(key).or_insert_with(|| Arc::new(Statements::of(table))))
     }
 
     /// Runs statements that have no values and are not kept.

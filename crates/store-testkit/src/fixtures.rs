@@ -110,6 +110,8 @@ impl Fixtures {
             recommended_action: None,
             attribute_ids: vec![],
             observation_date: at.date(),
+            visibility: observation::Visibility::Person,
+            requester_id: None,
             created_at: at,
             updated_at: at,
             archived_at: None,

@@ -122,6 +122,23 @@ impl Caller {
         if self.acts_for().is_none_or(|it| person.id == Some(it)) { Ok(()) } else { Err(Denied::ActsForPerson) }
     }
 
+    /// Returns the person in whose name something new is written: the person of a bound key, org admins included, and the
+    /// named one for a key of the organization (decision B5). `Some(None)` is a name that was given as null.
+    ///
+    /// # Errors
+    /// [`Denied::OtherPerson`] if a bound key names another person, or null.
+    pub fn speaker(
+        &self,
+        named: Option<Option<Reference<EmployeeKind>>>,
+    ) -> Result<Option<Reference<EmployeeKind>>, Denied> {
+        let Some(own) = self.person.map(|person| person.id) else { return Ok(named.flatten()) };
+        match named {
+            None => Ok(Some(own.into())),
+            Some(Some(person)) if person.id == Some(own) => Ok(Some(person)),
+            Some(_) => Err(Denied::OtherPerson),
+        }
+    }
+
     /// Requires that the caller sees everything in the data set.
     ///
     /// # Errors

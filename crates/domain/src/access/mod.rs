@@ -203,6 +203,10 @@ pub enum Denied {
     LiveKey,
     /// Whoever acts for a person may not do this, unless that person is an org admin (decision B5).
     ActsForPerson,
+    /// A key that is bound to a person writes in that person's name only (decision B5).
+    OtherPerson,
+    /// Only its author and org admins may change an observation (decision B5).
+    AuthorOnly,
     /// A key cannot grant, widen, prolong or rotate what it lacks itself (decision B7).
     CannotGrant,
     /// An org-scoped objective's owner must be an org admin (decision C6).
@@ -221,6 +225,8 @@ impl Denied {
             Self::ActsForPerson => {
                 "An API key that acts for a person cannot do this, unless that person is an org admin."
             }
+            Self::OtherPerson => "An API key that is bound to a person writes in that person's name only.",
+            Self::AuthorOnly => "Only the author and org admins may change this observation.",
             Self::CannotGrant => {
                 "An API key cannot grant, prolong or rotate access that it does not have itself, or not for as long."
             }

@@ -17,6 +17,7 @@ use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::params::StatusWord;
 use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
+use crate::visibility::LinkedId;
 
 /// The longest title (decision G).
 pub const TITLE_CHARS: usize = 200;
@@ -89,6 +90,17 @@ impl Resource for Assignment {
 
     fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    fn linked_ids(&self) -> Vec<LinkedId> {
+        let observations = self.submissions.iter().flat_map(|submission| &submission.observation_ids);
+        observations.copied().map(LinkedId::Observation).collect()
+    }
+
+    fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
+        for submission in &mut self.submissions {
+            submission.observation_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
+        }
     }
 }
 

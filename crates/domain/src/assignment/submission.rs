@@ -72,7 +72,7 @@ impl SubmissionDraft {
         let author = reviewer.clone();
         let each = move |fields: &mut Fields| {
             fields.refuse(GIVEN);
-            observation::Draft::read_of(fields, today, Some(about.into()), author.clone())
+            observation::Draft::read_of(fields, today, Some(about.into()), author.clone().map(Some))
         };
         let observations = Field::new(
             "observations",
@@ -126,7 +126,10 @@ impl Assignment {
         if submission.status == SubmissionStatus::Submitted {
             return Err(Refusal::transition("submissions", submission.status.word(), "submit"));
         }
-        let observations = observed(draft.observations, ids, found, at)?;
+        let mut observations = observed(draft.observations, ids, found, at)?;
+        for observation in &mut observations {
+            observation.state.requester_id = self.requester_id;
+        }
         let updated_at = at.strictly_after(self.updated_at);
         let observation_ids = observations.iter().map(|it| it.state.id).collect();
         let status = SubmissionStatus::Submitted;

@@ -300,6 +300,12 @@ fn who_acts_for_a_person_asks_and_submits_as_that_person() {
 }
 
 #[test]
+fn submitted_observation_names_its_requester() {
+    let observations = submitted(&assignment(), submission_of(4, 2)).unwrap().1;
+    assert!(observations.iter().all(|decision| decision.state.requester_id == Some(person(9))));
+}
+
+#[test]
 fn what_has_no_due_date_stands_last_and_within_no_bounds() {
     use crate::params::Bounds;
     let day = |text: &str| text.parse::<Date>().unwrap();

@@ -8,6 +8,7 @@ use crate::fields::{Fields, Word};
 use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId, SummaryId};
 use crate::problem::Flaw;
 use crate::rule::{self, Field, OneOf, Text};
+use crate::visibility::LinkedId;
 
 /// What a conversation can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -66,6 +67,18 @@ impl About {
             Self::Observation(it) => it.to_bytes(),
             Self::Assignment(it) => it.to_bytes(),
             Self::Summary(it) => it.to_bytes(),
+        }
+    }
+
+    /// Returns the resource as one that not every caller sees; `None` for a person, whom every caller sees.
+    #[must_use]
+    pub const fn linked_id(self) -> Option<LinkedId> {
+        match self {
+            Self::Employee(_) => None,
+            Self::Objective(id) => Some(LinkedId::Objective(id)),
+            Self::Observation(id) => Some(LinkedId::Observation(id)),
+            Self::Assignment(id) => Some(LinkedId::Assignment(id)),
+            Self::Summary(id) => Some(LinkedId::Summary(id)),
         }
     }
 

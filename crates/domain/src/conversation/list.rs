@@ -20,12 +20,15 @@ pub struct Filter {
     pub updated_at: Bounds<Timestamp>,
 }
 
-/// What no conversation is about: a text that names nothing matches nothing (decision A2).
-const NOTHING: About = About::Employee(EmployeeId::from_bytes([0; 16]));
+impl About {
+    /// A person that does not exist: no conversation is about them, so a filter by an unknown id matches nothing
+    /// (decision A2).
+    pub const NOTHING: Self = Self::Employee(EmployeeId::from_bytes([0; 16]));
+}
 
 const ABOUT: Param<About> =
     params::param("filter[about_id]", "Those about this resource, whose kind its id tells.", Takes::Text, |text| {
-        Ok(About::named(text).unwrap_or(NOTHING))
+        Ok(About::named(text).unwrap_or(About::NOTHING))
     });
 
 impl Filter {

@@ -16,6 +16,7 @@ use crate::decision::{Decision, Resource};
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use crate::visibility::LinkedId;
 
 /// The longest title (decision G).
 pub const TITLE_CHARS: usize = 200;
@@ -61,6 +62,14 @@ impl Resource for Conversation {
     /// Messages are recorded and not counted.
     fn mark(&self) -> u64 {
         self.last_message_at.map_or(0, |it| it.millis().unsigned_abs())
+    }
+
+    fn linked_ids(&self) -> Vec<LinkedId> {
+        self.about.and_then(About::linked_id).into_iter().collect()
+    }
+
+    fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
+        self.about = self.about.filter(|about| about.linked_id().is_none_or(is_shown));
     }
 }
 

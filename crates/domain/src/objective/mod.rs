@@ -13,11 +13,13 @@ pub use list::{Expand, Family, Filter};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::access::Permission;
 use crate::decision::{Resource, mark_of};
 use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
+use crate::visibility::LinkedId;
 
 /// The longest title (§8).
 pub const TITLE_CHARS: usize = 200;
@@ -136,6 +138,16 @@ impl Resource for Objective {
 
     fn mark(&self) -> u64 {
         mark_of(&self.linked_summary_ids)
+    }
+
+    const LINKS_PERMISSION: Option<Permission> = Some(Permission::SummariesRead);
+
+    fn linked_ids(&self) -> Vec<LinkedId> {
+        self.linked_summary_ids.iter().copied().map(LinkedId::Summary).collect()
+    }
+
+    fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
+        self.linked_summary_ids.retain(|id| is_shown(LinkedId::Summary(*id)));
     }
 }
 

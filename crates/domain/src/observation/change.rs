@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type};
+use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
+use crate::access::{Caller, Denied};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
@@ -41,14 +42,19 @@ const OBSERVATION_DATE: Field<Checked<Date>> = Field::new(
     rule::date(),
     "The day that it is about; today in UTC unless given, and not in the future.",
 );
+const VISIBILITY: Field<OneOf<Visibility>> = Field::new(
+    "visibility",
+    rule::word(),
+    "Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.",
+);
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// Whom it is about.
     pub employee: Reference<EmployeeKind>,
-    /// Who writes it.
-    pub author: Option<Reference<EmployeeKind>>,
+    /// The person who writes it; `Some(None)` where the body says that there is none.
+    pub author: Option<Option<Reference<EmployeeKind>>>,
     /// Strength or opportunity.
     pub kind: Type,
     /// What was observed.
@@ -61,6 +67,8 @@ pub struct Draft {
     pub attributes: Vec<Reference<AttributeKind>>,
     /// The day it is about.
     pub observation_date: Date,
+    /// Whether the person it is about sees it.
+    pub visibility: Visibility,
 }
 
 /// The body of an update, valid in itself. `None` keeps what is stored.
@@ -74,6 +82,8 @@ pub struct Patch {
     pub recommended_action: Option<Option<String>>,
     /// Its tags.
     pub attributes: Option<Vec<Reference<AttributeKind>>>,
+    /// Whether the person it is about sees it.
+    pub visibility: Option<Visibility>,
 }
 
 /// What is stored of the things that a body refers to.
@@ -89,7 +99,7 @@ impl Draft {
     /// The fields of a creation.
     pub fn read(fields: &mut Fields, today: Date) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
-        let author = fields.optional(&AUTHOR);
+        let author = fields.nullable(&AUTHOR);
         Self::read_of(fields, today, employee, author)
     }
 
@@ -98,7 +108,7 @@ impl Draft {
         fields: &mut Fields,
         today: Date,
         employee: Option<Reference<EmployeeKind>>,
-        author: Option<Reference<EmployeeKind>>,
+        author: Option<Option<Reference<EmployeeKind>>>,
     ) -> Option<Self> {
         let kind = fields.required(&TYPE);
         let observation = fields.required(&OBSERVATION);
@@ -106,6 +116,7 @@ impl Draft {
         let recommended_action = fields.optional(&RECOMMENDED_ACTION);
         let attributes = fields.present(&ATTRIBUTES);
         let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, today)));
+        let visibility = fields.present_or(&VISIBILITY, Visibility::Person);
         Some(Self {
             employee: employee?,
             author,
@@ -115,7 +126,17 @@ impl Draft {
             recommended_action,
             attributes: attributes.unwrap_or_default(),
             observation_date: observation_date.unwrap_or(today),
+            visibility,
         })
+    }
+
+    /// Returns the draft with its author: a key that is bound to a person writes as that person (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::OtherPerson`] for another author, or for none.
+    pub fn written_by(self, caller: &Caller) -> Result<Self, Denied> {
+        let author = caller.speaker(self.author)?;
+        Ok(Self { author: Some(author), ..self })
     }
 
     /// Reads the body of a creation.
@@ -143,6 +164,7 @@ impl Patch {
             impact: fields.nullable(&IMPACT),
             recommended_action: fields.nullable(&RECOMMENDED_ACTION),
             attributes: fields.present(&ATTRIBUTES),
+            visibility: fields.present(&VISIBILITY),
         }
     }
 
@@ -172,7 +194,7 @@ impl Observation {
     ) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
         let employee_id = problems.take("employee_id", person(&draft.employee, found));
-        let author_id = draft.author.map(|it| problems.take("author_id", anyone(&it, found)));
+        let author_id = draft.author.flatten().map(|it| problems.take("author_id", anyone(&it, found)));
         let attribute_ids = attributes(&draft.attributes, &[], found, &mut problems);
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(Refusal::Unprocessable(problems));
@@ -187,6 +209,8 @@ impl Observation {
             recommended_action: draft.recommended_action,
             attribute_ids,
             observation_date: draft.observation_date,
+            visibility: draft.visibility,
+            requester_id: None,
             created_at: at,
             updated_at: at,
             archived_at: None,
@@ -216,6 +240,7 @@ impl Observation {
         if let Some(it) = &patch.recommended_action {
             state.recommended_action.clone_from(it);
         }
+        state.visibility = patch.visibility.unwrap_or(state.visibility);
         if state == *self {
             return Ok(None);
         }
@@ -257,130 +282,4 @@ fn attributes(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::observation;
-    use super::*;
-    use crate::json::Value;
-    use ulid::Ulid;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-
-    fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
-        let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-        Draft::parse(members, NOW.date())
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
-    }
-
-    fn body(more: &str) -> String {
-        format!(r#"{{"employee_id":"emp_00000000000000000000000002","type":"strength"{more}}}"#)
-    }
-
-    #[test]
-    fn texts_are_bounded_in_characters() {
-        let long = |n: usize| "é".repeat(n);
-        for (more, code) in [
-            (format!(r#","observation":"{}""#, long(4000)), None),
-            (format!(r#","observation":"{}""#, long(4001)), Some(("observation", Code::TooLong))),
-            (r#","observation":"""#.to_owned(), Some(("observation", Code::TooShort))),
-            (r#","observation":null"#.to_owned(), Some(("observation", Code::Required))),
-            (format!(r#","observation":"x","impact":"{}""#, long(2000)), None),
-            (format!(r#","observation":"x","impact":"{}""#, long(2001)), Some(("impact", Code::TooLong))),
-            (
-                format!(r#","observation":"x","recommended_action":"{}""#, long(2001)),
-                Some(("recommended_action", Code::TooLong)),
-            ),
-            (r#","observation":"x","attribute_ids":null"#.to_owned(), Some(("attribute_ids", Code::Required))),
-            (
-                r#","observation":"x","attribute_ids":["a","a"]"#.to_owned(),
-                Some(("attribute_ids", Code::InvalidFormat)),
-            ),
-            (
-                format!(
-                    r#","observation":"x","attribute_ids":[{}]"#,
-                    (0..13).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",")
-                ),
-                Some(("attribute_ids", Code::TooLong)),
-            ),
-            (r#","observation":"x","observation_date":"2023-11-14""#.to_owned(), None),
-            (
-                r#","observation":"x","observation_date":"2023-11-15""#.to_owned(),
-                Some(("observation_date", Code::OutOfRange)),
-            ),
-            (r#","observation":"x","archived_at":null"#.to_owned(), Some(("archived_at", Code::ReadOnly))),
-        ] {
-            let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
-            assert_eq!(parse(&body(&more)).err(), wanted, "{more:.60}");
-        }
-    }
-
-    #[test]
-    fn an_observation_is_about_someone_who_has_joined() {
-        let draft = parse(&body(r#","observation":"x""#)).unwrap();
-        let about = |status: Option<Status>| {
-            let people = status.map(|it| (EmployeeId::from_ulid(Ulid(2)), it)).into_iter().collect();
-            let found = References { people, ..References::default() };
-            Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|it| {
-                let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
-                problems.as_slice()[0].code
-            })
-        };
-        assert!(about(Some(Status::Active)).is_ok());
-        assert!(about(Some(Status::Deactivated)).is_ok());
-        assert_eq!(about(Some(Status::PendingInvite)).unwrap_err(), Code::InvalidState);
-        assert_eq!(about(None).unwrap_err(), Code::NotFoundInOrganization);
-    }
-
-    #[test]
-    fn an_archived_attribute_stays_where_it_is_but_is_not_used_anew() {
-        let attribute = AttributeId::from_ulid(Ulid(7));
-        let found = References { attributes: [(attribute, true)].into(), ..References::default() };
-        let wanted = Reference { text: attribute.to_string(), id: Some(attribute) };
-        let patch = Patch { attributes: Some(vec![wanted]), ..Patch::default() };
-        assert!(matches!(observation().update(&patch, &found, NOW), Err(Refusal::Unprocessable(_))));
-        let tagged = Observation { attribute_ids: vec![attribute], ..observation() };
-        assert_eq!(tagged.update(&patch, &found, NOW), Ok(None), "nothing changes");
-    }
-
-    #[test]
-    fn every_attribute_that_cannot_be_referred_to_is_named() {
-        let [good, archived, absent] = [1, 2, 3].map(|it| AttributeId::from_ulid(Ulid(it)));
-        let reference = |id: AttributeId| Reference { text: id.to_string(), id: Some(id) };
-        let nonsense = Reference { text: "nonsense".to_owned(), id: None };
-        let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
-        let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
-        let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
-        let named = |refused: Refusal| {
-            let Refusal::Unprocessable(it) = refused else { panic!("{refused:?}") };
-            it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
-        };
-        let field = || "attribute_ids".to_owned();
-        let expected = vec![
-            (field(), Code::NotFoundInOrganization, Some(absent.to_string())),
-            (field(), Code::NotFoundInOrganization, Some("nonsense".to_owned())),
-            (field(), Code::InvalidState, None),
-        ];
-        let patch = Patch { attributes: Some(wanted.clone()), ..Patch::default() };
-        assert_eq!(named(observation().update(&patch, &found, NOW).unwrap_err()), expected);
-        let draft = Draft { attributes: wanted, ..parse(&body(r#","observation":"x""#)).unwrap() };
-        let id = ObservationId::from_ulid(Ulid(9));
-        assert_eq!(named(Observation::create(id, draft, &found, NOW).unwrap_err()), expected);
-    }
-
-    #[test]
-    fn an_archived_observation_refuses_any_update_equal_values_too() {
-        let archived = observation().archive(NOW).unwrap().state;
-        assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(Refusal::Conflict(_))));
-        let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
-        assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
-        assert!(Patch::parse(wrong, &observation()).is_err());
-    }
-
-    #[test]
-    fn what_changes_is_audited_and_announced_and_what_does_not_is_not() {
-        let patch = Patch { impact: Some(Some("More trust".to_owned())), ..Patch::default() };
-        let decision = observation().update(&patch, &References::default(), NOW).unwrap().unwrap();
-        assert_eq!(decision.events, [EventType::ObservationUpdated]);
-        assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["impact"]);
-        assert_eq!(decision.state.update(&patch, &References::default(), NOW), Ok(None));
-    }
-}
+mod tests;

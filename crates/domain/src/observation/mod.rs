@@ -9,6 +9,7 @@ pub use list::{Expand, Filter};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::access::{Caller, Denied};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Word, as_word};
@@ -37,6 +38,20 @@ impl Word for Type {
     const NAME: &'static str = "ObservationType";
 }
 
+/// Whether the person whom an observation is about sees it (decision B5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Visibility {
+    /// The person sees it, and so do their managers.
+    Person,
+    /// Only the person's managers see it, beside its author and the requester of its assignment.
+    Managers,
+}
+
+impl Word for Visibility {
+    const NAME: &'static str = "ObservationVisibility";
+}
+
 /// One piece of feedback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Observation {
@@ -59,6 +74,12 @@ pub struct Observation {
     pub attribute_ids: Vec<AttributeId>,
     /// The day it is about.
     pub observation_date: Date,
+    /// Whether the person it is about sees it.
+    #[serde(serialize_with = "as_word")]
+    pub visibility: Visibility,
+    /// The requester of the assignment that it was submitted to, who sees it; no client is shown this.
+    #[serde(skip)]
+    pub requester_id: Option<EmployeeId>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -81,6 +102,15 @@ impl Resource for Observation {
 }
 
 impl Observation {
+    /// Checks that the caller may change, archive or restore this observation, which they see (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::AuthorOnly`] for every person but its author and org admins.
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+        let is_allowed = caller.viewer().person().is_none_or(|person| self.author_id == Some(person));
+        if is_allowed { Ok(()) } else { Err(Denied::AuthorOnly) }
+    }
+
     /// Moves an active observation to the archive (§3.2).
     ///
     /// # Errors
@@ -130,6 +160,8 @@ pub(crate) mod tests {
             recommended_action: None,
             attribute_ids: vec![],
             observation_date: at.date(),
+            visibility: Visibility::Person,
+            requester_id: None,
             created_at: at,
             updated_at: at,
             archived_at: None,
@@ -154,7 +186,7 @@ pub(crate) mod tests {
         let json = serde_json::to_string(&observation()).unwrap();
         assert_eq!(
             json,
-            r#"{"id":"obs_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":null,"type":"strength","observation":"Explains hard things simply.","impact":null,"recommended_action":null,"attribute_ids":[],"observation_date":"1970-01-01","created_at":"1970-01-01T00:00:01.000Z","updated_at":"1970-01-01T00:00:01.000Z","archived_at":null}"#
+            r#"{"id":"obs_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":null,"type":"strength","observation":"Explains hard things simply.","impact":null,"recommended_action":null,"attribute_ids":[],"observation_date":"1970-01-01","visibility":"person","created_at":"1970-01-01T00:00:01.000Z","updated_at":"1970-01-01T00:00:01.000Z","archived_at":null}"#
         );
     }
 }

@@ -228,24 +228,33 @@ impl Summary {
         Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
     }
 
-    /// Updates a summary that is not fixed yet; `None` if that changes nothing (decision A8).
+    /// Updates a summary that is not fixed yet; `None` if that changes nothing (decision A8). `shown` is the summary as
+    /// the caller sees it: the patch says nothing of ids that are not in it, and they stay.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] for one that is fixed, equal values too; [`Refusal::Unprocessable`] for objectives and
     /// observations that cannot be added.
-    pub fn update(&self, patch: Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(
+        &self,
+        shown: &Self,
+        patch: Patch,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, Refusal> {
         if !self.is_open() {
             return Err(Refusal::transition("status", self.status.word(), "update"));
         }
         let mut problems = Problems::none();
         let mut state = self.clone();
         if let Some(wanted) = &patch.objectives {
-            state.included_objective_ids = objectives(wanted, &self.included_objective_ids, found, &mut problems);
+            let (stored, before) = (&self.included_objective_ids, &shown.included_objective_ids);
+            let wanted = objectives(wanted, before, found, &mut problems);
+            state.included_objective_ids = with_hidden(wanted, before, stored);
         }
         if let Some(wanted) = &patch.observations {
-            let before = &self.included_observation_ids;
-            let about = Some(self.employee_id);
-            state.included_observation_ids = observations(wanted, before, about, found, &mut problems);
+            let (stored, before) = (&self.included_observation_ids, &shown.included_observation_ids);
+            let wanted = observations(wanted, before, Some(self.employee_id), found, &mut problems);
+            state.included_observation_ids = with_hidden(wanted, before, stored);
         }
         problems.or(()).map_err(Refusal::Unprocessable)?;
         state.title = patch.title.unwrap_or(state.title);
@@ -256,8 +265,8 @@ impl Summary {
             return Ok(None);
         }
         if state.included_observation_ids != self.included_observation_ids {
-            // Whoever says which observations there are says so of those that are not shown, too.
-            state.archived_observation_ids = vec![];
+            // The caller decides about archived observations too, except about those that are hidden from the caller.
+            state.archived_observation_ids.retain(|id| !shown.archived_observation_ids.contains(id));
         }
         let says =
             |it: &Self| (it.body.clone(), it.included_objective_ids.clone(), it.included_observation_ids.clone());
@@ -265,6 +274,16 @@ impl Summary {
         state.updated_at = at.strictly_after(self.updated_at);
         Ok(Some(Decision::changed(self, state, "summary.update", events)))
     }
+}
+
+/// Returns the ids that a caller wants, followed by the stored ones that the caller is not shown. What the caller was
+/// shown, wanted as it is, changes nothing.
+fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -> Vec<Id<K>> {
+    if wanted == shown {
+        return stored.to_vec();
+    }
+    let hidden = stored.iter().filter(|id| !shown.contains(id) && !wanted.contains(id));
+    wanted.iter().chain(hidden).copied().collect()
 }
 
 /// The objectives that a body names. Each that is not there is a problem of its own (decision A4).

@@ -18,6 +18,7 @@ use crate::fields::{Word, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
+use crate::visibility::LinkedId;
 
 /// The longest title.
 pub const TITLE_CHARS: usize = 200;
@@ -122,6 +123,17 @@ impl Resource for Summary {
 
     fn mark(&self) -> u64 {
         if self.is_open() { mark_of(&self.archived_observation_ids) } else { 0 }
+    }
+
+    fn linked_ids(&self) -> Vec<LinkedId> {
+        let objectives = self.included_objective_ids.iter().copied().map(LinkedId::Objective);
+        objectives.chain(self.given_observation_ids().into_iter().map(LinkedId::Observation)).collect()
+    }
+
+    fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
+        self.included_objective_ids.retain(|id| is_shown(LinkedId::Objective(*id)));
+        self.included_observation_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
+        self.archived_observation_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
     }
 }
 

@@ -1,9 +1,10 @@
 use ulid::Ulid;
 
 use super::*;
-use crate::access::{AccessLevel, BoundPerson, Environment, Permissions, Quotas, Tenant};
+use crate::access::{AccessLevel, BoundPerson, Denied, Environment, Permissions, Quotas, Tenant};
 use crate::assignment::tests::assignment;
 use crate::conversation::tests::conversation;
+use crate::fields::Reference;
 use crate::id::{KeyId, OrganizationId};
 use crate::objective::{Status as ObjectiveStatus, tests::objective};
 use crate::observation::tests::observation;
@@ -48,10 +49,21 @@ fn seen_by(resource: &impl Restricted) -> [bool; 7] {
 }
 
 #[test]
-fn observation_is_seen_by_author_subject_and_managers() {
+fn observation_is_seen_as_its_visibility_says() {
     let written = Observation { author_id: Some(AUTHOR), ..observation() };
-    assert_eq!(seen_by(&written), [true, true, true, false, true, false, true]);
-    assert_eq!(seen_by(&observation()), [false, true, true, false, true, false, true]);
+    let hidden = Observation { visibility: Visibility::Managers, ..written.clone() };
+    let requested = Observation { requester_id: Some(BESIDE), ..hidden.clone() };
+    let table = [
+        (&observation(), [false, true, true, false, true, false, true]),
+        (&written, [true, true, true, false, true, false, true]),
+        (&hidden, [true, false, true, false, true, false, true]),
+        (&requested, [true, false, true, true, true, false, true]),
+    ];
+    for (stored, seen) in table {
+        assert_eq!(seen_by(stored), seen, "{stored:?}");
+    }
+    let about_oneself = Observation { author_id: Some(SUBJECT), ..hidden };
+    assert_eq!(seen_by(&about_oneself), [false, true, true, false, true, false, true]);
 }
 
 #[test]
@@ -95,6 +107,38 @@ fn assignment_is_seen_by_requester_and_reviewers() {
     let asked = Assignment { requester_id: Some(BESIDE), reviewer_ids: vec![AUTHOR], ..assignment() };
     assert_eq!(asked.employee_id, SUBJECT);
     assert_eq!(seen_by(&asked), [true, false, false, true, true, false, true]);
+}
+
+#[test]
+fn observation_is_changed_by_its_author_and_org_admins() {
+    let written = Observation { author_id: Some(AUTHOR), ..observation() };
+    let table = [
+        (Some((AUTHOR, false)), Ok(())),
+        (Some((SUBJECT, false)), Err(Denied::AuthorOnly)),
+        (Some((ABOVE, false)), Err(Denied::AuthorOnly)),
+        (Some((STRANGER, true)), Ok(())),
+        (None, Ok(())),
+    ];
+    for (bound_to, wanted) in table {
+        assert_eq!(written.may_be_changed_by(&caller(bound_to)), wanted, "{bound_to:?}");
+    }
+}
+
+#[test]
+fn bound_key_speaks_for_its_person_only() {
+    let named = |person: EmployeeId| Some(Some(Reference::from(person)));
+    let own = Ok(Some(Reference::from(AUTHOR)));
+    for is_org_admin in [false, true] {
+        let bound = caller(Some((AUTHOR, is_org_admin)));
+        assert_eq!(bound.speaker(None), own);
+        assert_eq!(bound.speaker(named(AUTHOR)), own);
+        assert_eq!(bound.speaker(named(SUBJECT)), Err(Denied::OtherPerson));
+        assert_eq!(bound.speaker(Some(None)), Err(Denied::OtherPerson), "null names another than the person");
+    }
+    let organization = caller(None);
+    assert_eq!(organization.speaker(None), Ok(None));
+    assert_eq!(organization.speaker(Some(None)), Ok(None));
+    assert_eq!(organization.speaker(named(SUBJECT)), Ok(Some(Reference::from(SUBJECT))));
 }
 
 #[test]

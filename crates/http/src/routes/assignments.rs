@@ -145,7 +145,11 @@ fn submission() -> Value {
     let members = vec![
         field("reviewer_id", id::<EmployeeKind>(), "The reviewer."),
         field("status", open(SubmissionStatus::NAME), "Whether the reviewer has submitted."),
-        field("observation_ids", array(&id::<ObservationKind>()), "The ids of the observations that were submitted."),
+        field(
+            "observation_ids",
+            array(&id::<ObservationKind>()),
+            "The ids of the submitted observations that the key sees.",
+        ),
         field("submitted_at", nullable(datetime()), "When they were; null until then."),
     ];
     answer(members, vec![])

@@ -143,7 +143,11 @@ fn conversation() -> Value {
     let mut members = vec![
         field("id", id::<ConversationKind>(), "The conversation's id."),
         field("title", plain(), &format!("What people call it, 1 to {TITLE_CHARS} characters.")),
-        field("about", nullable(answer(about, vec![])), "What it is about; null for nothing in particular."),
+        field(
+            "about",
+            nullable(answer(about, vec![])),
+            "What it is about; null for nothing, and for what the key does not see.",
+        ),
         field("participant_ids", array(&id::<EmployeeKind>()), &people),
         field("last_message_at", nullable(datetime()), last),
     ];

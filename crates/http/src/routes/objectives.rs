@@ -315,7 +315,8 @@ fn objective() -> Value {
         field(
             "linked_summary_ids",
             array(&id::<SummaryKind>()),
-            "The ids of the summaries that include it and are not archived, oldest first.",
+            "The ids of the summaries that include it, are not archived and are seen by the key, oldest first; none \
+             without `summaries:read`.",
         ),
     ];
     members.extend(times());

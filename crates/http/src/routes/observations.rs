@@ -3,7 +3,7 @@
 use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
-use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type};
+use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
 use candor_domain::time::Timestamp;
 use candor_service::{Shell, observations};
 use serde_json::{Value, json};
@@ -19,11 +19,14 @@ use crate::table::{EventFamily, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/observations", Needs(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
-        .about("Lists observations, newest first; archived ones only where they are asked for.")
+        .about("Lists the observations that the key sees, newest first; archived ones only where they are asked for.")
         .lists(&OBSERVATION, |it| drop(observation::Filter::read(it))),
     Route::post("/observations", Needs(Permission::ObservationsWrite), create)
         .named("createObservation", "Record an observation")
-        .about("Records one strength or opportunity about one person who is active or deactivated.")
+        .about(
+            "Records one strength or opportunity about one person who is active or deactivated. A key that is bound to \
+             a person writes as that person: `author_id` is that person unless given, and another one is a 403.",
+        )
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
     Route::get("/observations/{id}", Needs(Permission::ObservationsRead), get)
@@ -34,8 +37,8 @@ const ROUTES: &[Route] = &[
     Route::patch("/observations/{id}", Needs(Permission::ObservationsWrite), update)
         .named("updateObservation", "Update an observation")
         .about(
-            "Changes the texts and attributes; the person, the type and the day are for good. 409 while it is \
-             archived.",
+            "Changes the texts, the attributes and the visibility; the person, the type and the day are for good. Of \
+             bound keys only those of its author and of org admins may change it. 409 while it is archived.",
         )
         .takes(&OBSERVATION_UPDATE)
         .answers(&OBSERVATION),
@@ -103,6 +106,10 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 fn words() -> Vec<Member> {
     vec![
         of::<Type>("Whether an observation is about something done well or something to do better."),
+        of::<Visibility>(
+            "Whether the person whom an observation is about sees it: `managers` shows it to that person's managers, its \
+             author and the requester of its assignment.",
+        ),
         of::<observation::Expand>("What an observation can inline."),
         sort::<Observation>(),
     ]
@@ -121,6 +128,7 @@ fn observation() -> Value {
         field("recommended_action", nullable(plain()), &note("What should be done, in plain text.")),
         field("attribute_ids", array(&id::<AttributeKind>()), &tags),
         field("observation_date", date(), "The day that it is about; never in the future."),
+        field("visibility", open(Visibility::NAME), "Whether the person it is about sees it."),
     ];
     members.extend(times());
     members.push(archived_at());
@@ -137,6 +145,6 @@ pub(crate) fn example() -> Value {
         "id": "obs_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "author_id": null, "type": "strength",
         "observation": "Explained the outage to the customer calmly and completely.",
         "impact": "The customer stayed.", "recommended_action": null, "attribute_ids": [ATTRIBUTE_ID],
-        "observation_date": "2026-03-02", "created_at": AT, "updated_at": AT, "archived_at": null,
+        "observation_date": "2026-03-02", "visibility": "person", "created_at": AT, "updated_at": AT, "archived_at": null,
     })
 }

@@ -59,7 +59,15 @@ fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::F
 #[test]
 fn every_list_without_a_filter_is_answered_in_every_order() {
     let none: [(&str, Vec<String>); 0] = [];
-    assert_eq!(slow::<Observation>(|it| rows::observations::list(&observation::Filter::default(), it, &PAGE)), none);
+    assert_eq!(
+        slow::<Observation>(|it| rows::observations::list(
+            &observation::Filter::default(),
+            Viewer::Everything,
+            it,
+            &PAGE
+        )),
+        none
+    );
     assert_eq!(slow::<Employee>(|it| rows::employees::list(&people::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Department>(|it| rows::departments::list(&department::Filter::default(), it, &PAGE)), none);
     assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
@@ -89,12 +97,12 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
     let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
     let by = |name: &str| vec![name.to_owned()];
     assert_eq!(
-        slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE)),
+        slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE)),
         ["-created_at", "created_at", "-updated_at", "updated_at"].map(|it| (it, by("filter[employee_id]")))
     );
     let filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     assert_eq!(
-        slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE)),
+        slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE)),
         ["-observation_date", "observation_date", "-created_at", "created_at"].map(|it| (it, by("filter[updated_at]")))
     );
     let filter = people::Filter { department_id: Some(Id::from_bytes([4; 16])), ..Default::default() };
@@ -149,7 +157,7 @@ fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_a
 #[test]
 fn what_no_index_has_is_never_answered_and_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
-    let named = slow::<Observation>(|it| rows::observations::list(&filter, it, &PAGE));
+    let named = slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE));
     assert_eq!(named.len(), Observation::sorts().count());
     assert!(named.iter().all(|(_, it)| *it == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
@@ -234,6 +242,29 @@ fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_
 }
 
 #[test]
+fn observations_of_a_viewer_are_answered_by_day() {
+    let all = observation::Filter::default();
+    let list = |sort| rows::observations::list(&all, Viewer::Person(someone()), sort, &PAGE);
+    let slow: Vec<_> = slow::<Observation>(list).into_iter().map(|(word, _)| word).collect();
+    assert_eq!(slow, ["-created_at", "created_at", "-updated_at", "updated_at"]);
+    // In these orders the rows of one person are gathered and sorted: no part walks along everybody's rows.
+    for part in list(Sort::down(SortBy::CreatedAt)).parts() {
+        let is_team = part.conditions.iter().any(|condition| matches!(condition, Condition::Within(..)));
+        assert!(is_team || crate::plan::is_of_few(part), "{part:?}");
+    }
+}
+
+#[test]
+fn observation_lists_of_a_viewer_leave_empty_parts_out() {
+    let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
+    let parts = |employee_id| {
+        let filter = observation::Filter { employee_id, ..observation::Filter::default() };
+        rows::observations::list(&filter, Viewer::Person(me), Sort::down(SortBy::ObservationDate), &PAGE).parts().len()
+    };
+    assert_eq!([parts(None), parts(Some(me)), parts(Some(other))], [5, 4, 3]);
+}
+
+#[test]
 fn a_value_that_is_given_twice_is_one_run() {
     let filter = audit::Filter { actions: vec!["a".to_owned(), "a".to_owned()], ..Default::default() };
     let listing = rows::audit::list(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
@@ -253,7 +284,9 @@ fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
 #[test]
 fn what_other_tables_answer_is_named_only_where_nothing_else_is_to_blame() {
     let manager = observation::Filter { manager_id: Some(someone()), ..Default::default() };
-    let list = |filter: &observation::Filter| rows::observations::list(filter, Sort::up(SortBy::CreatedAt), &PAGE);
+    let list = |filter: &observation::Filter| {
+        rows::observations::list(filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &PAGE)
+    };
     assert!(is_answered(&list(&manager)));
     assert_eq!(unanswered_parameters(list(&manager).parts()), ["filter[manager_id]"]);
     let tagged = observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };

@@ -25,6 +25,9 @@ pub struct Table {
     pub members: Option<MemberTable>,
     /// The indexes that lead to the rows of a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
+    /// Columns that no client filters by and that lists ask about beside a person whose rows are few: each of these rows
+    /// is looked at.
+    pub looked_at: &'static [&'static str],
     /// What the filters of columns are called that have another name.
     pub parameters: &'static [(&'static str, &'static str)],
     /// Whether rows belong to the organization and not to one of its data sets: they stand under its live tenant.
@@ -91,6 +94,7 @@ impl Table {
             versioned: true,
             members: None,
             indexes: &[],
+            looked_at: &[],
             parameters: &[],
             of_organization: false,
             shares_commits: false,

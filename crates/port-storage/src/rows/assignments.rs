@@ -5,12 +5,13 @@ use candor_domain::fields::Word;
 use candor_domain::id::{AssignmentKind, EmployeeId, Id};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::visibility::Viewer;
+use candor_domain::visibility::{Readers, Viewer};
 use serde::{Deserialize, Serialize};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
+use crate::read::StoredReaders;
 use crate::store::StorageError;
 
 /// Who has to do with an assignment: its reviewers, and who asked for it.
@@ -136,6 +137,18 @@ impl Stored for Assignment {
     fn members(&self) -> Vec<[u8; 16]> {
         let reviewers = self.reviewer_ids.iter().map(|it| it.to_bytes());
         reviewers.chain(self.requester_id.map(as_requester)).collect()
+    }
+}
+
+impl StoredReaders for Assignment {
+    const READERS: &'static Table = &Table {
+        columns: &[column("id", Type::Id), column("requester_id", Type::Id), column("reviewer_ids", Type::Ids)],
+        versioned: false,
+        ..Table::named("assignments")
+    };
+
+    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, StorageError> {
+        Ok(Readers::for_assignment(row.opt_id()?, &row.ids()?))
     }
 }
 

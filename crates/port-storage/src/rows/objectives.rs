@@ -5,13 +5,14 @@ use candor_domain::id::{Id, ObjectiveKind};
 use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
-use candor_domain::visibility::Viewer;
+use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
 use super::summaries::INCLUDES;
 use crate::flat::{Cell, Cells, Column, Index, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::read::By;
+use crate::read::StoredReaders;
 use crate::store::StorageError;
 
 const TABLE: Table = Table {
@@ -125,6 +126,18 @@ impl Stored for Objective {
         };
         it.linked_summary_ids = row.related_ids()?;
         Ok(it)
+    }
+}
+
+impl StoredReaders for Objective {
+    const READERS: &'static Table = &Table {
+        columns: &[column("id", Type::Id), column("scope", Type::Text), column("owner_id", Type::Id)],
+        versioned: false,
+        ..Table::named("objectives")
+    };
+
+    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, StorageError> {
+        Ok(Readers::for_objective(row.word()?, row.id()?))
     }
 }
 

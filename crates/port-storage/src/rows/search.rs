@@ -42,12 +42,12 @@ fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) ->
     TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
 }
 
-/// Observations.
+/// Observations that the viewer sees.
 #[must_use]
-pub fn observations(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Observation> {
+pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Observation> {
     let Filter { employee_id, manager_id, kind, created_at: _ } = *filter;
     let of = observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
-    among(observations::list(&of, NEWEST, &page(ids)), filter, ids)
+    among(observations::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
 }
 
 /// Objectives of every scope that the caller sees.

@@ -5,11 +5,12 @@ use candor_domain::id::{EmployeeId, Id, SummaryKind};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
-use candor_domain::visibility::Viewer;
+use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
+use crate::read::StoredReaders;
 use crate::store::StorageError;
 
 /// The objectives and observations that summaries rest on. No id is one of both.
@@ -135,6 +136,23 @@ impl Stored for Summary {
     fn members(&self) -> Vec<[u8; 16]> {
         let objectives = self.included_objective_ids.iter().map(|it| it.to_bytes());
         objectives.chain(self.given_observation_ids().iter().map(|it| it.to_bytes())).collect()
+    }
+}
+
+impl StoredReaders for Summary {
+    const READERS: &'static Table = &Table {
+        columns: &[
+            column("id", Type::Id),
+            column("employee_id", Type::Id),
+            column("author_id", Type::Id),
+            column("shared_at", Type::Time),
+        ],
+        versioned: false,
+        ..Table::named("summaries")
+    };
+
+    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, StorageError> {
+        Ok(Readers::for_summary(row.id()?, row.opt_id()?, row.opt_time()?.is_some()))
     }
 }
 

@@ -29,7 +29,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: AttributeId) -> Result<Reply, Error> {
-    expand::plain(call, &shell.stored::<Attribute>(call, id).await?)
+    expand::plain(shell, call, &shell.stored::<Attribute>(call, id).await?).await
 }
 
 /// `POST /attributes`

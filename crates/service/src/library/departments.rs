@@ -29,7 +29,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    expand::plain(call, &shell.stored::<Department>(call, id).await?)
+    expand::plain(shell, call, &shell.stored::<Department>(call, id).await?).await
 }
 
 /// `POST /departments`

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::reply::Reply;
 use crate::search_index::{MOST_WAITING, table};
-use crate::{Call, Error, Shell, list};
+use crate::{Call, Error, Shell, list, visible};
 use candidates::{Blocks, Candidates, Index};
 
 /// `GET /search`
@@ -159,7 +159,7 @@ impl Search<'_> {
         }
         let (filter, caller) = (&self.request.list.filter, &self.call.caller);
         match kind {
-            Type::Observations => self.read(rows::observations(filter, ids)).await,
+            Type::Observations => self.read(rows::observations(filter, ids, caller.viewer())).await,
             Type::Objectives => self.read(rows::objectives(filter, ids, caller.viewer())).await,
             Type::Employees => self.read(rows::employees(filter, ids)).await,
             Type::Summaries => self.read(rows::summaries(filter, ids, caller.viewer())).await,
@@ -168,6 +168,8 @@ impl Search<'_> {
 
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Vec<SearchHit>, Error> {
         let rows = self.shell.store.entries(self.call.caller.tenant, list).await?;
-        Ok(rows.into_iter().filter_map(|it| SearchHit::of(&self.request.query, it.value)).collect())
+        let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        visible::narrow(self.shell, self.call, &mut found).await?;
+        Ok(found.into_iter().filter_map(|resource| SearchHit::of(&self.request.query, resource)).collect())
     }
 }

@@ -47,7 +47,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    expand::plain(call, &shell.stored::<Subscription>(call, id).await?)
+    expand::plain(shell, call, &shell.stored::<Subscription>(call, id).await?).await
 }
 
 /// `POST /webhooks`: the answer is one of two that carry the secret.

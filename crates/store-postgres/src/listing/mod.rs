@@ -86,7 +86,8 @@ fn is_unanswerable(condition: &Condition) -> bool {
     match condition {
         Condition::Is(_, cell) => zero(cell),
         Condition::OneOf(_, cells) => cells.iter().all(zero),
-        Condition::AtLeast(..)
+        Condition::IsNot(..)
+        | Condition::AtLeast(..)
         | Condition::AtMost(..)
         | Condition::Within(..)
         | Condition::Reach(..)

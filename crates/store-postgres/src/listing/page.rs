@@ -228,6 +228,7 @@ impl PageSql {
         for condition in &listing.conditions {
             all.push(match condition {
                 Condition::Is(column, cell) => compared(&mut self.sql, column, "=", cell),
+                Condition::IsNot(column, cell) => compared(&mut self.sql, column, "IS DISTINCT FROM", cell),
                 Condition::AtLeast(column, cell) => compared(&mut self.sql, column, ">=", cell),
                 Condition::AtMost(column, cell) => compared(&mut self.sql, column, "<=", cell),
                 Condition::OneOf(column, cells) => {
@@ -278,6 +279,7 @@ impl PageSql {
                     (rows, members.owner, "id", None)
                 }
                 Condition::Is(..)
+                | Condition::IsNot(..)
                 | Condition::OneOf(..)
                 | Condition::AtLeast(..)
                 | Condition::AtMost(..)

@@ -33,6 +33,7 @@ impl PostgresStore {
                 format!("{name} WHERE tenant_id = {tenant} AND {member} = ANY({tags})")
             }
             Condition::Is(..)
+            | Condition::IsNot(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)

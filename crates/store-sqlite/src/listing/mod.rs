@@ -156,6 +156,7 @@ impl List<'_> {
             }
             Some(
                 Condition::Is(..)
+                | Condition::IsNot(..)
                 | Condition::OneOf(..)
                 | Condition::AtLeast(..)
                 | Condition::AtMost(..)
@@ -202,6 +203,7 @@ impl List<'_> {
             let is_hashed = filter.hashed.contains(&at);
             match condition {
                 Condition::Is(column, value) => draft.with(&format!(" AND t.{} = ", column.name), value),
+                Condition::IsNot(column, value) => draft.with(&format!(" AND t.{} IS NOT ", column.name), value),
                 Condition::OneOf(column, values) => draft.any_of(&format!(" AND t.{}", column.name), values),
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),

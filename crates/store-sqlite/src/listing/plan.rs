@@ -29,6 +29,7 @@ fn count(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<usize, St
             .with(&format!("{} WHERE tenant_id = ", side.name), tenant)
             .any_of(&format!(" AND {}", side.member), tags.iter().copied()),
         Condition::Is(..)
+        | Condition::IsNot(..)
         | Condition::OneOf(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)

@@ -7,6 +7,7 @@ use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
 use candor_domain::params::Archived;
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::{RowFilter, RowSource, leads_to_firsts};
 use candor_port_storage::{Row, Write};
@@ -20,7 +21,7 @@ use crate::table::value;
 
 /// The one list that is asked for.
 fn observations(filter: &Filter, sort: Sort, page: &PageRequest) -> Listing {
-    candor_port_storage::rows::observations::list(filter, sort, page).parts()[0].clone()
+    candor_port_storage::rows::observations::list(filter, Viewer::Everything, sort, page).parts()[0].clone()
 }
 
 struct Team {
@@ -74,6 +75,7 @@ fn sources(listing: &Listing) -> Vec<RowSource> {
             }
             Condition::Tagged(..) => sources.push(RowSource::Gather(at)),
             Condition::Is(..)
+            | Condition::IsNot(..)
             | Condition::OneOf(..)
             | Condition::AtLeast(..)
             | Condition::AtMost(..)
@@ -155,7 +157,7 @@ fn a_scan_past_too_many_rows_of_others_is_given_up() {
     let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
         INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, o.author_id, o.type, \
         o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, o.created_at, o.updated_at, NULL, 0, \
-        o.version FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
+        o.version, o.visibility, o.requester_id FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
     assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 100_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };

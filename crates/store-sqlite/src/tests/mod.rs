@@ -1,5 +1,6 @@
 //! What is SQLite's own: ways through lists, plans, groups, migrations and the write-ahead log.
 
+mod backfill;
 mod backup;
 mod groups;
 mod lines;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_domain::observation::{Filter, Type};
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::visibility::Viewer;
 use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
 use candor_port_storage::{SlowReads, StorageExt, rows};
 use candor_store_testkit::Fixtures;
@@ -28,7 +29,10 @@ fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
 
 async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = Filter { kind: Some(Type::Strength), ..Filter::default() };
-    store.page(tenant, rows::observations::list(&filter, Sort::down(SortBy::CreatedAt), &PAGE)).await.map(drop)
+    store
+        .page(tenant, rows::observations::list(&filter, Viewer::Everything, Sort::down(SortBy::CreatedAt), &PAGE))
+        .await
+        .map(drop)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,8 +58,12 @@ async fn a_tenant_whose_place_is_taken_keeps_nobody_else_waiting() {
     let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
     assert_eq!(refused, too_slow(SlowCause::NoPlace, "filter[type]"));
     typed(&store, other).await.unwrap();
-    let all =
-        store.page(tenant, rows::observations::list(&Filter::default(), Sort::down(SortBy::CreatedAt), &PAGE)).await;
+    let all = store
+        .page(
+            tenant,
+            rows::observations::list(&Filter::default(), Viewer::Everything, Sort::down(SortBy::CreatedAt), &PAGE),
+        )
+        .await;
     assert!(all.is_ok(), "what an index answers needs no place");
     end.send(()).unwrap();
     held.await.unwrap().unwrap();

@@ -9,6 +9,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{self, Connector, Employee, Role};
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{AnyRow, ChangeSet, CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
 
 use crate::Case;
@@ -75,8 +76,10 @@ impl Everything {
             store.page(tenant, rows::employees::list(&custom, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
         let tags = self.observation.attribute_ids.clone();
         let tagged = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
-        let by_tag =
-            store.page(tenant, rows::observations::list(&tagged, Sort::up(SortBy::CreatedAt), &FIRST)).await.unwrap();
+        let by_tag = store
+            .page(tenant, rows::observations::list(&tagged, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST))
+            .await
+            .unwrap();
         let manager = self.person.manager_id.unwrap();
         let below = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
         let replay = self.change.replay.clone().unwrap();
@@ -294,7 +297,10 @@ async fn side_tables_follow_their_rows(world: World) {
         for tag in [a, b, c] {
             let filter = observation::Filter { attribute_ids: vec![tag], ..observation::Filter::default() };
             let found = store
-                .page(*tenant, rows::observations::list(&filter, Sort::up(SortBy::CreatedAt), &FIRST))
+                .page(
+                    *tenant,
+                    rows::observations::list(&filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
+                )
                 .await
                 .unwrap();
             assert_eq!(!found.items.is_empty(), tags.contains(&tag), "{tags:?}");

@@ -8,6 +8,7 @@ use candor_domain::page::Listed;
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, StatusFilter};
 use candor_domain::text::folded;
+use candor_domain::visibility::{Restricted, Viewer};
 use candor_port_storage::ChangeSet;
 
 use super::lists::{self, List};
@@ -18,6 +19,7 @@ use crate::world::World;
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(observations_are_filtered),
+        Case::new(observations_of_each_viewer_are_filtered),
         Case::new(observations_of_wide_and_narrow_subtrees),
         Case::new(observations_with_common_and_rare_tags),
         Case::new(people_are_filtered),
@@ -96,6 +98,30 @@ async fn observations_are_filtered(world: World) {
             updated_at: bounds(&world, 15, instant),
         };
         observation_filter(&world, &all, number, filter).await;
+    }
+}
+
+async fn observations_of_each_viewer_are_filtered(world: World) {
+    let all = Population::new(&world, 12, 400).await;
+    let random = &world.random;
+    let people: Vec<_> = all.people.iter().map(|person| person.id).collect();
+    for number in 0..COMBINATIONS * 2 {
+        let filter = observation::Filter {
+            employee_id: random.maybe(25, &people),
+            manager_id: random.maybe(20, &people[..8]),
+            kind: random.maybe(20, &[Type::Strength, Type::Opportunity]),
+            archived: *random.pick(&ARCHIVED),
+            attribute_ids: random.maybe(20, &all.attributes).map(|tag| tag.id).into_iter().collect(),
+            ..observation::Filter::default()
+        };
+        let person = *random.pick(&people);
+        let viewer = Viewer::Person(person);
+        let list = lists::observations_seen_by(&world, filter.clone(), viewer);
+        let shows = |stored: &Observation| {
+            stored.is_visible_to(viewer, all.is_below(stored.employee_id, person))
+                && shows_observation(&filter, stored, &all)
+        };
+        check(&world, number, list, &all.observations, shows, &format!("{filter:?} {viewer:?}")).await;
     }
 }
 

@@ -58,14 +58,18 @@ impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
 }
 
 pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<Observation> {
+    observations_seen_by(world, filter, Viewer::Everything)
+}
+
+pub(crate) fn observations_seen_by(world: &World, filter: observation::Filter, viewer: Viewer) -> List<Observation> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |it| it.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await },
-            )
+            Box::pin(async move {
+                world.store.page(world.tenant, rows::observations::list(&filter, viewer, sort, &page)).await
+            })
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
 use candor_domain::library::{Attribute, Department, Tone};
-use candor_domain::observation::{Observation, Type};
+use candor_domain::observation::{Observation, Type, Visibility};
 use candor_domain::people::{Custom, CustomFields, Employee, Role, Status};
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::{Row, Write};
@@ -146,6 +146,8 @@ fn observation(world: &World, people: &[EmployeeId], tags: &[AttributeId]) -> Ob
         author_id: random.maybe(30, people),
         attribute_ids,
         observation_date: day(world),
+        visibility: *random.pick(&[Visibility::Person, Visibility::Managers]),
+        requester_id: random.maybe(20, people),
         created_at: instant(world),
         updated_at: instant(world),
         archived_at: archived(world),

@@ -6,6 +6,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Status};
+use candor_domain::visibility::Viewer;
 use candor_port_storage::{CommitError, Lines, Row, StorageExt, Version, Write, rows};
 
 use crate::Case;
@@ -150,7 +151,12 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
             |it: &observation::Observation| it.id.to_bytes(),
             |page| {
                 let (world, filter) = (world.clone(), filter.clone());
-                async move { world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await }
+                async move {
+                    world
+                        .store
+                        .page(world.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
+                        .await
+                }
             },
         )
         .await;
@@ -246,7 +252,11 @@ async fn who_has_left_still_connects_those_below(world: World) {
     let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let sort = Sort::down(SortBy::CreatedAt);
-    let found = world.store.page(world.tenant, rows::observations::list(&filter, sort, &page)).await.unwrap();
+    let found = world
+        .store
+        .page(world.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
+        .await
+        .unwrap();
     assert_eq!(found.items, [seen]);
 }
 

@@ -5,12 +5,13 @@ use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
 use candor_domain::library::{Attribute, Department};
-use candor_domain::observation::Observation;
+use candor_domain::observation::{Observation, Visibility};
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::connector::{Sync, SyncStatus};
 use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
 use candor_domain::time::{Date, Timestamp};
+use candor_domain::visibility::Viewer;
 use candor_domain::{audit, observation};
 use candor_port_storage::store::{Read, StorageError};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write, rows};
@@ -70,6 +71,8 @@ async fn texts_and_instants_come_back_to_the_letter(world: World) {
             impact: Some(String::new()),
             recommended_action: Some((*text).to_owned()),
             observation_date: Date::from_epoch_days(dates[number % dates.len()]),
+            visibility: Visibility::Managers,
+            requester_id: Some(employee.id),
             created_at: at(3),
             updated_at: at(4),
             archived_at: Some(at(5)),
@@ -279,7 +282,7 @@ async fn a_corrupt_row_does_not_vanish_from_its_list(world: World) {
     let page = PageRequest { limit: 10, after: None };
     let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
     let filter = observation::Filter::default();
-    let observations = store.page(*tenant, rows::observations::list(&filter, created, &page)).await;
+    let observations = store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, created, &page)).await;
     assert_eq!(named(observations), ("observations", "type"));
     let people =
         store.page(*tenant, rows::employees::list(&candor_domain::people::Filter::default(), created, &page)).await;

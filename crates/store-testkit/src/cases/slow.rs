@@ -58,12 +58,12 @@ async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     vec![
         (
             "type",
-            store.page(tenant, rows::observations::list(&typed, by_time, &PAGE)).await.map(drop),
+            store.page(tenant, rows::observations::list(&typed, Viewer::Everything, by_time, &PAGE)).await.map(drop),
             &["filter[type]"],
         ),
         (
             "changed",
-            store.page(tenant, rows::observations::list(&changed, by_time, &PAGE)).await.map(drop),
+            store.page(tenant, rows::observations::list(&changed, Viewer::Everything, by_time, &PAGE)).await.map(drop),
             &["filter[updated_at]"],
         ),
         ("role", store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop), &["filter[role]"]),
@@ -106,8 +106,19 @@ async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     let by_change = Sort::up(SortBy::UpdatedAt);
     let by_day = Sort::down(SortBy::ObservationDate);
     vec![
-        ("of one", store.page(tenant, rows::observations::list(&of_one, by_day, &PAGE)).await.map(drop), &[]),
-        ("changed", store.page(tenant, rows::observations::list(&changed, by_change, &PAGE)).await.map(drop), &[]),
+        (
+            "of one",
+            store.page(tenant, rows::observations::list(&of_one, Viewer::Everything, by_day, &PAGE)).await.map(drop),
+            &[],
+        ),
+        (
+            "changed",
+            store
+                .page(tenant, rows::observations::list(&changed, Viewer::Everything, by_change, &PAGE))
+                .await
+                .map(drop),
+            &[],
+        ),
         ("action", store.page(tenant, rows::audit::list(&entries, of_log, &PAGE)).await.map(drop), &[]),
         ("actor", store.page(tenant, rows::audit::list(&by_actor, of_log, &PAGE)).await.map(drop), &[]),
         ("feed", store.feed(tenant, &all, EVER, &FeedStart::Oldest, 10).await.map(drop), &[]),

@@ -1,5 +1,6 @@
 use super::super::tests::{NOON, summary};
 use super::*;
+use crate::decision::Resource;
 use crate::json::Value;
 use ulid::Ulid;
 
@@ -106,13 +107,39 @@ fn what_is_included_stays_and_only_what_is_added_is_judged() {
     let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
     let it = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
-    assert_eq!(it.update(with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
+    assert_eq!(it.update(&it, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
     let both = with(vec![added, kept]);
-    assert!(matches!(it.update(both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
+    assert!(matches!(it.update(&it, both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
     let hidden = Id::from_ulid(Ulid(30));
     let hiding = Summary { archived_observation_ids: vec![hidden], ..it };
-    let emptied = hiding.update(with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
+    let emptied = hiding.update(&hiding, with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
     assert_eq!(emptied.given_observation_ids(), [], "what is not shown goes with what is");
+}
+
+#[test]
+fn summary_update_keeps_ids_that_are_not_shown() {
+    let (seen, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
+    let [unseen, archived_unseen] = [30, 31].map(|number| Id::from_ulid(Ulid(number)));
+    let stored = Summary {
+        included_observation_ids: vec![unseen, seen.id.unwrap()],
+        archived_observation_ids: vec![archived_unseen],
+        ..summary(Status::Draft)
+    };
+    let mut shown = stored.clone();
+    shown.retain_linked(&|id| id.to_bytes() == seen.id.unwrap().to_bytes());
+    assert_eq!(shown.given_observation_ids(), [seen.id.unwrap()]);
+    let about = ObservationFound { employee_id: stored.employee_id, is_archived: false };
+    let found = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
+    let update = |wanted: Vec<_>| {
+        let patch = Patch { observations: Some(wanted), ..Patch::default() };
+        stored.update(&shown, patch, &found, NOON)
+    };
+    assert_eq!(update(vec![seen]), Ok(None));
+    let given = |wanted: Vec<_>| update(wanted).unwrap().unwrap().state.given_observation_ids();
+    assert_eq!(given(vec![]), [unseen, archived_unseen]);
+    assert_eq!(given(vec![added.clone()]), [added.id.unwrap(), unseen, archived_unseen]);
+    let named = Reference { text: unseen.to_string(), id: Some(unseen) };
+    assert!(matches!(update(vec![named]), Err(Refusal::Unprocessable(_))), "like an id that does not exist");
 }
 
 #[test]
@@ -128,7 +155,8 @@ fn only_what_it_says_and_rests_on_is_announced() {
         ),
     ];
     for (text, events) in table {
-        let decided = summary(Status::PendingReview).update(patch(text), &References::default(), NOON).unwrap();
+        let stored = summary(Status::PendingReview);
+        let decided = stored.update(&stored, patch(text), &References::default(), NOON).unwrap();
         assert_eq!(decided.map(|it| it.events.len()), events, "{text}");
     }
 }
@@ -152,7 +180,7 @@ fn what_is_fixed_refuses_any_update_equal_values_too() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
         let it = summary(status);
         let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &it).unwrap();
-        let refused = it.update(patch, &References::default(), NOON).unwrap_err();
+        let refused = it.update(&it, patch, &References::default(), NOON).unwrap_err();
         assert_eq!(refused, Refusal::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());

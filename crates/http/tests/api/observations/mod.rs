@@ -1,6 +1,8 @@
 //! Observations: what they take, the states they can be in, and their lists (§2.1, §3.2, §4.1).
 
+mod linked;
 mod lists;
+mod visibility;
 
 use serde_json::{Value, json};
 
@@ -53,7 +55,7 @@ async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said(
     let wanted = json!({
         "id": made["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
         "impact": null, "recommended_action": null, "attribute_ids": [], "observation_date": now[..10],
-        "created_at": now, "updated_at": now, "archived_at": null,
+        "visibility": "person", "created_at": now, "updated_at": now, "archived_at": null,
     });
     assert_eq!(made, wanted);
     let id = made["id"].as_str().unwrap();
@@ -111,6 +113,8 @@ async fn every_wrong_field_of_a_creation_is_named() {
         (json!({"impact": "é".repeat(2001)}), "impact", "too_long"),
         (json!({"recommended_action": "é".repeat(2001)}), "recommended_action", "too_long"),
         (json!({"recommended_action": false}), "recommended_action", "invalid_format"),
+        (json!({"visibility": "everyone"}), "visibility", "invalid_enum"),
+        (json!({"visibility": null}), "visibility", "required"),
         (json!({"attribute_ids": library[..13]}), "attribute_ids", "too_long"),
         (json!({"attribute_ids": [library[0], library[0]]}), "attribute_ids", "invalid_format"),
         (json!({"attribute_ids": library[0]}), "attribute_ids", "invalid_format"),
@@ -190,7 +194,7 @@ async fn each_state_meets_each_action_and_says_so_in_one_event() {
 }
 
 #[tokio::test]
-async fn a_change_is_of_four_fields_and_of_nothing_else() {
+async fn observation_patch_takes_five_fields_only() {
     let world = World::new().await;
     let library = attributes(&world).await;
     let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
@@ -210,7 +214,7 @@ async fn a_change_is_of_four_fields_and_of_nothing_else() {
         let answered = world.patch(&path, json!({field: value})).await;
         assert_eq!((answered.status, answered.problems()), (400, problem(field, "read_only")));
     }
-    for field in ["observation", "attribute_ids"] {
+    for field in ["observation", "attribute_ids", "visibility"] {
         assert_eq!(world.patch(&path, json!({field: null})).await.problems(), problem(field, "required"));
     }
     let mut wanted = read.json();
@@ -219,12 +223,13 @@ async fn a_change_is_of_four_fields_and_of_nothing_else() {
         json!({"impact": null}),
         json!({"attribute_ids": [library[1], library[0]], "observation": "Listens well."}),
         json!({"attribute_ids": []}),
+        json!({"visibility": "managers"}),
     ] {
         world.clock.advance_millis(5);
         wanted = with(with(wanted, &changes), &json!({"updated_at": world.shell.clock.now().to_string()}));
         assert_eq!(world.patch(&path, changes).await.json(), wanted);
     }
-    assert_eq!(events(&world).await, [&["observation.created"][..], &["observation.updated"; 4]].concat());
+    assert_eq!(events(&world).await, [&["observation.created"][..], &["observation.updated"; 5]].concat());
 }
 
 #[tokio::test]

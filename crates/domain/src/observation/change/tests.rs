@@ -1,0 +1,142 @@
+use super::super::tests::observation;
+use super::*;
+use crate::json::Value;
+use ulid::Ulid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
+    let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
+    Draft::parse(members, NOW.date()).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+}
+
+fn body(more: &str) -> String {
+    format!(r#"{{"employee_id":"emp_00000000000000000000000002","type":"strength"{more}}}"#)
+}
+
+#[test]
+fn texts_are_bounded_in_characters() {
+    let long = |n: usize| "é".repeat(n);
+    for (more, code) in [
+        (format!(r#","observation":"{}""#, long(4000)), None),
+        (format!(r#","observation":"{}""#, long(4001)), Some(("observation", Code::TooLong))),
+        (r#","observation":"""#.to_owned(), Some(("observation", Code::TooShort))),
+        (r#","observation":null"#.to_owned(), Some(("observation", Code::Required))),
+        (format!(r#","observation":"x","impact":"{}""#, long(2000)), None),
+        (format!(r#","observation":"x","impact":"{}""#, long(2001)), Some(("impact", Code::TooLong))),
+        (
+            format!(r#","observation":"x","recommended_action":"{}""#, long(2001)),
+            Some(("recommended_action", Code::TooLong)),
+        ),
+        (r#","observation":"x","attribute_ids":null"#.to_owned(), Some(("attribute_ids", Code::Required))),
+        (r#","observation":"x","attribute_ids":["a","a"]"#.to_owned(), Some(("attribute_ids", Code::InvalidFormat))),
+        (
+            format!(
+                r#","observation":"x","attribute_ids":[{}]"#,
+                (0..13).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",")
+            ),
+            Some(("attribute_ids", Code::TooLong)),
+        ),
+        (r#","observation":"x","observation_date":"2023-11-14""#.to_owned(), None),
+        (
+            r#","observation":"x","observation_date":"2023-11-15""#.to_owned(),
+            Some(("observation_date", Code::OutOfRange)),
+        ),
+        (r#","observation":"x","archived_at":null"#.to_owned(), Some(("archived_at", Code::ReadOnly))),
+    ] {
+        let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
+        assert_eq!(parse(&body(&more)).err(), wanted, "{more:.60}");
+    }
+}
+
+#[test]
+fn an_observation_is_about_someone_who_has_joined() {
+    let draft = parse(&body(r#","observation":"x""#)).unwrap();
+    let about = |status: Option<Status>| {
+        let people = status.map(|it| (EmployeeId::from_ulid(Ulid(2)), it)).into_iter().collect();
+        let found = References { people, ..References::default() };
+        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|it| {
+            let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
+            problems.as_slice()[0].code
+        })
+    };
+    assert!(about(Some(Status::Active)).is_ok());
+    assert!(about(Some(Status::Deactivated)).is_ok());
+    assert_eq!(about(Some(Status::PendingInvite)).unwrap_err(), Code::InvalidState);
+    assert_eq!(about(None).unwrap_err(), Code::NotFoundInOrganization);
+}
+
+#[test]
+fn an_archived_attribute_stays_where_it_is_but_is_not_used_anew() {
+    let attribute = AttributeId::from_ulid(Ulid(7));
+    let found = References { attributes: [(attribute, true)].into(), ..References::default() };
+    let wanted = Reference { text: attribute.to_string(), id: Some(attribute) };
+    let patch = Patch { attributes: Some(vec![wanted]), ..Patch::default() };
+    assert!(matches!(observation().update(&patch, &found, NOW), Err(Refusal::Unprocessable(_))));
+    let tagged = Observation { attribute_ids: vec![attribute], ..observation() };
+    assert_eq!(tagged.update(&patch, &found, NOW), Ok(None), "nothing changes");
+}
+
+#[test]
+fn every_attribute_that_cannot_be_referred_to_is_named() {
+    let [good, archived, absent] = [1, 2, 3].map(|it| AttributeId::from_ulid(Ulid(it)));
+    let reference = |id: AttributeId| Reference { text: id.to_string(), id: Some(id) };
+    let nonsense = Reference { text: "nonsense".to_owned(), id: None };
+    let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
+    let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
+    let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
+    let named = |refused: Refusal| {
+        let Refusal::Unprocessable(it) = refused else { panic!("{refused:?}") };
+        it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
+    };
+    let field = || "attribute_ids".to_owned();
+    let expected = vec![
+        (field(), Code::NotFoundInOrganization, Some(absent.to_string())),
+        (field(), Code::NotFoundInOrganization, Some("nonsense".to_owned())),
+        (field(), Code::InvalidState, None),
+    ];
+    let patch = Patch { attributes: Some(wanted.clone()), ..Patch::default() };
+    assert_eq!(named(observation().update(&patch, &found, NOW).unwrap_err()), expected);
+    let draft = Draft { attributes: wanted, ..parse(&body(r#","observation":"x""#)).unwrap() };
+    let id = ObservationId::from_ulid(Ulid(9));
+    assert_eq!(named(Observation::create(id, draft, &found, NOW).unwrap_err()), expected);
+}
+
+#[test]
+fn an_archived_observation_refuses_any_update_equal_values_too() {
+    let archived = observation().archive(NOW).unwrap().state;
+    assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(Refusal::Conflict(_))));
+    let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
+    assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
+    assert!(Patch::parse(wrong, &observation()).is_err());
+}
+
+#[test]
+fn what_changes_is_audited_and_announced_and_what_does_not_is_not() {
+    let patch = Patch { impact: Some(Some("More trust".to_owned())), ..Patch::default() };
+    let decision = observation().update(&patch, &References::default(), NOW).unwrap().unwrap();
+    assert_eq!(decision.events, [EventType::ObservationUpdated]);
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["impact"]);
+    assert_eq!(decision.state.update(&patch, &References::default(), NOW), Ok(None));
+}
+
+#[test]
+fn observation_visibility_is_person_unless_given() {
+    let visibility = |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.visibility);
+    assert_eq!(visibility(""), Ok(Visibility::Person));
+    assert_eq!(visibility(r#","visibility":"managers""#), Ok(Visibility::Managers));
+    let refused = |code| Err(vec![("visibility".to_owned(), code)]);
+    assert_eq!(visibility(r#","visibility":null"#), refused(Code::Required));
+    assert_eq!(visibility(r#","visibility":"everyone""#), refused(Code::InvalidEnum));
+}
+
+#[test]
+fn visibility_change_is_an_update_with_an_audit_entry() {
+    let stored = observation();
+    let patch = Patch { visibility: Some(Visibility::Managers), ..Patch::default() };
+    let decision = stored.update(&patch, &References::default(), NOW).unwrap().unwrap();
+    assert_eq!(decision.events, [EventType::ObservationUpdated]);
+    assert_eq!(decision.state.visibility, Visibility::Managers);
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["visibility"]);
+    assert_eq!(decision.state.update(&patch, &References::default(), NOW), Ok(None));
+}

@@ -1,0 +1,235 @@
+//! Ids of observations, objectives and summaries in other resources, which show only what the caller sees (decision B5).
+
+use candor_domain::access::{AccessLevel, Permission};
+use serde_json::{Value, json};
+
+use crate::objectives::{body, key_for, person, walk};
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+/// A manager, an employee below, and resources that only the manager sees beside some that both see.
+struct Linked {
+    employee: String,
+    manager_key: String,
+    employee_key: String,
+    hidden: String,
+    open: String,
+    objective: String,
+}
+
+impl Linked {
+    async fn new(world: &World) -> Self {
+        let manager = person(world, "boss", "manager", None).await;
+        let employee = person(world, "ada", "employee", Some(&manager)).await;
+        let observe = async |visibility: &str| {
+            let body = json!({
+                "employee_id": employee, "author_id": manager, "type": "strength", "observation": "Listens.",
+                "visibility": visibility,
+            });
+            world.made("/v1/observations", body).await
+        };
+        let (hidden, open) = (observe("managers").await, observe("person").await);
+        let objective = world.made("/v1/employee-objectives", body("employee", &employee)).await;
+        let manager_key = key_for(world, &manager, AccessLevel::Standard).await;
+        let employee_key = key_for(world, &employee, AccessLevel::Standard).await;
+        Self { employee, manager_key, employee_key, hidden, open, objective }
+    }
+
+    /// Creates a summary of the employee that includes both observations; returns its path.
+    async fn summary(&self, world: &World) -> String {
+        let body = json!({
+            "employee_id": self.employee, "author_id": self.employee, "title": "First half", "body": "Calm.",
+            "included_observation_ids": [self.hidden, self.open], "included_objective_ids": [self.objective],
+        });
+        format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
+    }
+}
+
+async fn get(world: &World, key: &str, path: &str) -> Answered {
+    let answered = world.bare("GET", path).key(key).send().await;
+    assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+    answered
+}
+
+async fn patch(world: &World, key: &str, path: &str, body: Value) -> Answered {
+    world.bare("PATCH", path).key(key).json(&body).send().await
+}
+
+#[tokio::test]
+async fn summary_shows_the_included_ids_that_are_seen() {
+    for store in every_store().await {
+        let world = &store.world;
+        let all = Linked::new(world).await;
+        let path = all.summary(world).await;
+        let (both, one) = (json!([all.hidden, all.open]), json!([all.open]));
+        for (key, shown) in [(&all.manager_key, &both), (&all.employee_key, &one), (&world.admin, &both)] {
+            let expanded = get(world, key, &format!("{path}?expand=included_observations")).await.json();
+            assert_eq!(&get(world, key, &path).await.json()["included_observation_ids"], shown, "{}", store.name);
+            assert_eq!(&expanded["included_observation_ids"], shown, "{}", store.name);
+            let inlined = expanded["included_observations"].as_array().unwrap().len();
+            assert_eq!(inlined, shown.as_array().unwrap().len(), "{}", store.name);
+            assert_eq!(
+                &walk(world, key, "/v1/summaries").await[0]["included_observation_ids"],
+                shown,
+                "{}",
+                store.name
+            );
+            let found = walk(world, key, "/v1/search?q=calm&types=summaries").await;
+            assert_eq!(&found[0]["resource"]["included_observation_ids"], shown, "{}", store.name);
+            let by = |id: &str| format!("/v1/summaries?filter[included_observation_id]={id}");
+            assert_eq!(walk(world, key, &by(&all.open)).await.len(), 1, "{}", store.name);
+            let by_hidden = walk(world, key, &by(&all.hidden)).await.len();
+            assert_eq!(by_hidden, usize::from(shown == &both), "{}", store.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn summary_patch_keeps_the_ids_that_are_not_seen() {
+    for store in every_store().await {
+        let world = &store.world;
+        let all = Linked::new(world).await;
+        let path = all.summary(world).await;
+        let stored = async || world.get(&path).await.json()["included_observation_ids"].clone();
+        let read = get(world, &all.employee_key, &path).await;
+        let same = patch(world, &all.employee_key, &path, read.json()).await;
+        assert_eq!((same.status, same.json()), (200, read.json()), "{}", store.name);
+        assert_eq!(same.header("etag"), read.header("etag"), "{}", store.name);
+        assert_eq!(stored().await, json!([all.hidden, all.open]), "{}", store.name);
+        let emptied = patch(world, &all.employee_key, &path, json!({"included_observation_ids": []})).await;
+        assert_eq!(emptied.json()["included_observation_ids"], json!([]), "{}", store.name);
+        assert_eq!(stored().await, json!([all.hidden]), "{}", store.name);
+        let named = patch(world, &all.employee_key, &path, json!({"included_observation_ids": [all.hidden]})).await;
+        assert_eq!(named.status, 422, "{}: {}", store.name, named.text());
+        let absent = json!({"included_observation_ids": ["obs_00000000000000000000000001"]});
+        let absent = patch(world, &all.employee_key, &path, absent).await;
+        let without = |answered: &Answered| {
+            let mut body = answered.without_request_id();
+            body["error"]["details"][0]["value"] = Value::Null;
+            body
+        };
+        let text = |answered: &Answered, id: &str| without(answered).to_string().replace(id, "id");
+        assert_eq!(
+            text(&named, &all.hidden),
+            text(&absent, "obs_00000000000000000000000001"),
+            "{}: a hidden id is like an absent one",
+            store.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn etag_changes_with_what_is_shown() {
+    let world = World::new().await;
+    let all = Linked::new(&world).await;
+    let path = all.summary(&world).await;
+    let tag = async || get(&world, &all.employee_key, &path).await.header("etag").unwrap().to_owned();
+    let before = tag().await;
+    let hidden = format!("/v1/observations/{}", all.open);
+    assert_eq!(world.patch(&hidden, json!({"visibility": "managers"})).await.status, 200);
+    let after = tag().await;
+    assert_ne!(before, after);
+    assert_eq!(get(&world, &all.employee_key, &path).await.json()["included_observation_ids"], json!([]));
+    assert_eq!(world.patch(&hidden, json!({"visibility": "person"})).await.status, 200);
+    assert_eq!(tag().await, before);
+}
+
+#[tokio::test]
+async fn objective_links_the_summaries_that_are_seen() {
+    for store in every_store().await {
+        let world = &store.world;
+        let all = Linked::new(world).await;
+        let body = json!({
+            "employee_id": all.employee, "title": "First half", "body": "Calm.",
+            "included_objective_ids": [all.objective],
+        });
+        let summary = world.made("/v1/summaries", body).await;
+        let path = format!("/v1/employee-objectives/{}", all.objective);
+        let without = world.scoped(&[Permission::ObjectivesRead, Permission::ObjectivesWrite]).await;
+        let shown = async |key: &str| get(world, key, &path).await.json()["linked_summary_ids"].clone();
+        for (key, links) in [
+            (&all.manager_key, json!([summary])),
+            (&all.employee_key, json!([])),
+            (&world.admin, json!([summary])),
+            (&without, json!([])),
+        ] {
+            assert_eq!(shown(key).await, links, "{}", store.name);
+            assert_eq!(
+                walk(world, key, "/v1/employee-objectives").await[0]["linked_summary_ids"],
+                links,
+                "{}",
+                store.name
+            );
+            let read = get(world, key, &path).await.json();
+            let again = patch(world, key, &path, read.clone()).await;
+            assert_eq!((again.status, again.json()), (200, read), "{}", store.name);
+        }
+        for action in ["approve", "share"] {
+            assert_eq!(world.post(&format!("/v1/summaries/{summary}/{action}"), json!({})).await.status, 200);
+        }
+        assert_eq!(shown(&all.employee_key).await, json!([summary]), "{}: once it is shared", store.name);
+    }
+}
+
+#[tokio::test]
+async fn assignment_shows_the_submitted_ids_that_are_seen() {
+    for store in every_store().await {
+        let world = &store.world;
+        let requester = person(world, "requester", "manager", None).await;
+        let employee = person(world, "employee", "employee", None).await;
+        let reviewers = [person(world, "one", "employee", None).await, person(world, "two", "employee", None).await];
+        let asks = json!({
+            "employee_id": employee, "requester_id": requester, "title": "Before the review",
+            "reviewer_ids": reviewers,
+        });
+        let path = format!("/v1/assignments/{}", world.made("/v1/assignments", asks).await);
+        let mut keys = vec![];
+        for person in reviewers.iter().chain([&requester]) {
+            keys.push(key_for(world, person, AccessLevel::Standard).await);
+        }
+        for (reviewer, key) in reviewers.iter().zip(&keys) {
+            let observation = json!({"type": "strength", "observation": "Kept calm.", "visibility": "managers"});
+            let body = json!({"reviewer_id": reviewer, "observations": [observation]});
+            let request = world.bare("POST", &format!("{path}/submissions")).key(key);
+            let answered = request.json(&body).send().await;
+            assert_eq!(answered.status, 200, "{}", answered.text());
+            let own = answered.json()["submissions"].as_array().unwrap().iter().any(|submission| {
+                submission["reviewer_id"] == json!(reviewer)
+                    && submission["observation_ids"].as_array().unwrap().len() == 1
+            });
+            assert!(own, "{}: the answer shows what was submitted: {}", store.name, answered.text());
+        }
+        for (key, counts) in keys.iter().zip([[1, 0], [0, 1], [1, 1]]) {
+            let shown = get(world, key, &path).await.json();
+            let ids = |number: usize| shown["submissions"][number]["observation_ids"].as_array().unwrap().len();
+            assert_eq!([ids(0), ids(1)], counts, "{}", store.name);
+            assert_eq!(shown["submitted_count"], 2, "{}", store.name);
+            assert_eq!(walk(world, key, "/v1/assignments").await[0], shown, "{}", store.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn conversation_is_about_nothing_that_is_hidden() {
+    for store in every_store().await {
+        let world = &store.world;
+        let all = Linked::new(world).await;
+        let other = person(world, "other", "employee", None).await;
+        let about = json!({"type": "observation", "id": all.hidden});
+        let body = json!({"title": "Listening", "participant_ids": [all.employee, other], "about": about});
+        let path = format!("/v1/conversations/{}", world.made("/v1/conversations", body.clone()).await);
+        for (key, shown) in [(&all.employee_key, Value::Null), (&world.admin, about.clone())] {
+            let read = get(world, key, &path).await.json();
+            assert_eq!(read["about"], shown, "{}", store.name);
+            assert_eq!(walk(world, key, "/v1/conversations").await[0]["about"], shown, "{}", store.name);
+            let again = patch(world, key, &path, read.clone()).await;
+            assert_eq!((again.status, again.json()), (200, read), "{}", store.name);
+            let by = format!("/v1/conversations?filter[about_id]={}", all.hidden);
+            assert_eq!(walk(world, key, &by).await.len(), usize::from(!shown.is_null()), "{}", store.name);
+        }
+        assert_eq!(world.get(&path).await.json()["about"], about, "{}: it stays stored", store.name);
+        let refused = world.bare("POST", "/v1/conversations").key(&all.employee_key).json(&body).send().await;
+        assert_eq!(refused.status, 422, "{}: {}", store.name, refused.text());
+        assert_eq!(refused.problems(), [("about.id".to_owned(), "not_found_in_organization".to_owned())]);
+    }
+}
