@@ -1,6 +1,6 @@
 //! Where a request comes from: the peer, or what a trusted proxy says of it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use actix_web::http::header::HeaderMap;
@@ -55,23 +55,50 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// The address that a request comes from. What proxies say counts as far as one trusts the one who says it.
-pub(crate) fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
-    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
-    let is_trusted = |it: IpAddr| trusted.iter().any(|network| network.contains(it));
-    if !is_trusted(peer) {
-        return peer;
-    }
-    let mut client = peer;
-    let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).filter_map(|it| it.to_str().ok()).collect();
-    for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
-        client = address.to_canonical();
-        if !is_trusted(client) {
-            break;
+/// The origin of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// The address of the client, or of the nearest trusted proxy that does not name one legibly.
+    pub(crate) address: IpAddr,
+    /// Whether a trusted proxy sent an `X-Forwarded-For` that cannot be read.
+    pub(crate) is_unreadable: bool,
+}
+
+/// Returns `true` if the peer is one of the trusted proxies.
+pub(crate) fn is_trusted(peer: IpAddr, trusted: &[Network]) -> bool {
+    let peer = peer.to_canonical();
+    trusted.iter().any(|network| network.contains(peer))
+}
+
+/// Resolves the client behind trusted proxies. Each entry of `X-Forwarded-For` counts only if a trusted proxy wrote it.
+pub(crate) fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[Network]) -> Client {
+    let mut address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
+    let lines: Vec<_> = headers.get_all(FORWARDED_FOR).collect();
+    for line in lines.into_iter().rev() {
+        for hop in line.as_bytes().rsplit(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+            if !is_trusted(address, trusted) {
+                return Client { address, is_unreadable: false };
+            }
+            if hop.is_empty() {
+                continue;
+            }
+            let Some(next) = hop_address(hop) else { return Client { address, is_unreadable: true } };
+            address = next;
         }
     }
-    client
+    Client { address, is_unreadable: false }
+}
+
+/// Parses one entry of `X-Forwarded-For`: an address, with or without port, brackets and quotes.
+fn hop_address(hop: &[u8]) -> Option<IpAddr> {
+    let hop = std::str::from_utf8(hop).ok()?;
+    let hop = hop.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"')).unwrap_or(hop).trim();
+    let bracketed = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+    let address = match bracketed {
+        Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        None => hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|socket| socket.ip())),
+    };
+    Some(address?.to_canonical())
 }
 
 /// What failures are counted by: the IPv4 address, or the site of an IPv6 address, because whoever has one address of
@@ -102,7 +129,13 @@ mod tests {
             headers.append(HeaderName::from_static(FORWARDED_FOR), HeaderValue::from_static(line));
         }
         let trusted: Vec<_> = trusted.iter().map(|it| network(it)).collect();
-        client(Some(ip(peer)), &headers, &trusted)
+        client(Some(ip(peer)), &headers, &trusted).address
+    }
+
+    fn is_unreadable(peer: &str, line: &[u8]) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.append(HeaderName::from_static(FORWARDED_FOR), HeaderValue::from_bytes(line).unwrap());
+        client(Some(ip(peer)), &headers, &[network("10.0.0.0/8")]).is_unreadable
     }
 
     #[test]
@@ -130,6 +163,44 @@ mod tests {
         assert_eq!(from("10.0.0.1", &["198.51.100.1", "203.0.113.9"], &["10.0.0.0/8"]), ip("203.0.113.9"));
         assert_eq!(from("10.0.0.1", &["198.51.100.1, nonsense"], &["10.0.0.0/8"]), ip("10.0.0.1"));
         assert_eq!(from("::ffff:10.0.0.1", &["198.51.100.1"], &["10.0.0.0/8"]), ip("198.51.100.1"));
+    }
+
+    #[test]
+    fn forwarded_address_may_have_port_brackets_and_quotes() {
+        for (hop, client) in [
+            ("203.0.113.5:4711", "203.0.113.5"),
+            ("[2001:db8::7]:443", "2001:db8::7"),
+            ("[2001:db8::7]", "2001:db8::7"),
+            ("2001:db8::7", "2001:db8::7"),
+            ("\"203.0.113.5:4711\"", "203.0.113.5"),
+            ("\"[2001:db8::7]:443\"", "2001:db8::7"),
+            ("\"203.0.113.5\"", "203.0.113.5"),
+            ("[::ffff:203.0.113.5]:80", "203.0.113.5"),
+            ("198.51.100.1, 203.0.113.5:4711, 10.1.1.1:80", "203.0.113.5"),
+            ("203.0.113.5, ,", "203.0.113.5"),
+        ] {
+            assert_eq!(from("10.0.0.1", &[hop], &["10.0.0.0/8"]), ip(client), "{hop}");
+        }
+    }
+
+    #[test]
+    fn unreadable_header_counts_only_from_a_trusted_proxy() {
+        let lines: [&[u8]; 8] = [
+            b"unknown",
+            b"_hidden",
+            b"203.0.113.5:99999",
+            b"203.0.113.5:",
+            b"[203.0.113.5]",
+            b"[2001:db8::7",
+            b"\"203.0.113.5",
+            b"\xff",
+        ];
+        for line in lines {
+            assert!(is_unreadable("10.0.0.1", line), "{line:?}");
+            assert!(!is_unreadable("192.0.2.1", line), "{line:?}");
+        }
+        assert!(!is_unreadable("10.0.0.1", b"nonsense, 203.0.113.5"), "a client wrote it, before its proxy");
+        assert!(!is_unreadable("10.0.0.1", b""), "an empty header names no client");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use candor_domain::id::RequestId;
 use candor_domain::window::RateLimitStatus;
 use candor_service::{Outcome, Reply};
 
+use crate::answer_budget::AnswerPermit;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
@@ -109,8 +110,35 @@ impl Answer {
         answer
     }
 
-    /// The response.
+    /// Encodes the body for the client and counts it against the budget of its caller.
+    ///
+    /// # Errors
+    /// 503 if the caller has too many answers that are not sent yet.
+    fn admitted(mut self, api: &Api, exchange: &Exchange<'_>) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
+        let request = exchange.request;
+        if !self.is_encoded {
+            self.body = compress::apply(request.headers(), &mut self.headers, self.body);
+            self.is_encoded = true;
+        }
+        let Some(caller) = exchange.caller.as_ref().filter(|_| *request.method() != Method::HEAD) else {
+            return Ok((self, None));
+        };
+        let bytes = self.body.len();
+        // A write has been carried out: refusing its answer would make the client repeat it.
+        let permit =
+            if exchange.is_read() { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
+        Ok((self, permit))
+    }
+
+    /// Turns the answer into the response, or into a refusal if there is no memory for it.
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
+        match self.admitted(api, exchange) {
+            Ok((answer, permit)) => answer.respond(api, exchange, permit),
+            Err(error) => Self::of_error(exchange, error).respond(api, exchange, None),
+        }
+    }
+
+    fn respond(self, api: &Api, exchange: &Exchange<'_>, permit: Option<AnswerPermit>) -> HttpResponse {
         let mut response = HttpResponse::new(self.status);
         let (request, headers) = (exchange.request.headers(), response.headers_mut());
         for (name, value) in self.headers {
@@ -132,11 +160,10 @@ impl Answer {
         }
         let headers = response.headers_mut();
         api.cors.apply(request, headers);
-        let body = if self.is_encoded { self.body } else { compress::apply(request, headers, self.body) };
-        if *exchange.request.method() != Method::HEAD && body.is_empty() {
+        if *exchange.request.method() != Method::HEAD && self.body.is_empty() {
             return response;
         }
-        response.set_body(body::of(body))
+        response.set_body(body::with_permit(self.body, permit))
     }
 }
 

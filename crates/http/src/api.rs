@@ -1,16 +1,21 @@
 //! The API as a value: the shell, the table's router and what the operator set.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::http::header::HeaderValue;
 use actix_web::web::{self, ServiceConfig};
 use candor_service::Shell;
 
+use crate::answer_budget::AnswerBudget;
 use crate::cors::Cors;
 use crate::health::Readiness;
+use crate::read_turns::ReadTurns;
 use crate::router::Router;
 use crate::settings::HttpSettings;
 use crate::table::{BASE, ROUTES};
+use crate::{dispatch, record};
 
 /// Answers requests. Share one between all workers.
 pub struct Api {
@@ -19,8 +24,12 @@ pub struct Api {
     pub(crate) readiness: Readiness,
     pub(crate) router: Router,
     pub(crate) cors: Cors,
+    pub(crate) answers: Arc<AnswerBudget>,
+    pub(crate) read_turns: Arc<ReadTurns>,
     /// What `Location` starts with.
     pub(crate) base_url: String,
+    /// Whether the log has the warning about an unreadable `X-Forwarded-For`.
+    warned_of_forwarded_header: AtomicBool,
 }
 
 impl Api {
@@ -29,7 +38,23 @@ impl Api {
     pub fn new(shell: Arc<Shell>, settings: HttpSettings, readiness: Readiness) -> Self {
         let base_url = format!("{}{BASE}", shell.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
-        Self { shell, settings, readiness, router: Router::new(ROUTES), cors, base_url }
+        let answers = AnswerBudget::new(settings.answer_limits);
+        record::register(dispatch::quota_names());
+        let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
+        let read_turns = Arc::default();
+        Self { shell, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
+    }
+
+    /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is logged.
+    pub(crate) fn report_unreadable_forwarded_header(&self, proxy: IpAddr) {
+        record::forwarded_header_unreadable();
+        if !self.warned_of_forwarded_header.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %proxy,
+                "cannot read the X-Forwarded-For of a trusted proxy: its clients share the limits of one address. \
+                 Make the proxy add the address of its client, for instance 203.0.113.5 or [2001:db8::7]:443"
+            );
+        }
     }
 
     pub(crate) fn location(&self, path: &str) -> Option<HeaderValue> {

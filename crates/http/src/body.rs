@@ -10,17 +10,21 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
+use crate::answer_budget::AnswerPermit;
+
 /// How much is given at a time; as much as fits into the buffer of a connection.
-const PIECE_BYTES: usize = 32 * 1024;
+pub(crate) const PIECE_BYTES: usize = 32 * 1024;
 
 /// A body of known length.
 struct Pieces {
     rest: Bytes,
+    /// Dropped with the body, when the last piece is written or the connection ends.
+    _permit: Option<AnswerPermit>,
 }
 
-/// The body of an answer.
-pub(crate) fn of(bytes: Bytes) -> BoxBody {
-    if bytes.len() <= PIECE_BYTES { BoxBody::new(bytes) } else { BoxBody::new(Pieces { rest: bytes }) }
+/// Creates the body of an answer, which keeps the permit for its memory.
+pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
+    if bytes.len() <= PIECE_BYTES { BoxBody::new(bytes) } else { BoxBody::new(Pieces { rest: bytes, _permit: permit }) }
 }
 
 impl MessageBody for Pieces {
@@ -46,7 +50,7 @@ mod tests {
     #[test]
     fn a_large_body_is_given_in_pieces_and_whole_in_the_end() {
         let whole: Bytes = (0..PIECE_BYTES * 2 + 7).map(|it| u8::try_from(it % 251).unwrap()).collect();
-        let mut body = of(whole.clone());
+        let mut body = with_permit(whole.clone(), None);
         assert_eq!(body.size(), BodySize::Sized(whole.len() as u64));
         let mut gathered = Vec::new();
         let mut context = Context::from_waker(std::task::Waker::noop());

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, VARY};
+use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, VARY};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -44,19 +44,21 @@ pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
 }
 
 /// Compresses a body if the client takes it and it is worth it.
-pub(crate) fn apply(request: &HeaderMap, response: &mut HeaderMap, body: Bytes) -> Bytes {
-    if body.len() < WORTH_BYTES || response.contains_key(CONTENT_ENCODING) {
+pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderValue)>, body: Bytes) -> Bytes {
+    if body.len() < WORTH_BYTES || response.iter().any(|(name, _)| *name == CONTENT_ENCODING) {
         return body;
     }
-    response.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    response.push((VARY, HeaderValue::from_static("Accept-Encoding")));
     let Some(encoding) = wanted(request) else { return body };
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(&body, ZSTD_LEVEL),
         Encoding::Gzip => gzip(&body, Compression::fast()),
     };
     match smaller {
-        Ok(smaller) if smaller.len() < body.len() => {
-            response.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
+        Ok(mut smaller) if smaller.len() < body.len() => {
+            response.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+            // The encoder reserved room for a body that does not shrink.
+            smaller.shrink_to_fit();
             Bytes::from(smaller)
         }
         _ => body,

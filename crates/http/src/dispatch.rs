@@ -1,6 +1,7 @@
 //! The order of checks of every request (decision A13): route, 401, 429, 403, framing, and then the use case.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
 use candor_service::{Call, Idempotency};
 use futures_util::FutureExt;
+use strum::VariantArray;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -26,9 +28,10 @@ use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::{AnonymousRequest, AuthenticatedRequest, Exchange};
 use crate::read_gate::ReadGate;
+use crate::read_turns::ReadTurn;
 use crate::record::{self, Record};
 use crate::router::{self, Captures};
-use crate::table::{Access, BASE, Body, Handler, Route};
+use crate::table::{Access, BASE, Body, Handler, Route, Success};
 use crate::{docs, etag, framing, invitation_page};
 
 /// What requests without a valid key count as (decision B1).
@@ -47,11 +50,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         request: &request,
         id: api.shell.id(at),
         at,
-        client: address::client(
-            request.peer_addr().map(|it| it.ip()),
-            request.headers(),
-            &api.settings.trusted_proxies,
-        ),
+        client: client(&api, &request),
         pattern: UNKNOWN,
         route: None,
         rate_limit: None,
@@ -73,11 +72,27 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     }
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
-    let (status, bytes) = (answer.status, answer.body.len());
-    exchange.span.record("http.response.status_code", status.as_u16());
+    let bytes = answer.body.len();
     let response = answer.into_response(&api, &exchange);
+    let status = response.status();
+    exchange.span.record("http.response.status_code", status.as_u16());
     record.finish(&exchange, status, bytes);
     response
+}
+
+/// Resolves the address of the client, and reports a trusted proxy whose header cannot be read.
+fn client(api: &Api, request: &HttpRequest) -> IpAddr {
+    let peer = request.peer_addr().map(|peer| peer.ip());
+    let client = address::client(peer, request.headers(), &api.settings.trusted_proxies);
+    if client.is_unreadable {
+        api.report_unreadable_forwarded_header(client.address);
+    }
+    client.address
+}
+
+/// Returns the names under which requests are counted and refused, for metrics.
+pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
+    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
 }
 
 /// What a trace says of a request; its status comes with its answer.
@@ -130,12 +145,20 @@ impl Api {
         };
         exchange.route = Some(route);
         exchange.span = span_of(exchange);
-        if let Some(adopt) = self.settings.adopt_trace.filter(|_| !exchange.span.is_disabled()) {
+        self.adopt_trace(exchange);
+        let span = exchange.span.clone();
+        self.carry_out(exchange, route, captures, payload).instrument(span).await
+    }
+
+    /// Continues the trace that a trusted proxy names. Others could have every request of theirs sampled, or none.
+    fn adopt_trace(&self, exchange: &Exchange<'_>) {
+        let request = exchange.request;
+        let Some(adopt) = self.settings.adopt_trace.filter(|_| !exchange.span.is_disabled()) else { return };
+        let proxies = &self.settings.trusted_proxies;
+        if request.peer_addr().is_some_and(|peer| address::is_trusted(peer.ip(), proxies)) {
             let header = |name: &str| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
             adopt(&exchange.span, &header);
         }
-        let span = exchange.span.clone();
-        self.carry_out(exchange, route, captures, payload).instrument(span).await
     }
 
     /// Checks a request that a route takes, and carries it out.
@@ -149,6 +172,7 @@ impl Api {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
                 let caller = self.admit(exchange, route).await?;
+                let _turn = self.read_turn(exchange, route, &caller).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
                 handler(&self.shell, asked).instrument(use_case(route)).await?
             }
@@ -199,6 +223,28 @@ impl Api {
             caller.require_full_sight()?;
         }
         Ok(caller)
+    }
+
+    /// Waits until a read may be carried out, if its answer can be large. A caller who leaves no room for it is refused.
+    async fn read_turn(
+        &self,
+        exchange: &Exchange<'_>,
+        route: &Route,
+        caller: &Caller,
+    ) -> Result<Option<ReadTurn>, ErrorResponse> {
+        if !exchange.is_read() {
+            return Ok(None);
+        }
+        self.answers.require_room(caller)?;
+        let is_large =
+            matches!(route.response, Success::PageOf(_)) || exchange.request.query_string().contains("expand");
+        if !is_large {
+            return Ok(None);
+        }
+        let turn = self.read_turns.take(caller.key).await;
+        // The answers of those before it may have taken the room meanwhile.
+        self.answers.require_room(caller)?;
+        Ok(Some(turn))
     }
 
     fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {

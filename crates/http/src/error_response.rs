@@ -8,6 +8,7 @@ use bytes::Bytes;
 use candor_domain::access::Denied;
 use candor_domain::fields::Word;
 use candor_domain::id::RequestId;
+use candor_domain::problem::{Code, Flaw, Problem, Problems};
 use candor_domain::refusal::Refusal;
 use candor_domain::window::{RateLimitStatus, WINDOW_SECONDS};
 use candor_service::Error;
@@ -69,8 +70,15 @@ pub(crate) struct ErrorResponse {
 const BUSY_SECONDS: i64 = 1;
 /// The same for a list that no index answers: as long as one that came first may take.
 const SLOW_SECONDS: i64 = 2;
+/// Time in which a client on a slow line reads a large page.
+const UNREAD_SECONDS: i64 = 2;
 /// Indexing everything of a large tenant takes minutes.
 const INDEXING_SECONDS: i64 = 30;
+
+/// Problems that one answer lists at most: a request of 256 KiB can have 100,000, which take twelve times its bytes.
+const MAX_PROBLEMS: usize = 100;
+/// Field of the entry behind the listed problems. It is no name that a request has.
+const UNLISTED: &str = "details";
 
 impl ErrorResponse {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
@@ -87,6 +95,19 @@ impl ErrorResponse {
 
     fn with(self, details: impl Serialize) -> Self {
         Self { details: to_raw_value(&details).ok(), ..self }
+    }
+
+    /// Adds the first [`MAX_PROBLEMS`] problems as details, and an entry with the number of the rest.
+    fn with_problems(self, problems: &Problems) -> Self {
+        let problems = problems.as_slice();
+        let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty()) else {
+            return self.with(problems);
+        };
+        let message =
+            format!("{} more problems are not listed; correct these, then send the request again", rest.len());
+        let unlisted = Flaw::new(Code::LimitReached, message).at(UNLISTED);
+        let entries: Vec<&Problem> = listed.iter().chain([&unlisted]).collect();
+        self.with(entries)
     }
 
     /// There is nothing, or nothing of the caller's organization, which looks the same (decision A2).
@@ -141,6 +162,14 @@ impl ErrorResponse {
     pub(crate) fn unavailable(message: &'static str, cause: Option<String>) -> Self {
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..error }
+    }
+
+    /// Earlier answers to the same caller are not sent yet, because the client does not read them.
+    pub(crate) fn unread_answers() -> Self {
+        let message =
+            "Earlier answers to this API key have not been read. Read them or close their connections, then retry.";
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
     /// A list was given up; the message says what to narrow.
@@ -204,11 +233,11 @@ impl From<Refusal> for ErrorResponse {
         match refusal {
             Refusal::Invalid(problems) => {
                 let message = "The request has fields or parameters that are not valid.";
-                Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with(problems)
+                Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with_problems(&problems)
             }
             Refusal::Unprocessable(problems) => {
                 let message = "The request is well-formed, but what it refers to does not allow it.";
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with(problems)
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with_problems(&problems)
             }
             Refusal::NotFound => Self::not_found(),
             Refusal::Denied(denied) => denied.into(),

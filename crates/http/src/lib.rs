@@ -6,6 +6,7 @@
 mod address;
 mod admin;
 mod answer;
+mod answer_budget;
 mod api;
 mod asset;
 mod blank_line;
@@ -25,6 +26,7 @@ mod listening;
 pub mod openapi;
 mod paced;
 mod read_gate;
+mod read_turns;
 mod record;
 mod reference;
 mod router;
@@ -37,6 +39,7 @@ mod wire;
 
 pub use address::{Network, NotANetwork};
 pub use admin::{Watched, admin_server};
+pub use answer_budget::AnswerLimits;
 pub use api::{Api, configure};
 pub use health::Readiness;
 pub use listening::refuse_connections;

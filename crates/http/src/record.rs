@@ -19,6 +19,10 @@ const REFUSALS: &str = "candor_rate_limit_refusals_total";
 const NOT_READING: &str = "candor_http_connections_not_reading_total";
 const TURNED_AWAY: &str = "candor_http_connections_refused_total";
 
+const FORWARDED_UNREADABLE: &str = "candor_forwarded_header_unreadable_total";
+const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
+const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
+
 /// Asked for every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
 const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
@@ -95,6 +99,33 @@ impl Drop for Record {
             tracing::info!(status = CLIENT_CLOSED, duration_us, request_id = %request, "request");
         }
     }
+}
+
+/// Registers every counter of this crate that has a fixed set of labels, so that each is exported before it first counts.
+pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
+    for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED] {
+        counter!(name).increment(0);
+    }
+    for quota in quotas {
+        counter!(REFUSALS, "quota" => quota).increment(0);
+    }
+    answer_bytes(0);
+}
+
+/// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read.
+pub(crate) fn forwarded_header_unreadable() {
+    counter!(FORWARDED_UNREADABLE).increment(1);
+}
+
+/// Counts a request that was refused because earlier answers were not yet sent.
+pub(crate) fn answer_refused() {
+    counter!(ANSWERS_REFUSED).increment(1);
+}
+
+/// Reports the bytes of answers that are not yet sent.
+#[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and bytes of memory are far below 2^53")]
+pub(crate) fn answer_bytes(bytes: usize) {
+    gauge!(ANSWER_BYTES).set(bytes as f64);
 }
 
 /// A quota was used up.

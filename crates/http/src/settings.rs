@@ -7,6 +7,7 @@ use std::time::Duration;
 use tracing::Span;
 
 use crate::address::Network;
+use crate::answer_budget::AnswerLimits;
 
 /// A request takes milliseconds; one that takes this long is given up with 504.
 const REQUEST_BUDGET: Duration = Duration::from_secs(30);
@@ -30,9 +31,12 @@ pub struct HttpSettings {
     pub request_budget: Duration,
     /// The longest the body of a request may take to arrive.
     pub body_time: Duration,
+    /// Bounds of the answers that are in memory because clients have not read them yet.
+    pub answer_limits: AnswerLimits,
     /// Answers `GET /metrics` to loopback peers; nobody gets one if absent, because it has a listener of its own.
     pub metrics: Option<MetricsText>,
-    /// Makes the span of a request part of the trace that its headers name, where traces are exported.
+    /// Makes the span of a request part of the trace that its headers name, where traces are exported. Only the headers
+    /// of trusted proxies count: a trace decides whether its spans are sampled.
     pub adopt_trace: Option<AdoptTrace>,
 }
 
@@ -43,6 +47,7 @@ impl Default for HttpSettings {
             trusted_proxies: Vec::new(),
             request_budget: REQUEST_BUDGET,
             body_time: BODY_TIME,
+            answer_limits: AnswerLimits::default(),
             metrics: None,
             adopt_trace: None,
         }

@@ -131,6 +131,8 @@ pub struct Route {
     pub quota: QuotaClass,
     /// What its body is.
     pub body: Body,
+    /// Whether it answers 422 without a body, because of what is stored.
+    pub checks_content: bool,
     /// The name of the operation, for clients made from the document.
     pub operation: &'static str,
     /// What it does, in a few words.
@@ -160,6 +162,7 @@ impl Route {
             full_sight: false,
             quota,
             body: Body::None,
+            checks_content: false,
             operation: "",
             summary: "",
             about: "",
@@ -280,6 +283,10 @@ impl Route {
         Self { quota, ..self }
     }
 
+    pub(crate) const fn checks_content(self) -> Self {
+        Self { checks_content: true, ..self }
+    }
+
     pub(crate) const fn live_only(self) -> Self {
         Self { live_only: true, ..self }
     }
@@ -303,6 +310,12 @@ impl Route {
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.method == Method::Post && self.access != Access::Public
+    }
+
+    /// Whether `If-None-Match` counts: on what has an `ETag` of its own (decision A14).
+    #[must_use]
+    pub const fn is_revalidated(&self) -> bool {
+        matches!(self.method, Method::Get) && (self.response.is_versioned() || matches!(self.handler, Handler::File(_)))
     }
 
     /// Whether `If-Match` counts: on what changes something that is there (decision A14).

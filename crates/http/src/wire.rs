@@ -93,7 +93,7 @@ impl Wire {
 
 /// The lines of a head that every answer has, and the end of the head.
 fn headers_of(api: &Api, peer: Option<IpAddr>, id: RequestId, length: usize) -> String {
-    let client = address::client(peer, &HeaderMap::new(), &[]);
+    let client = address::client(peer, &HeaderMap::new(), &[]).address;
     let rate_limit = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
     format!(
         "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\

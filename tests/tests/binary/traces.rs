@@ -41,7 +41,9 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
         [0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36];
     let collector = Receiver::start();
     collector.answers(|_| Answer::Status(200));
-    let place = Place::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'));
+    let place = Place::sqlite()
+        .with("CANDOR_TRUSTED_PROXIES", "127.0.0.1")
+        .with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'));
     let key = place.key("employees:read", &[]);
     let service = Service::serve(&place);
     let mut client = service.client(&key.secret);

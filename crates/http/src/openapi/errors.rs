@@ -85,7 +85,7 @@ fn may_answer(route: &Route, status: u16) -> bool {
         413 => is_write && route.body != Body::Csv,
         409 => is_write && !is_public && route.method != Method::Delete,
         412 => route.is_conditional(),
-        422 => is_write && !is_public && route.body != Body::None,
+        422 => is_write && !is_public && (route.body != Body::None || route.checks_content),
         _ => true,
     }
 }

@@ -53,7 +53,7 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
     if route.is_conditional() {
         parameters.push(parameters::shared_reference("IfMatch"));
     }
-    if route.response.is_versioned() && route.method == Method::Get {
+    if route.is_revalidated() {
         parameters.push(parameters::shared_reference("IfNoneMatch"));
     }
     let mut operation = json!({
@@ -122,7 +122,7 @@ fn outcome(route: &Route) -> &'static str {
 fn responses(route: &Route) -> Value {
     let mut headers = errors::common_headers();
     let header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});
-    if route.response.is_versioned() {
+    if route.response.is_versioned() || route.is_revalidated() {
         headers["ETag"] = header("ETag");
     }
     if route.is_idempotent() {
@@ -136,7 +136,7 @@ fn responses(route: &Route) -> Value {
         success["content"] = json!({"application/json": content(&name, route.response.shown())});
     }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
-    if route.response.is_versioned() && route.method == Method::Get {
+    if route.is_revalidated() {
         let headers = errors::common_headers();
         responses.insert("304".to_owned(), json!({"description": "The version that If-None-Match names is still the current one; there is no body.", "headers": headers}));
     }

@@ -80,7 +80,8 @@ fn body() -> Value {
         field("message", plain(), "What is wrong, for people; the wording may change."),
         field("request_id", id::<RequestKind>(), "The id of the request, which is also in `X-Request-Id`."),
     ];
-    let about_details = "One entry per issue; its shape depends on `code`. Absent where there is nothing to add.";
+    let about_details = "One entry per issue; its shape depends on `code`. Absent where there is nothing to add. At most 100 \
+                         problems of fields are listed, and one more entry has the number of the others.";
     let error = answer(members, vec![field("details", details, about_details)]);
     answer(vec![field("error", error, "What went wrong.")], vec![])
 }

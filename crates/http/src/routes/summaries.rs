@@ -49,6 +49,7 @@ const ROUTES: &[Route] = &[
             "Puts a draft up for review and tells the employee's manager, or the org admins where there is none. 422 \
              while its body is blank.",
         )
+        .checks_content()
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/approve", Needs(Permission::SummariesWrite), approve)
         .named("approveSummary", "Approve a summary")

@@ -15,14 +15,18 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// How many requests a client sends ahead that never reads.
 const AHEAD: usize = 6_000;
 
-struct Listening {
+pub(crate) struct Listening {
     address: std::net::SocketAddr,
-    handle: actix_web::dev::ServerHandle,
-    key: String,
+    pub(crate) handle: actix_web::dev::ServerHandle,
+    pub(crate) key: String,
 }
 
 async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening {
-    let world = World::new().await;
+    serving(&World::new().await, settings, options)
+}
+
+/// Serves a world on a port of its own.
+pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOptions) -> Listening {
     let readiness = Readiness::starting();
     readiness.set_ready();
     let api = Arc::new(Api::new(Arc::clone(&world.shell), settings, readiness));
@@ -31,19 +35,19 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();
     let handle = server.handle();
     tokio::spawn(server);
-    Listening { address, handle, key: world.admin }
+    Listening { address, handle, key: world.admin.clone() }
 }
 
 impl Listening {
     /// A connection with little room for what it does not read.
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         socket.connect(self.address).await.unwrap()
     }
 
     /// Sends these bytes on a connection of their own and reads until the other side closes.
-    async fn talk(&self, bytes: &[u8]) -> String {
+    pub(crate) async fn talk(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
         let mut answer = Vec::new();

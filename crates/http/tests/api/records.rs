@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::support::World;
 
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -31,7 +31,7 @@ impl<'a> MakeWriter<'a> for Lines {
 }
 
 impl Lines {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 
@@ -43,7 +43,7 @@ impl Lines {
     }
 }
 
-fn logged(lines: &Lines) -> tracing::subscriber::DefaultGuard {
+pub(crate) fn logged(lines: &Lines) -> tracing::subscriber::DefaultGuard {
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false);
     tracing::subscriber::set_default(subscriber.with_span_list(false).with_writer(lines.clone()).finish())
 }

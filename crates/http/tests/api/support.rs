@@ -16,6 +16,7 @@ use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Delivery;
+use candor_http::table::Route;
 use candor_http::{Api, HttpSettings, Readiness, configure};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
@@ -26,7 +27,7 @@ use candor_test_postgres::TestDatabase;
 use serde_json::Value;
 
 use crate::receivers::{self, Receivers};
-use crate::stores;
+use crate::{documented, stores};
 
 /// When tests begin: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
@@ -157,8 +158,9 @@ impl World {
     pub(crate) fn bare(&self, method: &str, path: &str) -> Request<'_> {
         let method = actix_web::http::Method::from_bytes(method.as_bytes()).unwrap();
         let peer: SocketAddr = PEER.parse().unwrap();
+        let (asked, route) = (format!("{method} {path}"), documented::route(&method, path));
         let request = TestRequest::with_uri(path).method(method).peer_addr(peer);
-        Request { world: self, request }
+        Request { world: self, request, asked, route }
     }
 
     /// A request with the key that may do everything.
@@ -209,6 +211,10 @@ impl World {
 pub(crate) struct Request<'a> {
     world: &'a World,
     request: TestRequest,
+    /// Method and path, for the message of a failure.
+    asked: String,
+    /// The row of the table that answers it, if one does.
+    route: Option<&'static Route>,
 }
 
 impl Request<'_> {
@@ -233,7 +239,9 @@ impl Request<'_> {
     }
 
     pub(crate) async fn send(self) -> Answered {
-        (self.world.serve)(self.request).await
+        let answered = (self.world.serve)(self.request).await;
+        documented::assert_status(self.route, &self.asked, answered.status);
+        answered
     }
 }
 

@@ -1,0 +1,201 @@
+//! Bounds the memory of answers that clients have not taken yet.
+//!
+//! A connection writes an answer as fast as its client reads it, and the answer stays in memory until its last byte is
+//! written. Without a bound, clients that ask for large pages and read nothing fill the memory of the process.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candor_domain::access::Caller;
+use candor_domain::id::{KeyId, OrganizationId};
+
+use crate::body::PIECE_BYTES;
+use crate::error_response::ErrorResponse;
+use crate::record;
+
+/// Bounds of the answers in memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerLimits {
+    /// For all API keys together. A twelfth of it is the largest answer.
+    pub in_all: usize,
+    /// For one API key. Four of the largest answers fit: more wait only for a client that does not read.
+    pub per_key: usize,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> Self {
+        Self { in_all: 96 * 1024 * 1024, per_key: 32 * 1024 * 1024 }
+    }
+}
+
+/// Answers up to this size are not counted: they fit into the write buffer that each connection has anyway.
+const UNCOUNTED_BYTES: usize = PIECE_BYTES;
+/// Room below which a read is refused before it is carried out, because a large answer would not fit.
+const ROOM_TO_BEGIN: usize = 1024 * 1024;
+
+/// Counts the bytes of answers in memory: by key, by organization and in all.
+///
+/// An organization holds at most as much as is still free. So one alone gets half, several share what there is, and
+/// some room remains for an organization that holds nothing yet.
+#[derive(Debug)]
+pub(crate) struct AnswerBudget {
+    limits: AnswerLimits,
+    held: Mutex<HeldBytes>,
+}
+
+#[derive(Debug, Default)]
+struct HeldBytes {
+    in_all: usize,
+    by_key: HashMap<KeyId, usize>,
+    by_organization: HashMap<OrganizationId, usize>,
+}
+
+impl AnswerBudget {
+    pub(crate) fn new(limits: AnswerLimits) -> Arc<Self> {
+        Arc::new(Self { limits, held: Mutex::default() })
+    }
+
+    /// Refuses a read of a caller who leaves no room for its answer.
+    ///
+    /// # Errors
+    /// 503.
+    pub(crate) fn require_room(&self, caller: &Caller) -> Result<(), ErrorResponse> {
+        let least = ROOM_TO_BEGIN.min(self.limits.per_key);
+        if self.room(&self.held(), caller) < least { Err(refusal()) } else { Ok(()) }
+    }
+
+    /// Counts an answer to a read until the permit is dropped; small ones have none.
+    ///
+    /// # Errors
+    /// 503 if it does not fit.
+    pub(crate) fn admit(
+        self: &Arc<Self>,
+        caller: &Caller,
+        bytes: usize,
+    ) -> Result<Option<AnswerPermit>, ErrorResponse> {
+        if bytes > UNCOUNTED_BYTES && bytes > self.room(&self.held(), caller) {
+            return Err(refusal());
+        }
+        Ok(self.count(caller, bytes))
+    }
+
+    /// Counts an answer that is given in any case: the write that it confirms has been carried out.
+    pub(crate) fn count(self: &Arc<Self>, caller: &Caller, bytes: usize) -> Option<AnswerPermit> {
+        if bytes <= UNCOUNTED_BYTES {
+            return None;
+        }
+        let (key, organization) = (caller.key, caller.tenant.organization);
+        let mut held = self.held();
+        held.in_all += bytes;
+        *held.by_key.entry(key).or_default() += bytes;
+        *held.by_organization.entry(organization).or_default() += bytes;
+        record::answer_bytes(held.in_all);
+        Some(AnswerPermit { budget: Arc::clone(self), key, organization, bytes })
+    }
+
+    /// Returns the bytes that the next answer to this caller may have.
+    fn room(&self, held: &HeldBytes, caller: &Caller) -> usize {
+        let by_key = held.by_key.get(&caller.key).copied().unwrap_or_default();
+        let by_organization = held.by_organization.get(&caller.tenant.organization).copied().unwrap_or_default();
+        let free = self.limits.in_all.saturating_sub(held.in_all);
+        self.limits.per_key.saturating_sub(by_key).min(free.saturating_sub(by_organization))
+    }
+
+    fn held(&self) -> MutexGuard<'_, HeldBytes> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn refusal() -> ErrorResponse {
+    record::answer_refused();
+    ErrorResponse::unread_answers()
+}
+
+/// The share of one answer in the budget, which it gives back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct AnswerPermit {
+    budget: Arc<AnswerBudget>,
+    key: KeyId,
+    organization: OrganizationId,
+    bytes: usize,
+}
+
+impl Drop for AnswerPermit {
+    fn drop(&mut self) {
+        let mut held = self.budget.held();
+        held.in_all = held.in_all.saturating_sub(self.bytes);
+        release(&mut held.by_key, self.key, self.bytes);
+        release(&mut held.by_organization, self.organization, self.bytes);
+        record::answer_bytes(held.in_all);
+    }
+}
+
+/// Takes bytes off a count, and removes a count of zero.
+fn release<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: K, bytes: usize) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count = count.saturating_sub(bytes);
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_domain::access::{AccessLevel, Environment, Permissions, Quotas, Tenant};
+
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+    const LIMITS: AnswerLimits = AnswerLimits { in_all: 12 * MIB, per_key: 4 * MIB };
+
+    fn caller(organization: u128, key: u128) -> Caller {
+        let organization = OrganizationId::from_bytes(organization.to_be_bytes());
+        Caller {
+            tenant: Tenant { organization, environment: Environment::Live },
+            key: KeyId::from_bytes(key.to_be_bytes()),
+            name: "Test".to_owned(),
+            scopes: Permissions::ALL,
+            level: AccessLevel::Standard,
+            person: None,
+            expires_at: None,
+            quotas: Quotas::DEFAULT,
+        }
+    }
+
+    #[test]
+    fn key_gets_its_limit_and_room_returns_with_each_answer() {
+        let budget = AnswerBudget::new(LIMITS);
+        let reader = caller(1, 1);
+        let first = budget.admit(&reader, 3 * MIB).unwrap();
+        let refused = budget.admit(&reader, 2 * MIB).unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.retry_after_seconds), (503, Some(2)));
+        let second = budget.admit(&reader, MIB).unwrap();
+        assert!(budget.require_room(&reader).is_err());
+        drop(first);
+        assert!(budget.require_room(&reader).is_ok());
+        assert!(budget.admit(&reader, 2 * MIB).is_ok());
+        drop(second);
+        let held = budget.held();
+        assert_eq!(held.in_all, 0);
+        assert!(held.by_key.is_empty() && held.by_organization.is_empty(), "idle keys are forgotten");
+    }
+
+    #[test]
+    fn organization_with_many_keys_leaves_room_for_another() {
+        let budget = AnswerBudget::new(LIMITS);
+        let permits: Vec<_> = (0..50).filter_map(|key| budget.admit(&caller(1, key), 2 * MIB).ok()).collect();
+        assert_eq!(permits.len(), 3, "half of 12 MiB");
+        assert!(budget.admit(&caller(2, 99), 3 * MIB).is_ok());
+    }
+
+    #[test]
+    fn answer_of_a_write_is_counted_and_never_refused() {
+        let budget = AnswerBudget::new(LIMITS);
+        let writer = caller(1, 1);
+        let _permits = [budget.count(&writer, 4 * MIB), budget.count(&writer, 4 * MIB)];
+        assert!(budget.admit(&writer, MIB).is_err());
+        assert!(budget.admit(&writer, UNCOUNTED_BYTES).unwrap().is_none(), "small answers always fit");
+    }
+}

@@ -1,0 +1,91 @@
+//! Bounds the large reads of an API key that are carried out at a time.
+//!
+//! The rows of a page stand in memory from the time when they are read until their answer is rendered. Without a bound,
+//! a client that asks for hundreds of pages at once has all of their rows in memory before the first answer is counted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candor_domain::id::KeyId;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Reads of one key at a time: more than the cores of most machines, and their rows take less memory than its answers may.
+const MOST_AT_ONCE: usize = 16;
+
+/// The keys with reads under way, each with its turns.
+#[derive(Debug, Default)]
+pub(crate) struct ReadTurns(Mutex<HashMap<KeyId, Turns>>);
+
+#[derive(Debug)]
+struct Turns {
+    semaphore: Arc<Semaphore>,
+    /// Reads that have a turn or wait for one.
+    users: usize,
+}
+
+impl ReadTurns {
+    /// Waits until the key has fewer reads under way. The turn ends when it is dropped.
+    pub(crate) async fn take(self: &Arc<Self>, key: KeyId) -> ReadTurn {
+        let semaphore = {
+            let mut all = self.all();
+            let turns =
+                all.entry(key).or_insert_with(|| Turns { semaphore: Arc::new(Semaphore::new(MOST_AT_ONCE)), users: 0 });
+            turns.users += 1;
+            Arc::clone(&turns.semaphore)
+        };
+        // Made before the wait, so that a request whose client leaves meanwhile is not counted for ever.
+        let mut turn = ReadTurn { turns: Arc::clone(self), key, permit: None };
+        turn.permit = semaphore.acquire_owned().await.ok();
+        turn
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<KeyId, Turns>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn of one read.
+#[derive(Debug)]
+pub(crate) struct ReadTurn {
+    turns: Arc<ReadTurns>,
+    key: KeyId,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Drop for ReadTurn {
+    fn drop(&mut self) {
+        self.permit = None;
+        let mut all = self.turns.all();
+        if let Some(turns) = all.get_mut(&self.key) {
+            turns.users -= 1;
+            if turns.users == 0 {
+                all.remove(&self.key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn key_waits_for_a_turn_and_other_keys_do_not() {
+        let turns = Arc::new(ReadTurns::default());
+        let [key, other] = [1, 2].map(|number: u128| KeyId::from_bytes(number.to_be_bytes()));
+        let mut taken = Vec::new();
+        for _ in 0..MOST_AT_ONCE {
+            taken.push(turns.take(key).await);
+        }
+        let mut waiting = Box::pin(turns.take(key));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        let abandoned = Box::pin(turns.take(key)).now_or_never();
+        assert!(abandoned.is_none() && turns.take(other).now_or_never().is_some());
+        taken.pop();
+        drop(waiting.await);
+        drop(taken);
+        assert!(turns.all().is_empty(), "idle keys are forgotten");
+    }
+}

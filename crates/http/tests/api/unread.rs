@@ -1,0 +1,118 @@
+//! Large answers that clients do not read: their memory is bounded for each key and in all.
+
+use std::time::Duration;
+
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_http::{AnswerLimits, HttpSettings, ServerOptions};
+use candor_service::operator;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::connections::{Listening, serving};
+use crate::support::World;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+/// People whose page has somewhat more than 1 MiB.
+const PEOPLE: usize = 32;
+const MIB: usize = 1024 * 1024;
+
+/// A world with a page of more than 1 MiB, and memory for two of them.
+async fn world_with_large_page() -> (World, HttpSettings) {
+    let world = World::new().await;
+    let fields: Map<String, Value> = (0..32).map(|number| (format!("k{number}"), json!("x".repeat(1024)))).collect();
+    for number in 0..PEOPLE {
+        let email = format!("person{number}@example.com");
+        let body = json!({"email": email, "first_name": "Ada", "last_name": "Moreau", "custom_fields": fields});
+        world.made("/v1/employees", body).await;
+    }
+    let answer_limits = AnswerLimits { in_all: 16 * MIB, per_key: 3 * MIB };
+    (world, HttpSettings { answer_limits, ..HttpSettings::default() })
+}
+
+fn request(key: &str) -> String {
+    format!("GET /v1/employees?limit=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n")
+}
+
+/// Asks for the page and reads nothing but the start of its answer.
+async fn unread_page(server: &Listening) -> TcpStream {
+    let mut stream = server.connect().await;
+    stream.write_all(format!("{}\r\n", request(&server.key)).as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    stream
+}
+
+async fn page(server: &Listening, key: &str) -> String {
+    server.talk(format!("{}connection: close\r\n\r\n", request(key)).as_bytes()).await
+}
+
+/// Asks for the page until it is there.
+async fn page_in_the_end(server: &Listening, key: &str) {
+    let asked = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
+    tokio::time::timeout(DEADLINE, asked).await.expect("the memory of answers is given back");
+}
+
+#[tokio::test]
+async fn unread_answers_over_the_limit_of_a_key_are_503() {
+    let (world, settings) = world_with_large_page().await;
+    let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+    let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+    let server = serving(&world, settings, ServerOptions::default());
+    let (mut read_later, abandoned) = (unread_page(&server).await, unread_page(&server).await);
+
+    let refused = page(&server, &server.key).await;
+    let (head, body) = refused.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 2"), "{head}");
+    assert!(head.contains("x-ratelimit-remaining"), "{head}");
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["error"]["code"], "unavailable");
+    assert!(page(&server, &other).await.starts_with("HTTP/1.1 200"), "another organization is served");
+
+    let mut rest = vec![0; 65_536];
+    let mut left = PEOPLE * 32 * 1024;
+    while left > 0 {
+        let length = tokio::time::timeout(DEADLINE, read_later.read(&mut rest)).await.unwrap().unwrap();
+        assert!(length > 0, "the answer is cut off");
+        left = left.saturating_sub(length);
+    }
+    page_in_the_end(&server, &server.key).await;
+    let _unread = unread_page(&server).await;
+    drop(abandoned);
+    page_in_the_end(&server, &server.key).await;
+    server.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn write_of_a_key_with_unread_answers_is_carried_out() {
+    let (world, settings) = world_with_large_page().await;
+    let server = serving(&world, settings, ServerOptions::default());
+    let _unread = [unread_page(&server).await, unread_page(&server).await];
+    let body = r#"{"name": "Care"}"#;
+    let sent = format!(
+        "POST /v1/departments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        server.key,
+        body.len()
+    );
+    let answer = server.talk(sent.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    server.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn error_with_many_problems_lists_a_hundred_and_counts_the_rest() {
+    let world = World::new().await;
+    for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))] {
+        let body: Map<String, Value> = (0..wrong).map(|number| (format!("x{number}"), json!(1))).collect();
+        let answered = world.patch("/v1/organization", Value::Object(body)).await;
+        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
+        let body = answered.json();
+        let entries = body["error"]["details"].as_array().unwrap();
+        assert_eq!(entries.len(), details, "{wrong}");
+        let last = entries.last().unwrap()["message"].as_str().unwrap();
+        assert_eq!(more.is_some_and(|text| last.starts_with(text)), more.is_some(), "{last}");
+        assert_eq!(entries[99]["code"], "unknown_field");
+    }
+}
