@@ -12,6 +12,7 @@ mod process_metrics;
 mod serving_lock;
 mod store;
 mod telemetry;
+mod tenant_metrics;
 mod traces;
 mod wiring;
 

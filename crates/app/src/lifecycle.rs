@@ -24,7 +24,7 @@ use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::error::Error;
 use crate::serving_lock::ServingLock;
-use crate::{store, telemetry, traces, wiring};
+use crate::{store, telemetry, tenant_metrics, traces, wiring};
 
 /// How long requests that are under way may take to finish once the process is told to stop.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
@@ -105,7 +105,7 @@ impl Running {
             stop: watch::Sender::new(false),
             signals,
         };
-        let text = telemetry::metrics_text(metrics.clone());
+        let text = telemetry::metrics_text(metrics.clone(), Arc::clone(&running.shell));
         let own_listener = admin.is_some();
         if api.is_none() && !own_listener {
             tracing::warn!(
@@ -173,6 +173,7 @@ impl Running {
                 let (shell, stop) = (Arc::clone(&shell), stop.clone());
                 async move { keep_up_search_index(&shell, || !*stop.borrow()).await }
             }));
+            self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.shell), self.stop.subscribe()));
         }
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();

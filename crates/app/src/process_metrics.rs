@@ -19,9 +19,8 @@ const GAUGES: [(&str, &str); 7] = [
 
 const PROCESSOR_TIME: &str = "process_cpu_seconds_total";
 
-/// Says what each of the metrics means.
+/// Describes the gauges.
 pub(crate) fn describe() {
-    metrics::describe_counter!(PROCESSOR_TIME, "Total user and system CPU time spent in whole seconds.");
     for (name, says) in GAUGES {
         metrics::describe_gauge!(name, says);
     }
@@ -32,7 +31,6 @@ pub(crate) fn collect() {
     let boot = fs::read_to_string("/proc/stat").ok().as_deref().and_then(boot_time);
     if let Some(stat) = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse) {
         let ticks = clock_ticks_per_second();
-        metrics::counter!(PROCESSOR_TIME).absolute(stat.processor_ticks / ticks);
         set("process_threads", stat.threads);
         set("process_virtual_memory_bytes", stat.virtual_bytes);
         set("process_resident_memory_bytes", stat.resident_pages * page_size() as u64);
@@ -47,6 +45,21 @@ pub(crate) fn collect() {
     if let Ok(files) = fs::read_dir("/proc/self/fd") {
         set("process_open_fds", files.count() as u64);
     }
+}
+
+/// Renders the processor time. The metrics library counts in whole numbers, which are too coarse for a process that idles.
+pub(crate) fn processor_time() -> String {
+    let stat = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse);
+    stat.map_or_else(String::new, |stat| rendered(stat.processor_ticks, clock_ticks_per_second()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ticks of processor time are far below 2^53")]
+fn rendered(ticks: u64, per_second: u64) -> String {
+    let seconds = ticks as f64 / per_second.max(1) as f64;
+    format!(
+        "# HELP {PROCESSOR_TIME} Total user and system CPU time spent in seconds.\n\
+         # TYPE {PROCESSOR_TIME} counter\n{PROCESSOR_TIME} {seconds}\n\n"
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and bytes of memory are far below 2^53")]
@@ -103,6 +116,15 @@ mod tests {
             Stat { processor_ticks: 300, threads: 9, started_ticks: 7700, virtual_bytes: 123_456, resident_pages: 321 };
         assert_eq!(Stat::parse(text), Some(expected));
         assert_eq!(Stat::parse("42 (candor) S 1"), None);
+    }
+
+    #[test]
+    fn processor_time_has_fractions_of_a_second() {
+        let text = rendered(1_234, 100);
+        assert!(
+            text.ends_with("\n# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 12.34\n\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use candor_http::MetricsText;
+use candor_service::Shell;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
@@ -14,8 +15,8 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
-use crate::process_metrics;
 use crate::traces::{self, Export};
+use crate::{process_metrics, tenant_metrics};
 
 /// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -37,7 +38,7 @@ enum Shape {
 }
 
 /// Every metric, with what it says.
-const METRICS: [(Shape, &str, &str); 40] = [
+const METRICS: [(Shape, &str, &str); 45] = [
     (Shape::Gauge, BUILD, "Always 1; the label says which version runs."),
     (Shape::Counter, "candor_http_requests_total", "Requests answered, by method, route pattern and status."),
     (Shape::Histogram, "candor_http_request_duration_seconds", "Time from a request's head to its answer."),
@@ -47,6 +48,17 @@ const METRICS: [(Shape, &str, &str); 40] = [
         Shape::Counter,
         "candor_http_connections_not_reading_total",
         "Connections given up because their client took nothing of its answers.",
+    ),
+    (Shape::Gauge, "candor_http_answer_bytes_in_flight", "Bytes of large answers that clients have not read yet."),
+    (
+        Shape::Counter,
+        "candor_http_answers_refused_total",
+        "Requests refused because their API key had too many bytes of answers unread.",
+    ),
+    (
+        Shape::Counter,
+        "candor_forwarded_header_unreadable_total",
+        "Requests whose trusted proxy sent an X-Forwarded-For that cannot be read.",
     ),
     (Shape::Counter, "candor_rate_limit_refusals_total", "Requests refused because a quota was used up, by quota."),
     (Shape::Gauge, "candor_rate_limit_store_up", "Whether the server answers that counts quotas for all instances."),
@@ -73,6 +85,8 @@ const METRICS: [(Shape, &str, &str); 40] = [
         "Tables, each of one data set, that are not all indexed for the search.",
     ),
     (Shape::Counter, "candor_search_indexed_rows_total", "Rows that were put into the index of words."),
+    (Shape::Gauge, "candor_tenant_rows", "Rows of the resources, events and audit entries of a large organization."),
+    (Shape::Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of a large organization, without indexes."),
     (Shape::Gauge, "candor_store_pool_size", "Connections of the pool to the database."),
     (Shape::Gauge, "candor_store_pool_in_use", "Connections of the pool to the database that are at work."),
     (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the pool to the database."),
@@ -230,12 +244,18 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
 }
 
 /// Renders the metrics, those of the process (memory, files, processor time) as they are at that moment.
-pub(crate) fn metrics_text(handle: PrometheusHandle) -> MetricsText {
+pub(crate) fn metrics_text(handle: PrometheusHandle, shell: Arc<Shell>) -> MetricsText {
     process_metrics::describe();
     Arc::new(move || {
         process_metrics::collect();
-        handle.render()
+        let sizes = tenant_metrics::rendered(&shell.tenant_sizes.largest());
+        format!("{}{}{sizes}", handle.render(), process_metrics::processor_time())
     })
+}
+
+/// Returns the description of a metric.
+pub(crate) fn help(name: &str) -> &'static str {
+    METRICS.iter().find(|metric| metric.1 == name).map_or("", |metric| metric.2)
 }
 
 #[cfg(test)]

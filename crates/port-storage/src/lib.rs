@@ -17,6 +17,7 @@ pub mod queue;
 pub mod read;
 pub mod rows;
 pub mod search_index;
+pub mod sizes;
 pub mod store;
 pub mod test_data;
 pub mod upkeep;

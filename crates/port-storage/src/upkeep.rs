@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 
+use crate::copy::CopyTable;
+use crate::sizes::TablePiece;
 use crate::store::Read;
 use crate::test_data::{Emptied, TestTable};
 
@@ -35,6 +37,8 @@ pub trait Upkeep {
     /// Removes at most `most` rows of a tenant from one of [`crate::test_data::TEST_TABLES`]; fewer went only if none is left.
     /// What people's lines were is forgotten with the first of them.
     async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied;
+    /// Measures the rows of a tenant behind this id, in one of [`crate::sizes::measured_tables`]: one piece of them.
+    async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
     /// The time by a clock of the store's own, if it has another one than this process.
     async fn time(&self) -> Read<Option<Timestamp>>;
     /// Writes a row, the way a change set is written: proof that a change would be saved now.

@@ -41,6 +41,7 @@ pub mod shell;
 mod striped_locks;
 pub mod summaries;
 pub mod sweep;
+pub mod tenant_sizes;
 pub mod test_data;
 pub mod vault;
 mod visible;

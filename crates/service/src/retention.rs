@@ -23,6 +23,9 @@ const EVENLY: Duration = Duration::from_secs(3_600);
 /// How often the same is said again.
 const SAID_EVERY: Duration = Duration::from_secs(3_600);
 
+/// Counter of the sweeps that removed nothing because of the clocks.
+const REFUSALS: &str = "candor_retention_refusals_total";
+
 /// How far the clock of this process is ahead of the store's, in milliseconds; none where the store has none of its own.
 ///
 /// # Errors
@@ -57,6 +60,7 @@ impl Clocks {
     /// Looks at the clocks for the first time.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         let (wall, steady) = (clock.now(), clock.steady());
+        counter!(REFUSALS).increment(0);
         Self(Mutex::new(Seen { last: (wall, steady), evenly_since: steady, said: None }))
     }
 
@@ -72,7 +76,7 @@ impl Clocks {
         gauge!("candor_clock_difference_seconds").set(seconds(apart));
         let differs = apart.unsigned_abs() > millis(MOST_APART).unsigned_abs();
         if differs {
-            counter!("candor_retention_refusals_total").increment(1);
+            counter!(REFUSALS).increment(1);
             seen.say(apart, steady);
         }
         let waits = stored.is_none() && steady.saturating_sub(seen.evenly_since) < EVENLY;

@@ -38,6 +38,9 @@ const TABLES: u16 = 100;
 /// After so many pieces it is said how far it is.
 const PIECES_BETWEEN_REPORTS: u64 = 100;
 
+/// Counter of the rows that this process has indexed.
+const INDEXED_ROWS: &str = "candor_search_indexed_rows_total";
+
 /// What this process knows of the index of words.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
@@ -86,6 +89,7 @@ pub(crate) const fn table(kind: Type) -> &'static str {
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
 pub async fn fill(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let (mut indexed, mut pieces) = (0, 0_u64);
+    counter!(INDEXED_ROWS).increment(0);
     loop {
         let left = shell.store.index_backlog(None, TABLES).await?;
         gauge!("candor_search_backlog_tables").set(u32::try_from(left.len()).unwrap_or(u32::MAX));
@@ -201,7 +205,7 @@ async fn index(
     if !shell.store.change_index(tenant, table(kind), IndexChange { segment, ..change }).await? {
         return Ok(0);
     }
-    counter!("candor_search_indexed_rows_total").increment(rows);
+    counter!(INDEXED_ROWS).increment(rows);
     merge(shell, tenant, kind).await?;
     Ok(rows)
 }

@@ -28,6 +28,7 @@ use crate::reply::Reply;
 use crate::retention::Clocks;
 use crate::search_index::SearchIndex;
 use crate::striped_locks::StripedLocks;
+use crate::tenant_sizes::TenantSizes;
 use crate::vault::Vault;
 use crate::{Call, Error};
 
@@ -93,6 +94,8 @@ pub struct Shell {
     pub(crate) clocks: Clocks,
     /// What is known of the index of words.
     pub(crate) search_index: SearchIndex,
+    /// The largest organizations, as the last round of measuring found them.
+    pub tenant_sizes: TenantSizes,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
@@ -132,6 +135,7 @@ impl Shell {
             mail_queued: Notify::new(),
             clocks,
             search_index: SearchIndex::default(),
+            tenant_sizes: TenantSizes::default(),
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),
         }

@@ -78,6 +78,11 @@ async fn one<T: Send>(
     rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
 }
 
+/// Counter of the reads that the replica answered.
+const READS: &str = "candor_store_replica_reads_total";
+/// Counter of the reads that the database answered in its place.
+const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
+
 /// The standby, with connections of its own.
 pub(crate) struct Replica {
     pool: Pool,
@@ -127,6 +132,8 @@ impl Replica {
         let session = Session::new(url, &options.application_name).map_err(named)?;
         let session = session.with_statement_timeout(deadline).with_standby_of(identity);
         let pool = Pool::new("replica", None, &session, options.pool / SHARE)?;
+        counter!(READS).increment(0);
+        counter!(FALLBACKS).increment(0);
         Ok(Self { pool, patience: deadline + GRACE, state: Mutex::new(State::Unknown) })
     }
 
@@ -242,7 +249,7 @@ impl PostgresStore {
         if replica.may_be_asked() {
             match replica.ask(sql, rows).instrument(sql.span()).await {
                 Ok(()) => {
-                    counter!("candor_store_replica_reads_total").increment(1);
+                    counter!(READS).increment(1);
                     return Some(Ok(()));
                 }
                 Err(Unanswered::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
@@ -255,5 +262,5 @@ impl PostgresStore {
 }
 
 fn fell_back() {
-    counter!("candor_store_replica_fallbacks_total").increment(1);
+    counter!(FALLBACKS).increment(1);
 }

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Place, Service, candor, wait_until};
 
 #[test]
 fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
@@ -103,8 +104,53 @@ fn metrics_tell_the_version_and_what_the_process_uses() {
         assert!(text.lines().filter_map(number).any(|it| it > 0.0), "{name} in {text}");
         assert!(text.contains(&format!("# HELP {name} ")), "{name} is explained");
     }
+    let time = text.lines().find_map(|line| line.strip_prefix("process_cpu_seconds_total ")).unwrap();
+    assert!(time.parse::<f64>().unwrap() > 0.0, "a start takes less than a second: {time}");
     let document = service.anonymous().unwrap().get("/v1/openapi.json").unwrap().json();
     assert_eq!(document["info"]["version"], json!(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn counters_are_zero_before_they_first_count() {
+    let place = Place::sqlite();
+    let service = Service::serve(&place);
+    let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
+    for name in [
+        "candor_http_connections_refused_total",
+        "candor_http_connections_not_reading_total",
+        "candor_http_answers_refused_total",
+        "candor_forwarded_header_unreadable_total",
+        "candor_rate_limit_refusals_total{quota=\"read\"}",
+        "candor_rate_limit_refusals_total{quota=\"without_key\"}",
+        "candor_retention_refusals_total",
+        "candor_search_indexed_rows_total",
+        "candor_webhook_attempts_total{outcome=\"success\"}",
+        "candor_webhook_leases_lost_total",
+    ] {
+        let line = format!("{name} 0");
+        assert!(text.lines().any(|it| it == line), "{name} in {text}");
+    }
+    assert!(text.contains("candor_store_groups_total{store=\"sqlite\"}"), "{text}");
+}
+
+#[test]
+fn metrics_have_the_sizes_of_organizations() {
+    let place = Place::sqlite();
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let organization = service.client(&key).get("/v1/me").unwrap().json()["organization_id"].clone();
+    let label = format!("{{organization={organization}}} ");
+    let mut sizes = None;
+    let measured = wait_until(Duration::from_secs(60), || {
+        let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name}{label}")).map(str::to_owned));
+            line.and_then(|value| value.parse::<u64>().ok())
+        };
+        sizes = value("candor_tenant_rows").zip(value("candor_tenant_bytes"));
+        sizes.is_some()
+    });
+    assert!(measured.is_some() && sizes.is_some_and(|(rows, bytes)| rows > 0 && bytes > rows), "{sizes:?}");
 }
 
 /// What is logged at a level while a person is created, and a probe asks; the words of the lines.

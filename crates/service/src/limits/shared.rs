@@ -41,6 +41,7 @@ impl SharedLimits {
 
     /// Looks whether the store answers.
     pub(super) async fn connect(&self) {
+        metrics::counter!(FAILURES).increment(0);
         match within(CONNECT, self.store.check()).await {
             Ok(()) => metrics::gauge!(UP).set(1),
             Err(error) => self.failed(&error),

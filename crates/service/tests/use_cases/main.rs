@@ -13,5 +13,6 @@ mod people;
 mod retention;
 mod search;
 mod support;
+mod tenant_sizes;
 mod test_data;
 mod webhooks;

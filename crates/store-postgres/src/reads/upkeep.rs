@@ -4,7 +4,9 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
+use candor_port_storage::copy::CopyTable;
 use candor_port_storage::flat::{Cell, Fetch};
+use candor_port_storage::sizes::{TablePiece, piece_statement};
 use candor_port_storage::store::Read;
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -12,6 +14,7 @@ use candor_port_storage::upkeep::{MasterKey, Upkeep};
 use crate::PostgresStore;
 use crate::connection::transaction::Transaction;
 use crate::failure::Failure;
+use crate::select::int;
 use crate::sql::Sql;
 
 pub(crate) const MASTER_KEYS: &str =
@@ -40,6 +43,14 @@ impl Upkeep for PostgresStore {
         self.empty_piece(tenant, table.name, most).await
     }
 
+    async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
+        let mut sql = Sql::default();
+        let (tenant, after) = (sql.tenant(tenant), sql.id(after));
+        // The size as it is stored: a long text is not decompressed for this.
+        sql.push(&piece_statement(table, &tenant, &after, |column| format!("coalesce(pg_column_size({column}), 0)")));
+        Ok(self.find(&sql, piece).await?.unwrap_or_default())
+    }
+
     async fn time(&self) -> Read<Option<Timestamp>> {
         let time = |row: &mut dyn Fetch| row.time().map_err(Failure::Other);
         Ok(self.find(&Sql::plain("SELECT clock_timestamp()"), time).await?.flatten())
@@ -55,6 +66,15 @@ impl Upkeep for PostgresStore {
         ));
         self.send(Transaction::alone(sql), |_| Ok(())).await.map(drop)
     }
+}
+
+fn piece(row: &mut dyn Fetch) -> Result<TablePiece, Failure> {
+    Ok(TablePiece {
+        rows: int(row)?.unsigned_abs(),
+        last: row.id().map_err(Failure::Other)?,
+        sampled_rows: int(row)?.unsigned_abs(),
+        sampled_bytes: int(row)?.unsigned_abs(),
+    })
 }
 
 fn addition(key: &MasterKey, seen: usize) -> Sql {

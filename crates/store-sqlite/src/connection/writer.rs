@@ -110,6 +110,12 @@ fn queue_length(waiting: usize) {
     metrics::gauge!("candor_store_queue_length", "store" => "sqlite").set(waiting);
 }
 
+/// Counts transactions and the changes in them; none at the start, so that both counters are there before the first write.
+fn count_group(groups: u64, changes: u64) {
+    metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(groups);
+    metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(changes);
+}
+
 /// The writer.
 pub(crate) struct Writer {
     pub(crate) db: Db,
@@ -128,6 +134,7 @@ impl Writer {
         let tasks = Arc::clone(&self.tasks);
         let _taker = Taker(&tasks);
         let mut long = VecDeque::new();
+        count_group(0, 0);
         loop {
             let waiting = match long.is_empty() {
                 true => tasks.take(MOST_AT_ONCE),
@@ -146,8 +153,7 @@ impl Writer {
         if count == 0 {
             return;
         }
-        metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(1);
-        metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(count as u64);
+        count_group(1, count as u64);
         queue_length(0);
         self.log.pass();
         self.group(group);

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::copy::CopyTable;
 use candor_port_storage::flat::Fetch;
+use candor_port_storage::sizes::{TablePiece, piece_statement};
 use candor_port_storage::store::Read;
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -48,6 +50,12 @@ impl Upkeep for SqliteStore {
         writer::ask_for(&self.tasks, true, move |db| empty(db, tenant, table, most)).await
     }
 
+    async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
+        let size = |column: &str| format!("coalesce(length(CAST({column} AS BLOB)), 0)");
+        let sql = Sql::new(piece_statement(table, "?1", "?2", size)).bind(tenant).bind(after);
+        Ok(self.read(move |db| db.first(sql, piece)).await?.unwrap_or_default())
+    }
+
     /// A file has no clock.
     async fn time(&self) -> Read<Option<Timestamp>> {
         Ok(None)
@@ -57,6 +65,15 @@ impl Upkeep for SqliteStore {
         let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|it| failed(&it));
         writer::ask(&self.tasks, probe).await
     }
+}
+
+fn piece(row: &mut dyn Fetch) -> Result<TablePiece, StorageError> {
+    let failed = StorageError::Failed;
+    let rows = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
+    let last = row.id().map_err(failed)?;
+    let sampled_rows = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
+    let sampled_bytes = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
+    Ok(TablePiece { rows, last, sampled_rows, sampled_bytes })
 }
 
 /// People refer to their managers, so the lines between them go first.

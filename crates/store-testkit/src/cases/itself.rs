@@ -3,6 +3,7 @@
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_port_storage::StorageExt;
+use candor_port_storage::sizes::{SAMPLE_ROWS, measured_tables};
 use candor_port_storage::test_data::TEST_TABLES;
 use candor_port_storage::upkeep::MasterKey;
 
@@ -19,6 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(a_store_takes_a_write_again_and_again),
         Case::new(a_clock_of_its_own_goes_on),
         Case::new(a_data_set_is_emptied_piece_by_piece_and_no_other),
+        Case::new(sizes_are_counted_for_each_tenant_in_pieces),
     ]
 }
 
@@ -81,6 +83,26 @@ async fn a_clock_of_its_own_goes_on(world: World) {
     let Some(first) = world.store.time().await.unwrap() else { return };
     let second = world.store.time().await.unwrap();
     assert!(second >= Some(first) && first.millis() > 1_700_000_000_000, "{first}");
+}
+
+async fn sizes_are_counted_for_each_tenant_in_pieces(world: World) {
+    let other = world.test_environment();
+    let population = Population::new(&world, 30, 40).await;
+    Population::new(&other, 5, 7).await;
+    let count = async |tenant, name: &str, after: [u8; 16]| {
+        let table = measured_tables().into_iter().find(|table| table.name == name).unwrap();
+        world.store.measure(tenant, &table, after).await.unwrap()
+    };
+    let observations = count(world.tenant, "observations", [0; 16]).await;
+    assert_eq!((observations.rows, observations.sampled_rows, observations.last), (40, SAMPLE_ROWS.into(), None));
+    assert!(observations.bytes() > 40 * 50, "{observations:?}");
+    assert_eq!(count(other.tenant, "observations", [0; 16]).await.rows, 7);
+    let mut ids: Vec<_> = population.people.iter().map(|person| person.id.to_bytes()).collect();
+    ids.sort_unstable();
+    assert_eq!(count(world.tenant, "employees", ids[11]).await.rows, 18, "those behind the twelfth");
+    for table in measured_tables() {
+        world.store.measure(world.tenant, &table, [0xff; 16]).await.unwrap();
+    }
 }
 
 async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {

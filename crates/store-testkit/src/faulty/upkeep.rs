@@ -5,7 +5,9 @@ use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 use candor_port_storage::backlog::Backlog;
+use candor_port_storage::copy::CopyTable;
 use candor_port_storage::search_index::{Block, IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
+use candor_port_storage::sizes::TablePiece;
 use candor_port_storage::store::{Read, Storage};
 use candor_port_storage::test_data::{Emptied, TestTable};
 use candor_port_storage::upkeep::{MasterKey, Upkeep};
@@ -76,6 +78,9 @@ impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     }
     async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
         self.through(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
+    }
+    async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
+        self.through(FaultyCall::Upkeep, self.store.measure(tenant, table, after)).await
     }
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;

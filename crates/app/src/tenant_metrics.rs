@@ -1,0 +1,68 @@
+//! Sizes of the largest organizations, as metrics.
+//!
+//! They are rendered here, because the metrics library exports a label for ever, and the largest ones change.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_service::Shell;
+use candor_service::tenant_sizes::{TenantSize, measure_all};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::telemetry;
+
+const ROWS: &str = "candor_tenant_rows";
+const BYTES: &str = "candor_tenant_bytes";
+/// Pause between two rounds: a size that is an hour old serves to plan.
+const PAUSE: Duration = Duration::from_secs(3_600);
+
+/// Measures all organizations, now and once an hour, until it is time to stop.
+pub(crate) async fn measure_hourly(shell: Arc<Shell>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let stopped = stop.clone();
+        match measure_all(&shell, || !*stopped.borrow()).await {
+            Ok(()) => tracing::trace!("measured the organizations"),
+            Err(error) => tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour"),
+        }
+        if timeout(PAUSE, stop.wait_for(|is_stopped| *is_stopped)).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// Renders the sizes of organizations; nothing while none is measured.
+pub(crate) fn rendered(sizes: &[TenantSize]) -> String {
+    let mut text = String::new();
+    let values: [(&str, fn(&TenantSize) -> u64); 2] = [(ROWS, |size| size.rows), (BYTES, |size| size.bytes)];
+    for (name, value) in values.into_iter().filter(|_| !sizes.is_empty()) {
+        text.push_str(&format!("# HELP {name} {}\n# TYPE {name} gauge\n", telemetry::help(name)));
+        for size in sizes {
+            text.push_str(&format!("{name}{{organization=\"{}\"}} {}\n", size.organization, value(size)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tenant_sizes_are_rendered_with_the_organization_as_label() {
+        assert_eq!(rendered(&[]), "");
+        let organization = "org_01KJPWD6M24DF9HWRAYHFSFV52".parse().unwrap();
+        let text = rendered(&[TenantSize { organization, rows: 7, bytes: 900 }]);
+        let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), 6, "{text}");
+        assert_eq!(
+            lines[1..3],
+            [
+                "# TYPE candor_tenant_rows gauge",
+                "candor_tenant_rows{organization=\"org_01KJPWD6M24DF9HWRAYHFSFV52\"} 7"
+            ]
+        );
+        assert_eq!(lines[5], "candor_tenant_bytes{organization=\"org_01KJPWD6M24DF9HWRAYHFSFV52\"} 900");
+    }
+}
