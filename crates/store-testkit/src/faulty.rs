@@ -75,6 +75,7 @@ struct Plan {
     calls: HashMap<FaultyCall, usize>,
     faults: HashMap<(FaultyCall, usize), Fault>,
     down: bool,
+    outrun: bool,
     time: Option<Timestamp>,
     backlog: Option<Backlog>,
     waiting: Option<u16>,
@@ -105,6 +106,11 @@ impl<S: Storage + ?Sized> Faulty<S> {
     /// Lets every call fail, or none but those arranged.
     pub fn set_down(&self, down: bool) {
         self.plan().down = down;
+    }
+
+    /// Lets every commit end as if another change had come first, or none.
+    pub fn set_outrun(&self, outrun: bool) {
+        self.plan().outrun = outrun;
     }
 
     /// How many calls of a kind there were.
@@ -213,7 +219,9 @@ impl<S: Storage + ?Sized> History for Faulty<S> {
 #[async_trait]
 impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
-        self.through(FaultyCall::Commit, self.store.commit(tenant, change)).await
+        let outrun = self.plan().outrun;
+        let commit = async { if outrun { Err(CommitError::Stale) } else { self.store.commit(tenant, change).await } };
+        self.through(FaultyCall::Commit, commit).await
     }
 
     fn replica(&self) -> &dyn Storage {

@@ -6,6 +6,7 @@ mod sync;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::csv::{self, File, Plan, Rejection, Report, RowOutcome, UnreadableFile, UploadRequest};
@@ -18,6 +19,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{CommitError, StorageExt};
 use tokio::sync::MutexGuard;
 use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
 
 use crate::reply::Reply;
 use crate::shell::render;
@@ -32,6 +34,10 @@ pub const PIECE: usize = 150;
 const STALLS: usize = 8;
 /// After so many it takes its turn among those who move people within this instance, for as long as it plans.
 const PATIENT_STALLS: usize = 2;
+/// Time for which an upload with an idempotency key waits for another one with this key (decision B2).
+const TWIN_WAIT: Duration = Duration::from_secs(10);
+/// Pause between two looks for the answer of the other upload.
+const TWIN_PAUSE: Duration = Duration::from_millis(100);
 
 /// `POST /employees/csv`
 ///
@@ -118,8 +124,8 @@ struct Upload<'a> {
 impl<'a> Upload<'a> {
     async fn carry_out(&self) -> Result<Reply, Error> {
         let mut ends: HashMap<usize, RowOutcome> = HashMap::new();
-        let mut stalls = 0;
-        while stalls < STALLS {
+        let (mut stalls, mut stalled_at) = (0, Instant::now());
+        loop {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
             let at = self.shell.clock.now();
             let (loaded, plan) = self.plan(ends.keys().copied().collect(), at).await?;
@@ -127,9 +133,31 @@ impl<'a> Upload<'a> {
             if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
                 return Ok(reply);
             }
-            stalls = if ends.len() > before { 0 } else { stalls + 1 };
+            if ends.len() > before {
+                (stalls, stalled_at) = (0, Instant::now());
+                continue;
+            }
+            stalls += 1;
+            self.after_stall(stalls, stalled_at).await?;
+            if let Some(reply) = self.shell.kept(self.call).await? {
+                return Ok(reply);
+            }
         }
-        Err(Error::Contended)
+    }
+
+    /// Pauses or gives up after some stalls in a row, the first of them at `stalled_at`.
+    ///
+    /// An upload with the same idempotency key may be what comes first every time. The key stands for that one as soon as
+    /// its last piece is saved, so giving up before would answer 503 where the answer is a replay or a conflict.
+    async fn after_stall(&self, stalls: usize, stalled_at: Instant) -> Result<(), Error> {
+        if stalls < STALLS {
+            return Ok(());
+        }
+        if self.call.idempotency.is_none() || stalled_at.elapsed() >= TWIN_WAIT {
+            return Err(Error::Contended);
+        }
+        sleep(TWIN_PAUSE).await;
+        Ok(())
     }
 
     async fn turn(&self) -> MutexGuard<'a, ()> {

@@ -177,3 +177,22 @@ async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
     let other = world.scoped(&[Permission::EmployeesWrite]).await;
     assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
 }
+
+#[tokio::test]
+async fn lesser_key_beside_an_upload_under_way_gets_409() {
+    for it in every_store().await {
+        let world = &it.world;
+        let rows: String = (0..300).map(|number| format!("p{number}@example.com,P,{number}\n")).collect();
+        let file = format!("email,first_name,last_name\n{rows}");
+        let upload = |key: String| {
+            let request = world.bare("POST", "/v1/employees/csv").key(&key).header("content-type", "text/csv");
+            request.header("idempotency-key", "file").body(file.clone()).send()
+        };
+        let standard = world.scoped(&[Permission::EmployeesWrite]).await;
+        let (first, second) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
+        let mut answers = [first, second];
+        answers.sort_by_key(|answered| answered.status);
+        assert_eq!(answers[0].status, 200, "{}: {}", it.name, answers[0].text());
+        assert_conflict(&answers[1], "file", it.name);
+    }
+}

@@ -2,13 +2,20 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
-use candor_domain::id::EmployeeId;
-use candor_service::employees::csv::PIECE;
-use candor_store_testkit::{Fault, FaultyCall};
+use bytes::Bytes;
+use candor_domain::access::Caller;
+use candor_domain::id::{EmployeeId, KeyId};
+use candor_port_clock::SeededIds;
+use candor_service::employees::csv::{PIECE, upsert};
+use candor_service::vault::Vault;
+use candor_service::{Call, Shell, ShellSettings};
+use candor_store_testkit::{Fault, Faulty, FaultyCall};
+use ulid::Ulid;
 
-use super::{assert_tree, counts, everybody, send, upload};
-use crate::support::{World, json, kind};
+use super::{assert_tree, counts, everybody, send, standard, upload};
+use crate::support::{KEY, Receivers, World, json, kind, params};
 
 /// A file of many people in a tree four wide; `name` goes into every first name.
 fn file(people: usize, name: &str) -> String {
@@ -55,6 +62,31 @@ async fn a_retry_with_the_same_key_gets_the_same_answer() {
     assert_eq!((first.replayed, second.replayed, &first.body), (false, true, &second.body));
     let other = send(&world, world.once("key", "another file"), &[], "email\n").await;
     assert_eq!(kind(other), "key reused");
+}
+
+/// The lesser key's upload is outrun for as long as the other one is under way.
+#[tokio::test]
+async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
+    let world = World::new().await;
+    let store = Arc::new(Faulty::over(Arc::clone(&world.store)));
+    store.set_outrun(true);
+    let (ids, vault) = (Arc::new(SeededIds::new(8)), Vault::parse(KEY).unwrap());
+    let settings = ShellSettings::at("http://localhost:8080".to_owned());
+    let shell = Shell::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
+    let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
+    let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
+    let lesser = Call { idempotency: world.once("key", "file").idempotency, ..world.call(caller) };
+    let body = Bytes::copy_from_slice(file.as_bytes());
+    let upload = tokio::spawn(async move { upsert(&shell, lesser, params(&[]), body).await });
+    let gives_up_without_a_key_after = 8;
+    let outrun = async {
+        while store.calls(FaultyCall::Commit) < gives_up_without_a_key_after {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), outrun).await.unwrap();
+    send(&world, world.once("key", "file"), &[], file).await.unwrap();
+    assert_eq!(kind(upload.await.unwrap()), "key reused");
 }
 
 #[tokio::test]
