@@ -38,13 +38,28 @@ pub struct Conflict {
     /// For uniqueness: the resource that has the value already (decision D4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
+    /// For limits over time: when the same request may be sent again.
+    #[serde(skip)]
+    pub retry_after: Option<RetryAfter>,
+}
+
+/// A conflict that ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryAfter {
+    /// Whole seconds until then, at least 1.
+    pub seconds: i64,
+    /// The message for people, instead of the one that names the field.
+    pub message: &'static str,
 }
 
 impl Conflict {
     /// What is in the way, for people. A value that is taken is not repeated: it may be personal, and stands beside this.
     #[must_use]
     pub fn message(&self) -> String {
-        let Self { field, current, attempted_transition, .. } = self;
+        let Self { field, current, attempted_transition, retry_after, .. } = self;
+        if let Some(retry_after) = retry_after {
+            return retry_after.message.to_owned();
+        }
         match attempted_transition {
             Some(attempted) => format!("`{attempted}` is not possible while `{field}` is {current}."),
             None => format!("Another resource has this `{field}` already."),
@@ -61,6 +76,7 @@ impl Refusal {
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: Some(attempted.to_owned()),
             conflicting_id: None,
+            retry_after: None,
         })
     }
 
@@ -72,6 +88,7 @@ impl Refusal {
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: None,
             conflicting_id: Some(holder.to_string()),
+            retry_after: None,
         })
     }
 

@@ -242,7 +242,9 @@ impl From<Refusal> for ErrorResponse {
             Refusal::NotFound => Self::not_found(),
             Refusal::Denied(denied) => denied.into(),
             Refusal::Conflict(conflict) => {
-                Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict])
+                let seconds = conflict.retry_after.map(|retry_after| retry_after.seconds);
+                let error = Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict]);
+                Self { retry_after_seconds: seconds, ..error }
             }
         }
     }

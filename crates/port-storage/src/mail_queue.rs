@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::InvitationId;
 use candor_domain::people::Invitation;
-use candor_domain::time::Timestamp;
+use candor_domain::people::invitation::Recipient;
+use candor_domain::time::{Date, Timestamp};
 
 use crate::Versioned;
 use crate::queue::{Lease, QueueState, WorkerId};
@@ -37,6 +38,11 @@ pub trait MailQueue {
     /// lease and the version of the invitation are what they were; answers those that do not. Nothing is leased any more
     /// that was recorded.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
+    /// Counts one more mail to a recipient on a day, over all tenants, unless `most` are counted already. Returns `true`
+    /// if it was counted. Removes the counts of days before the day before.
+    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool>;
+    /// Returns the number of mails that were counted for a recipient on a day.
+    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32>;
     /// How the queue does.
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState>;
 }

@@ -5,10 +5,12 @@ use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
 use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
-use candor_domain::people::{Employee, Invitation, Status, invitation};
+use candor_domain::people::invitation::{self, MAILS_PER_DAY, Recipient};
+use candor_domain::people::{Employee, Invitation, Status};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
+use candor_port_storage::store::Read;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
 use serde::Serialize;
 
@@ -39,7 +41,7 @@ struct Accepted {
 ///
 /// # Errors
 /// Not pending; see [`Error`].
-pub(crate) fn made(
+fn made(
     shell: &Shell,
     tenant: Tenant,
     person: &Employee,
@@ -47,11 +49,44 @@ pub(crate) fn made(
 ) -> Result<(Invitation, Secret), Error> {
     let token = invitation::token(random32(&*shell.ids)?);
     let new = Invitation::new(shell.id(made_at), person, &token, at)?;
-    if !shell.settings.sends_mail || !invitation::is_mailed(tenant) {
+    if !is_mailed(shell, tenant) {
         return Ok((new, token));
     }
     let sealed = mail::seal(&shell.vault, &*shell.ids, (tenant, new.id), &token)?;
     Ok((new.by_mail(sealed, made_at), token))
+}
+
+/// Whether invitations of a tenant go out by mail.
+fn is_mailed(shell: &Shell, tenant: Tenant) -> bool {
+    shell.settings.sends_mail && invitation::is_mailed(tenant)
+}
+
+/// The number of invitation mails that an address got today; 0 where no mail is sent.
+async fn mails_today(shell: &Shell, tenant: Tenant, email: &str, at: Timestamp) -> Read<u32> {
+    if !is_mailed(shell, tenant) {
+        return Ok(0);
+    }
+    shell.store.counted_mails(Recipient::from_email(email), at.date()).await
+}
+
+/// The invitation of a new person. The limit of mails never fails the creation: the mail is not sent, and the invitation
+/// says so.
+///
+/// # Errors
+/// See [`Error`].
+pub(crate) async fn with_employee(
+    shell: &Shell,
+    tenant: Tenant,
+    person: &Employee,
+    at: Timestamp,
+) -> Result<Invitation, Error> {
+    let (new, _) = made(shell, tenant, person, (at, at))?;
+    // The mailer counts exactly. This look only makes the answer come sooner, so the creation does without it.
+    let mails_today = mails_today(shell, tenant, &person.email, at).await.unwrap_or_else(|error| {
+        tracing::debug!(%error, "cannot read how many mails an address got");
+        0
+    });
+    Ok(if mails_today < MAILS_PER_DAY { new } else { new.over_mail_limit() })
 }
 
 /// The link of an invitation.
@@ -79,7 +114,7 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
 /// Where no mail goes out, an admin-level key gets the link to pass on.
 ///
 /// # Errors
-/// Not found, not pending; see [`Error`].
+/// Not found, not pending, over the limits of mails; see [`Error`].
 pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = call.caller.tenant;
@@ -92,6 +127,10 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
         // The newest is the one that counts, also where two are sent within a millisecond.
         let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
         let (new, token) = made(shell, tenant, &person.value, (at, sent_at))?;
+        if new.mail.is_some() {
+            let mails_today = mails_today(shell, tenant, &person.value.email, at).await?;
+            invitation::within_limits(before.as_ref().map(|newest| &newest.value), mails_today, at)?;
+        }
         let is_passed_on = new.mail.is_none() && call.caller.is_admin();
         let accept_url = is_passed_on.then(|| accept_url(shell, &token));
         let sent = Sent { invitation: new.view(person.value.status, at), accept_url };

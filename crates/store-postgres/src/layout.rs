@@ -82,7 +82,7 @@ pub(crate) const BY_TENANT: [&str; 33] = [
 pub(crate) const REFERENCE: [&str; 2] = [CREDENTIAL_TENANTS, "master_keys"];
 
 /// Tables that only the coordinator has, and the others ask it for.
-pub(crate) const LOCAL: [&str; 2] = ["write_probes", "__diesel_schema_migrations"];
+pub(crate) const LOCAL: [&str; 3] = ["write_probes", "recipient_mails", "__diesel_schema_migrations"];
 
 /// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in
 /// the order of their positions, on whatever node. Beside it are the types of events that active subscriptions of the tenant

@@ -17,9 +17,11 @@ use crate::secret::Secret;
 use crate::time::Timestamp;
 
 mod letter;
+mod limits;
 mod mail;
 
 pub use letter::Letter;
+pub use limits::{MAILS_PER_DAY, RESEND_SECONDS, Recipient, within_limits};
 pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 
 /// How long an invitation can be accepted.
@@ -157,6 +159,12 @@ impl Invitation {
     pub fn by_mail(self, sealed_token: Vec<u8>, at: Timestamp) -> Self {
         let mail = Some(InvitationMail::queued(sealed_token, at));
         Self { mail, ..self }
+    }
+
+    /// The same, whose mail is not sent: its recipient got as many mails today as there may be.
+    #[must_use]
+    pub fn over_mail_limit(self) -> Self {
+        Self { mail: Some(InvitationMail::over_limit()), ..self }
     }
 
     /// Until when it can be accepted.

@@ -25,7 +25,8 @@ const ROUTES: &[Route] = &[
         .named("inviteEmployee", "Invite a pending employee again")
         .about(
             "Sends a new invitation to a person who has not accepted; the token before is good no more. The mail \
-             goes out afterwards, and never fails the request.",
+             goes out afterwards, and never fails the request. Where mails are sent, a request within 60 seconds of \
+             the mail before, or after 5 mails to the address on this day (UTC), is a 409 with `Retry-After`.",
         )
         .answers(&INVITATION_SENT),
     Route::open(Method::Post, "/invitations/accept", accept)
@@ -70,7 +71,7 @@ fn words() -> Vec<Member> {
         of::<invitation::State>("What became of an invitation."),
         of::<MailStatus>("What has become of a mail; `canceled` was not wanted any more before it was sent."),
         of::<MailFailure>(
-            "Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows.",
+            "Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt follows.",
         ),
     ]
 }

@@ -76,6 +76,10 @@ async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
     let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
     insta::assert_snapshot!("invitation_mailed", shown(&world.get(&format!("{path}/invitation")).await));
+    let soon = world.post(&format!("{path}/invite"), json!({})).await;
+    assert_eq!(soon.header("retry-after"), Some("60"));
+    insta::assert_snapshot!("invitation_mailed_too_soon", shown(&soon));
+    world.clock.advance_seconds(60);
     insta::assert_snapshot!("invitation_mailed_again", shown(&world.post(&format!("{path}/invite"), json!({})).await));
 }
 

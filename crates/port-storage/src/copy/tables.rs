@@ -23,8 +23,8 @@ use crate::rows::JOB_TABLE;
 pub const REBUILT: [&str; 5] =
     ["search_backlog", "search_pending", "search_segments", "search_blocks", "search_chunks"];
 
-/// What says nothing about the data: the row that proves that a write is possible.
-pub const NOT_COPIED: [&str; 1] = ["write_probes"];
+/// Tables without data of tenants: the row that proves that a write is possible, and the mails of today by recipient.
+pub const NOT_COPIED: [&str; 2] = ["write_probes", "recipient_mails"];
 
 /// Columns of copied tables that a database makes by itself from others of the row, by table.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];

@@ -40,7 +40,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let lines = person.manager_id.map(|_| Lines { seen: None });
         let requires = person.department_id.map(Require::open::<Department>);
         let invitation =
-            if invited { Some(invitations::made(shell, call.caller.tenant, person, (at, at))?.0) } else { None };
+            if invited { Some(invitations::with_employee(shell, call.caller.tenant, person, at).await?) } else { None };
         let invitation = invitation.map(|it| Write::put(&Row::new(it)));
         let requires = requires.into_iter().chain(on_tree.map(Require::TreeUnchanged));
         Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))

@@ -6,7 +6,7 @@ use candor_dispatch::MailEnding;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
-use candor_domain::people::invitation::{Letter, MailFailure};
+use candor_domain::people::invitation::{Letter, MAILS_PER_DAY, MailFailure, Recipient};
 use candor_domain::people::{Employee, Invitation};
 use candor_port_events::Mail;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
@@ -43,6 +43,14 @@ impl Parts {
             Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
             Err(ended) => return MailEnding::not_attempted(changed(*ended)),
         };
+        match self.is_within_limit(&ready).await {
+            Ok(true) => {}
+            Ok(false) => return MailEnding::not_attempted(changed(invitation.clone().over_mail_limit())),
+            Err(error) => {
+                tracing::warn!(%error, "cannot count the mails of a recipient; the mail is tried again soon");
+                return MailEnding::nothing();
+            }
+        }
         let begun = Instant::now();
         let outcome = self.send(mail, sealed, &ready).await;
         self.figures.attempted(outcome, begun.elapsed());
@@ -64,6 +72,16 @@ impl Parts {
             person: person.value,
             organization: organization.value,
         }))
+    }
+
+    /// Counts the mail for its recipient, unless an attempt before did. Returns `false` if the recipient got as many
+    /// mails today as it may get.
+    async fn is_within_limit(&self, ready: &Ready) -> Read<bool> {
+        if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
+            return Ok(true);
+        }
+        let recipient = Recipient::from_email(&ready.person.email);
+        self.shell.store.count_mail(recipient, self.shell.clock.now().date(), MAILS_PER_DAY).await
     }
 
     async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {

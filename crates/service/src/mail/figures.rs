@@ -23,8 +23,9 @@ pub(super) struct Figures {
 impl Figures {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_mail_attempts_total", "outcome" => outcome);
-        // Nothing is attempted of what has expired.
-        let attempted = MailFailure::ALL.iter().filter(|it| **it != MailFailure::Expired);
+        // These two end a mail before it is attempted.
+        let without_attempt = [MailFailure::Expired, MailFailure::RecipientLimit];
+        let attempted = MailFailure::ALL.iter().filter(|failure| !without_attempt.contains(failure));
         Self {
             sent: attempts("sent"),
             failed: attempted.map(|it| (*it, attempts(it.word()))).collect(),

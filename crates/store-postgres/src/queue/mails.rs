@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::people::Invitation;
-use candor_domain::time::Timestamp;
+use candor_domain::people::invitation::Recipient;
+use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
@@ -40,6 +41,29 @@ impl MailQueue for PostgresStore {
         }
         let places = results.iter().filter(|(place, _)| !held.contains(place));
         Ok(places.map(|(_, (key, _))| *key).collect())
+    }
+
+    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
+        let mut sql = Sql::default();
+        let before = sql.bind(Cell::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
+        sql.push(&format!("DELETE FROM recipient_mails WHERE day < {before}"));
+        self.send(Transaction::alone(sql), |_| Ok(())).await?;
+        let mut sql = Sql::default();
+        let (day, recipient) = (sql.bind(Cell::Date(day)), sql.bind(Cell::Bytes(recipient.0.to_vec())));
+        let most = sql.bind(Cell::Int(most.into()));
+        sql.push(&format!(
+            "INSERT INTO recipient_mails AS m (day, recipient, mails) VALUES ({day}, {recipient}, 1) \
+             ON CONFLICT (day, recipient) DO UPDATE SET mails = m.mails + 1 WHERE m.mails < {most} RETURNING mails"
+        ));
+        Ok(!self.send(Transaction::alone(sql), int).await?.is_empty())
+    }
+
+    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
+        let mut sql = Sql::default();
+        let (day, recipient) = (sql.bind(Cell::Date(day)), sql.bind(Cell::Bytes(recipient.0.to_vec())));
+        sql.push(&format!("SELECT mails FROM recipient_mails WHERE day = {day} AND recipient = {recipient}"));
+        let counted = self.send(Transaction::alone(sql), int).await?.into_iter().next();
+        Ok(counted.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))
     }
 
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {

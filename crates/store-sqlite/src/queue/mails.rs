@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use candor_domain::people::Invitation;
-use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_domain::people::invitation::Recipient;
+use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
 use candor_port_storage::store::Read;
@@ -23,6 +24,11 @@ const LEASE: &str = "UPDATE invitations SET mail_worker = ?, mail_leased_until =
 const LET_GO: &str = "UPDATE invitations SET mail_worker = NULL, mail_leased_until = NULL \
     WHERE tenant_id = ?1 AND id = ?2 AND mail_worker = ?3 AND (?4 IS NULL OR version = ?4)";
 
+const COUNT: &str = "INSERT INTO recipient_mails (day, recipient, mails) VALUES (?, ?, 1) \
+    ON CONFLICT (day, recipient) DO UPDATE SET mails = mails + 1 WHERE mails < ?";
+
+const COUNTED: &str = "SELECT coalesce(sum(mails), 0) FROM recipient_mails WHERE day = ? AND recipient = ?";
+
 #[async_trait]
 impl MailQueue for SqliteStore {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
@@ -32,6 +38,16 @@ impl MailQueue for SqliteStore {
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         let is_long = results.len() > FEW;
         writer::ask_for(&self.tasks, is_long, move |db| record(db, worker, results)).await
+    }
+
+    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
+        writer::ask(&self.tasks, move |db| count(db, recipient, day, most)).await
+    }
+
+    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
+        let sql = Sql::new(COUNTED).bind(Cell::Date(day)).bind(recipient.0.as_slice());
+        let mails = self.read(move |db| db.number(sql)).await?;
+        Ok(u32::try_from(mails).unwrap_or(u32::MAX))
     }
 
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
@@ -82,6 +98,15 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
         })?;
     }
     Ok(held)
+}
+
+/// Counts a mail; says whether it was within the limit.
+fn count(db: &mut Db, recipient: Recipient, day: Date, most: u32) -> Result<bool, StorageError> {
+    let before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
+    let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(Cell::Date(before));
+    db.execute(&forget).map_err(|error| failed(&error))?;
+    let count = Sql::new(COUNT).bind(Cell::Date(day)).bind(recipient.0.as_slice()).bind(i64::from(most));
+    Ok(db.execute(&count).map_err(|error| failed(&error))? > 0)
 }
 
 fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {

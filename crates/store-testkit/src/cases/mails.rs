@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::{MailFailure, MailStatus};
+use candor_domain::people::invitation::{MailFailure, MailStatus, Recipient};
 use candor_domain::time::Timestamp;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, QueueState};
@@ -27,6 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(what_is_released_is_as_due_as_it_was),
         Case::new(what_is_not_wanted_any_more_is_not_due),
         Case::new(results_of_many_tenants_are_recorded_together),
+        Case::new(mails_to_a_recipient_are_counted_up_to_the_limit),
     ]
 }
 
@@ -63,6 +64,25 @@ impl Worker {
     async fn records_mails(&self, world: &World, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
         world.store.record_mails(self.id, results).await.unwrap()
     }
+}
+
+async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: World) {
+    let (one, other) = (Recipient(world.make.bytes32()), Recipient(world.make.bytes32()));
+    let today = world.now().date();
+    let count = async |recipient, day| world.store.count_mail(recipient, day, 5).await.unwrap();
+    let counted = async |recipient, day| world.store.counted_mails(recipient, day).await.unwrap();
+    assert_eq!(counted(one, today).await, 0);
+    let (store, mut tasks) = (world.store.clone(), vec![]);
+    for _ in 0..12 {
+        let store = store.clone();
+        tasks.push(async move { store.count_mail(one, today, 5).await.unwrap() });
+    }
+    let granted = at_once(tasks).await.into_iter().filter(|granted| *granted).count();
+    assert_eq!((granted, counted(one, today).await), (5, 5));
+    assert!(count(other, today).await && count(one, today.next()).await, "each address and day has a count of its own");
+    assert_eq!((counted(one, today).await, counted(one, today.next()).await), (5, 1), "the day before is kept");
+    assert!(count(other, today.next().next()).await);
+    assert_eq!(counted(one, today).await, 0, "older days are forgotten");
 }
 
 async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::time::Timestamp;
+use candor_domain::people::invitation::Recipient;
+use candor_domain::time::{Date, Timestamp};
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
@@ -75,6 +76,12 @@ impl<S: Storage + ?Sized> MailQueue for Faulty<S> {
     }
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         self.through(FaultyCall::Record, self.store.record_mails(worker, results)).await
+    }
+    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
+        self.through(FaultyCall::Upkeep, self.store.count_mail(recipient, day, most)).await
+    }
+    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
+        self.through(FaultyCall::Get, self.store.counted_mails(recipient, day)).await
     }
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
         self.through(FaultyCall::Upkeep, self.store.mail_queue_state(now)).await

@@ -48,6 +48,7 @@ const fn told(failure: MailFailure) -> (&'static str, &'static str) {
         | MailFailure::Refused
         | MailFailure::Unsendable
         | MailFailure::Sealed
+        | MailFailure::RecipientLimit
         | MailFailure::Expired => {
             ("does not answer as a mail server does", "look at host and port in CANDOR_SMTP_URL, and at the firewall")
         }

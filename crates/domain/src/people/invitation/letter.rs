@@ -3,6 +3,9 @@
 use crate::text::{escaped_html as escaped, one_line};
 use crate::time::Timestamp;
 
+/// Longest name that a mail repeats, in characters.
+const NAME_CHARS: usize = 40;
+
 /// A mail in words: once as plain text and once as HTML, which say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
@@ -28,20 +31,24 @@ impl Letter {
     /// ```
     #[must_use]
     pub fn inviting(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
-        let (first_name, organization) = (one_line(first_name), one_line(organization));
+        let greeting = printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
+        let (subject, invites) = match printable_name(organization) {
+            Some(name) => (format!("{name} invites you"), format!("{name} invites you to join it in Candor.")),
+            None => ("You are invited".to_owned(), "You are invited to join an organization in Candor.".to_owned()),
+        };
         let until = until(expires_at);
-        let subject = format!("{organization} invites you");
         let text = format!(
-            "Hello {first_name},\n\n\
-             {organization} invites you to join it in Candor. To accept, open this link:\n\n\
+            "{greeting}\n\n\
+             {invites} To accept, open this link:\n\n\
              {link}\n\n\
              It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.\n"
         );
-        let (name, of, to) = (escaped(&first_name), escaped(&organization), escaped(link));
+        let (title, greeting, invites) = (escaped(&subject), escaped(&greeting), escaped(&invites));
+        let to = escaped(link);
         let html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{of} invites you</title></head>\n<body>\n\
-             <p>Hello {name},</p>\n\
-             <p>{of} invites you to join it in Candor.</p>\n\
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{title}</title></head>\n<body>\n\
+             <p>{greeting}</p>\n\
+             <p>{invites}</p>\n\
              <p><a href=\"{to}\">Accept the invitation</a></p>\n\
              <p>If the link does not open, copy this address into a browser:<br>{to}</p>\n\
              <p>It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.</p>\n\
@@ -49,6 +56,14 @@ impl Letter {
         );
         Self { subject, text, html }
     }
+}
+
+/// Returns a name as one line, or `None` for one that could carry a message or a link of the caller's choice.
+fn printable_name(name: &str) -> Option<String> {
+    let name = one_line(name);
+    let has_link = name.contains("://") || name.to_lowercase().contains("www.");
+    let is_long = name.chars().nth(NAME_CHARS).is_some();
+    (!has_link && !is_long).then_some(name)
 }
 
 /// The last minute, in figures that are read alike everywhere.
@@ -83,6 +98,23 @@ mod tests {
             assert!(it.html.contains(wanted), "{wanted} is not in {}", it.html);
         }
         assert!(!it.html.contains("<b>"), "{}", it.html);
+    }
+
+    #[test]
+    fn names_with_links_or_more_than_40_characters_are_left_out() {
+        let long = "é".repeat(41);
+        for name in ["Win at https://x.example", "WWW.x.example", &long] {
+            let letter = Letter::inviting(name, name, "https://candor.example/a", it_ends());
+            assert_eq!(letter.subject, "You are invited");
+            for part in [&letter.subject, &letter.text, &letter.html] {
+                assert!(!part.contains(name), "{part}");
+            }
+            assert!(letter.text.starts_with("Hello,\n\nYou are invited to join"), "{}", letter.text);
+            assert!(letter.html.contains("<p>Hello,</p>"), "{}", letter.html);
+        }
+        let longest = "é".repeat(40);
+        let letter = Letter::inviting(&longest, &longest, "https://candor.example/a", it_ends());
+        assert!(letter.text.starts_with(&format!("Hello {longest},\n\n{longest} invites you")), "{}", letter.text);
     }
 
     fn it_ends() -> Timestamp {

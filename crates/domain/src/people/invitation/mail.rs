@@ -56,6 +56,8 @@ pub enum MailFailure {
     Sealed,
     /// The invitation expired before it could be sent.
     Expired,
+    /// The address got as many invitation mails today as it may get ([`MAILS_PER_DAY`](super::MAILS_PER_DAY)).
+    RecipientLimit,
 }
 
 impl Word for MailFailure {
@@ -67,7 +69,7 @@ impl MailFailure {
     #[must_use]
     pub const fn is_final(self) -> bool {
         match self {
-            Self::Refused | Self::Unsendable | Self::Expired => true,
+            Self::Refused | Self::Unsendable | Self::Expired | Self::RecipientLimit => true,
             Self::Connect
             | Self::Tls
             | Self::Credentials
@@ -91,7 +93,8 @@ impl MailFailure {
             | Self::Refused
             | Self::Unsendable
             | Self::Sealed
-            | Self::Expired => false,
+            | Self::Expired
+            | Self::RecipientLimit => false,
         }
     }
 }
@@ -135,6 +138,19 @@ impl InvitationMail {
             due_at: Some(at),
             attempted_at: None,
             failure: None,
+        }
+    }
+
+    /// Creates a mail that is not sent because of the limit of its recipient.
+    #[must_use]
+    pub(super) const fn over_limit() -> Self {
+        Self {
+            status: MailStatus::Failed,
+            sealed_token: None,
+            attempts: 0,
+            due_at: None,
+            attempted_at: None,
+            failure: Some(MailFailure::RecipientLimit),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Invitations by mail through the service: what goes out, when again, and what is never sent (decisions G, B6).
 
 mod kills;
+mod limits;
 mod stage;
 
 use std::collections::BTreeSet;
@@ -48,6 +49,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
 async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
     let stage = Stage::new().await;
     let person = stage.invite("ada").await;
+    stage.world.clock.advance_seconds(60);
     let again = invitations::invite(&stage.world.shell, &stage.world.admin(), person).await.unwrap();
     let again = parsed(&again);
     assert_eq!((again.get("accept_url"), again["mail"]["status"].as_str()), (None, Some("queued")));
