@@ -21,6 +21,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("candor-should-retry");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// Media type of the API's bodies.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -98,6 +99,10 @@ impl Answer {
     pub(crate) fn refusing(request: RequestId, error: ErrorResponse) -> Self {
         let mut answer = Self::with_body(JSON, error.envelope(request));
         answer.status = error.status;
+        if let Some(should_retry) = error.should_retry() {
+            let word = if should_retry { "true" } else { "false" };
+            answer.headers.push((SHOULD_RETRY, HeaderValue::from_static(word)));
+        }
         if let Some(seconds) = error.retry_after_seconds {
             answer.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
         }

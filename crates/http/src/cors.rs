@@ -9,8 +9,8 @@ use actix_web::http::header::{
 /// What a page may send beside what every page may.
 const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match";
 /// What a page may read beside what every page may.
-const RESPONSE_HEADERS: &str = "ETag, Idempotent-Replayed, Location, Retry-After, X-RateLimit-Limit, \
-                                X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+const RESPONSE_HEADERS: &str = "Candor-Should-Retry, ETag, Idempotent-Replayed, Location, Retry-After, \
+                                X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 /// How long a browser may remember the answer to its question, in seconds.
 const MAX_AGE: &str = "600";
 

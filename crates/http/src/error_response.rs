@@ -185,6 +185,12 @@ impl ErrorResponse {
         Self { cause: Some(cause.into_boxed_str()), ..error }
     }
 
+    /// Whether a retry of the same request can succeed (§7); `None` where the status alone tells clients.
+    pub(crate) fn should_retry(&self) -> Option<bool> {
+        let can_succeed = self.retry_after_seconds.is_some() || self.status == StatusCode::REQUEST_TIMEOUT;
+        (can_succeed || self.status.is_client_error()).then_some(can_succeed)
+    }
+
     /// The body that every answer without success has (§7).
     pub(crate) fn envelope(&self, request: RequestId) -> Bytes {
         let code = self.code.word();

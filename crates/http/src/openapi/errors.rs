@@ -7,6 +7,9 @@ use super::problems::BODY;
 use crate::schema::shapes::{self, Member, named};
 use crate::table::{Access, Body, Method, Route};
 
+const SHOULD_RETRY: &str = "Whether the same request can succeed when it is sent again; overrides what clients derive \
+                            from the status.";
+
 /// Name, status, what it means, and an example of `details`.
 const REFUSALS: &[(&str, u16, &str, &str, &str)] = &[
     ("BadRequest", 400, "validation_error", "A field or parameter is wrong, or the request is malformed.", "problems"),
@@ -56,6 +59,9 @@ pub(super) fn responses() -> Vec<Member> {
         let mut headers = common_headers();
         if matches!(status, 429 | 503) {
             headers["Retry-After"] = header("RetryAfter");
+        }
+        if *status < 500 || *status == 503 {
+            headers["Candor-Should-Retry"] = header("ShouldRetry");
         }
         if *status == 401 {
             headers["WWW-Authenticate"] = header("Authenticate");
@@ -116,6 +122,7 @@ pub(super) fn headers() -> Vec<Member> {
         ("RateRemaining", described(whole(), "Requests that would be admitted now.")),
         ("RateReset", described(whole(), "When the window fully resets, in Unix seconds.")),
         ("RetryAfter", described(json!({"type": "integer", "minimum": 1}), "Seconds until it is worth trying again.")),
+        ("ShouldRetry", described(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
         ("Authenticate", described(json!({"type": "string", "const": "Bearer"}), "How to authenticate.")),
         ("ETag", optional("The version of the resource, for If-Match and If-None-Match; absent with `expand`.")),
         ("Location", described(text(), "Where the new resource is.")),

@@ -5,6 +5,7 @@ mod events;
 mod parameters;
 mod paths;
 mod problems;
+mod titles;
 mod vocabulary;
 mod webhooks;
 
@@ -68,7 +69,8 @@ fn schemas() -> Value {
     let of_rows = ROUTES.iter().flat_map(|it| [it.body.schemas(), it.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
-    Value::Object(of_rows.chain(events::schemas()).chain(others).collect())
+    let all = of_rows.chain(events::schemas()).chain(others);
+    Value::Object(all.map(|(name, schema)| (name.clone(), titles::complete(&name, schema))).collect())
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {

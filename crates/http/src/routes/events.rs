@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
 use crate::openapi::union_of_all;
-use crate::schema::shapes::{Member, about, answer, datetime, field, id, named, nullable, page, plain};
+use crate::schema::shapes::{Member, about, answer, datetime, field, id, named, nullable, page, plain, titled};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, KEY_ID, Schema};
 use crate::table::Access::{Admin, Permission as Needs};
@@ -148,8 +148,8 @@ fn members() -> Vec<Member> {
         field("id", id::<AuditKind>(), "The entry's id."),
         field("occurred_at", datetime(), "When it was done."),
         field("action", plain(), "What was done, for example `observation.archive`."),
-        field("actor", answer(actor, vec![]), "Who did it."),
-        field("target", answer(target, vec![]), "What it was done to."),
+        field("actor", titled(answer(actor, vec![]), "Actor"), "Who did it."),
+        field("target", titled(answer(target, vec![]), "Target"), "What it was done to."),
         field("changes", changes(), "The members that differ, by name; secrets never appear."),
         field("comment", nullable(plain()), "The comment, outcome or reason that came with it."),
         field("request_id", nullable(id::<RequestKind>()), "The request that asked for it; null where none did."),

@@ -9,7 +9,7 @@ use candor_service::{Shell, keys};
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
+use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times, titled};
 use crate::schema::words::{SCOPES, enumeration, of, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
 use crate::table::Access::{Admin, AnyKey};
@@ -167,13 +167,11 @@ fn api_key(with_secret: bool) -> Value {
 }
 
 fn me() -> Value {
-    let quota = answer(
-        vec![
-            field("limit", count(0), "Requests that are allowed within the window."),
-            field("window_seconds", count(1), "The length of the sliding window in seconds."),
-        ],
-        vec![],
-    );
+    let bounds = vec![
+        field("limit", count(0), "Requests that are allowed within the window."),
+        field("window_seconds", count(1), "The length of the sliding window in seconds."),
+    ];
+    let quota = titled(answer(bounds, vec![]), "Quota");
     let about = |class: &str| format!("The quota of requests that count as `{class}`.");
     let quotas = QuotaClass::words().into_iter().map(|it| field(it, quota.clone(), &about(it))).collect();
     let mut members = vec![

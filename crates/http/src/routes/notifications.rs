@@ -8,7 +8,7 @@ use candor_service::{Shell, notifications};
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain};
+use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain, titled};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 use crate::table::Access::Permission as Needs;
@@ -70,7 +70,7 @@ fn notification() -> Value {
         field("type", open(notification::Type::NAME), "What it is about."),
         field("title", plain(), "What happened, in a line for people."),
         field("body", plain(), "More about it, for example a reason; may be empty."),
-        field("target", answer(target, vec![]), "The resource that it leads to."),
+        field("target", titled(answer(target, vec![]), "Target"), "The resource that it leads to."),
         field("created_at", datetime(), "When it was sent."),
         field("read_at", nullable(datetime()), "When it was first marked as read; null until then."),
     ];

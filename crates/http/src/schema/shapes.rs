@@ -88,6 +88,12 @@ pub(crate) fn about(mut schema: Value, description: &str) -> Value {
     schema
 }
 
+/// The schema under the name that generated clients give its type.
+pub(crate) fn titled(mut schema: Value, title: &str) -> Value {
+    schema["title"] = json!(title);
+    schema
+}
+
 /// An array.
 pub(crate) fn array(items: &Value) -> Value {
     json!({"type": "array", "items": items})

@@ -23,6 +23,7 @@ async fn the_pages_of_a_named_origin_may_call_and_read_the_answers() {
     let named = send("https://app.example").await;
     assert_eq!(named.header("access-control-allow-origin"), Some("https://app.example"));
     assert!(named.header("access-control-expose-headers").unwrap().contains("X-Request-Id"));
+    assert!(named.header("access-control-expose-headers").unwrap().contains("Candor-Should-Retry"));
     assert_eq!(named.header("vary"), Some("Origin"));
     for other in ["https://app.example.evil.example", "http://app.example", "null"] {
         let answered = send(other).await;

@@ -30,6 +30,9 @@ fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
     assert_eq!(answered.header("content-type"), Some("application/json"), "{what}");
     if answered.status >= 400 {
         answered.code();
+        let is_final = answered.status < 500 && !matches!(answered.status, 408 | 429);
+        let should_retry = answered.header("candor-should-retry");
+        assert_eq!(should_retry == Some("false"), is_final, "{what}: {should_retry:?}");
     } else {
         assert!(answered.json().get("error").is_none(), "{what}");
     }

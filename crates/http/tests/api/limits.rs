@@ -13,6 +13,7 @@ fn standing(answered: &Answered) -> (i64, i64, i64) {
 fn refused(answered: &Answered, quota: &str, limit: u32, retry_after: &str) {
     assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
     assert_eq!(answered.header("retry-after"), Some(retry_after));
+    assert_eq!(answered.header("candor-should-retry"), Some("true"));
     let details = json!([{"quota": quota, "limit": limit, "window_seconds": 60}]);
     assert_eq!(answered.json()["error"]["details"], details);
 }

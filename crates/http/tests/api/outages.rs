@@ -73,6 +73,7 @@ async fn a_store_that_does_not_answer_is_unavailable_with_retry_after() {
     let refused = world.get("/v1/observations").await;
     assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
     assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.header("candor-should-retry"), Some("true"));
     assert_eq!(world.post("/v1/departments", json!({"name": "x"})).await.status, 503);
     world.clock.advance_seconds(5);
     let unknown = world.get("/v1/me").await;

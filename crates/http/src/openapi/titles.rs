@@ -1,0 +1,69 @@
+//! Titles of the objects that a schema contains: generators of clients name types after them.
+
+use serde_json::{Value, json};
+
+/// Gives every object inside the schema of this name a title: the one it has, or that of its parent and its member.
+pub(super) fn complete(name: &str, mut schema: Value) -> Value {
+    visit_parts(name, &mut schema);
+    schema
+}
+
+fn visit(title: &str, schema: &mut Value) {
+    let is_object = schema.get("properties").is_some();
+    if is_object && schema.get("title").is_none() {
+        schema["title"] = json!(title);
+    }
+    let title = schema.get("title").and_then(Value::as_str).unwrap_or(title).to_owned();
+    visit_parts(&title, schema);
+}
+
+fn visit_parts(title: &str, schema: &mut Value) {
+    if let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for (member, part) in members {
+            visit(&format!("{title}{}", pascal_case(member)), part);
+        }
+    }
+    if let Some(items) = schema.get_mut("items") {
+        visit(title.strip_suffix('s').unwrap_or(title), items);
+    }
+    if let Some(values) = schema.get_mut("additionalProperties").filter(|values| values.is_object()) {
+        visit(title, values);
+    }
+    for choices in ["anyOf", "oneOf", "allOf"] {
+        for choice in schema.get_mut(choices).and_then(Value::as_array_mut).into_iter().flatten() {
+            visit(title, choice);
+        }
+    }
+}
+
+fn pascal_case(name: &str) -> String {
+    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
+    name.split('_').filter(|word| !word.is_empty()).map(capitalized).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complete;
+    use serde_json::json;
+
+    #[test]
+    fn nested_object_gets_title_of_parent_and_member() {
+        let inner = json!({"type": "object", "properties": {"row_number": {"type": "integer"}}});
+        let schema = json!({"properties": {
+            "dry_run": {"type": ["object", "null"], "properties": {}},
+            "errors": {"type": "array", "items": inner},
+        }});
+        let completed = complete("CsvReport", schema);
+        assert_eq!(completed["properties"]["dry_run"]["title"], "CsvReportDryRun");
+        assert_eq!(completed["properties"]["errors"]["items"]["title"], "CsvReportError");
+        assert!(completed.get("title").is_none() && completed["properties"]["errors"].get("title").is_none());
+    }
+
+    #[test]
+    fn own_title_of_nested_object_is_kept() {
+        let schema = json!({"properties": {"actor": {"title": "Actor", "properties": {"key": {"properties": {}}}}}});
+        let completed = complete("Entry", schema);
+        assert_eq!(completed["properties"]["actor"]["title"], "Actor");
+        assert_eq!(completed["properties"]["actor"]["properties"]["key"]["title"], "ActorKey");
+    }
+}
