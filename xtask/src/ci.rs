@@ -2,18 +2,19 @@
 
 use crate::process::{Outcome, cargo, run as run_program};
 use crate::{
-    clients, cluster, deny, deploy, openapi, public_api, recipe, reference, schemathesis, signatures, simulate,
-    standalone, test, tidy,
+    clients, cluster, deny, deploy, generators, openapi, public_api, recipe, reference, schemathesis, signatures,
+    simulate, standalone, test, tidy,
 };
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 19] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
     ("OpenAPI document", openapi::check),
+    ("generated files of the client libraries", clients::check),
     ("public API of the domain", public_api::check),
     ("documentation of the code", docs),
     ("tests of packages alone", standalone::run),
@@ -25,7 +26,8 @@ const STEPS: [Step; 17] = [
     ("signatures of webhooks", signatures::run),
     ("copy in step", recipe::run),
     ("reference in a browser", reference::run),
-    ("generated clients", clients::run),
+    ("client libraries", clients::test),
+    ("clients of other generators", generators::run),
     ("generated requests", schemathesis::run),
 ];
 

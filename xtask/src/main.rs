@@ -8,6 +8,7 @@ mod clients;
 mod cluster;
 mod deny;
 mod deploy;
+mod generators;
 mod openapi;
 mod package;
 mod packages;
@@ -36,7 +37,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 16] = [
+const COMMANDS: [Command; 17] = [
     Command {
         name: "test",
         arguments: "[ARGUMENTS]",
@@ -81,9 +82,15 @@ const COMMANDS: [Command; 16] = [
     },
     Command {
         name: "clients",
+        arguments: "[--check|--test]",
+        does: "generate the client libraries, check that they are current, or test them against the built binary",
+        run: clients::run,
+    },
+    Command {
+        name: "generators",
         arguments: "",
-        does: "make clients from the OpenAPI document with three generators, compile them, and run them",
-        run: |_| clients::run(),
+        does: "make clients from the OpenAPI document with three generators of others, compile them, and run them",
+        run: |_| generators::run(),
     },
     Command {
         name: "signatures",

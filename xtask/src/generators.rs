@@ -1,4 +1,4 @@
-//! `cargo xtask clients`: the OpenAPI document as those meet it who make clients from it. Linters find nothing, three
+//! `cargo xtask generators`: the OpenAPI document as those meet it who make clients from it. Linters find nothing, three
 //! generators make clients that their compilers take, and small programs that use these run against the built binary.
 
 use crate::packages;
@@ -13,7 +13,7 @@ use std::process::Command;
 
 const DOCUMENT: &str = "docs/openapi.json";
 /// What is installed, in which versions, and the programs that use the generated clients.
-const FOLDER: &str = "xtask/clients";
+const FOLDER: &str = "xtask/generators";
 /// What the programs in TypeScript are called.
 const PROGRAMS: [&str; 2] = ["openapi-fetch", "hey-api"];
 

@@ -1,0 +1,22 @@
+from collections.abc import Callable
+
+from candor_client import WebhookVerificationError, webhooks
+from candor_client.types import Event
+from fastapi import FastAPI, Request, Response
+
+
+def receiver(secrets: list[str], handle: Callable[[Event], None]) -> FastAPI:
+    """A FastAPI application that receives deliveries at `/hooks/candor`."""
+    app = FastAPI()
+
+    # The raw body: a parsed one cannot be verified.
+    @app.post("/hooks/candor")
+    async def deliver(request: Request) -> Response:
+        try:
+            handle(webhooks.unwrap(await request.body(), request.headers, secrets))
+        except WebhookVerificationError:
+            return Response(status_code=400)
+        return Response(status_code=204)
+
+    _ = deliver
+    return app

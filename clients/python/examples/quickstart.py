@@ -1,0 +1,13 @@
+from candor_client import Candor
+
+# Reads CANDOR_API_KEY and CANDOR_URL; both can be passed as `api_key` and `base_url` instead.
+with Candor() as candor:
+    ada = candor.employees.create(email="ada@example.com", first_name="Ada", last_name="Moreau")
+    candor.observations.create(
+        employee_id=ada["id"],
+        type="strength",
+        observation="Explained the outage to the customer calmly.",
+    )
+    for observation in candor.observations.list(filter={"employee_id": ada["id"]}, expand="employee"):
+        person = observation.get("employee")
+        print(person and person["first_name"], observation["observation"])

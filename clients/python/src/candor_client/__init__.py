@@ -1,0 +1,64 @@
+"""Client of the Candor performance-feedback API."""
+
+from . import types, webhooks
+from ._answer import Answer, AnswerInfo, RateLimitState
+from ._client import AsyncCandor, Candor
+from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError
+from ._events import AsyncEventFeed, EventFeed
+from ._generated.errors import (
+    AuthenticationRequiredError,
+    BadRequestError,
+    ConflictError,
+    IdempotencyConflictError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitedError,
+    ServerError,
+    ServiceTimeoutError,
+    UnavailableError,
+    UnprocessableError,
+    UpstreamError,
+    ValidationError,
+)
+from ._pages import AsyncPages, Page, Pages
+from ._request import UNSET, LogEntry, Unset
+from ._version import VERSION
+from .webhooks import WebhookVerificationError
+
+__all__ = [
+    "UNSET",
+    "VERSION",
+    "ApiConnectionError",
+    "ApiTimeoutError",
+    "Answer",
+    "AnswerInfo",
+    "ApiError",
+    "AsyncCandor",
+    "AsyncEventFeed",
+    "AsyncPages",
+    "AuthenticationRequiredError",
+    "BadRequestError",
+    "Candor",
+    "CandorError",
+    "ConflictError",
+    "EventFeed",
+    "IdempotencyConflictError",
+    "LogEntry",
+    "NotFoundError",
+    "NotModifiedError",
+    "Page",
+    "Pages",
+    "PermissionDeniedError",
+    "RateLimitState",
+    "RateLimitedError",
+    "ServerError",
+    "ServiceTimeoutError",
+    "UnavailableError",
+    "UnprocessableError",
+    "Unset",
+    "UpstreamError",
+    "ValidationError",
+    "WebhookVerificationError",
+    "types",
+    "webhooks",
+]

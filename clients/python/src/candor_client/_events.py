@@ -1,0 +1,118 @@
+"""Events: an endless iterator over the feed, to go on from a stored cursor."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+from . import types
+from ._errors import ApiError, CandorError
+from ._generated.resources import AsyncEvents, Events
+from ._pages import Page
+from ._request import UNSET, Unset, is_transient
+
+SHORTEST_PAUSE = 0.25
+LONGEST_PAUSE = 5.0
+PAGE = 100
+
+
+class _Position:
+    """Where the feed is read next, and how long to wait before."""
+
+    def __init__(self, cursor: str | Unset, since: str | Unset) -> None:
+        self.cursor = cursor
+        self.since = since
+        self.pause = 0.0
+
+    def advance(self, page: Page[types.Event]) -> str | None:
+        """Moves behind a page; returns the position if it is a new one."""
+        self.pause = 0.0 if page.data else self._grown()
+        self.since = UNSET
+        if not page.next_cursor or page.next_cursor == self.cursor:
+            return None
+        self.cursor = page.next_cursor
+        return self.cursor
+
+    def failed(self, error: CandorError) -> None:
+        """Waits longer after a failure that goes away by itself; raises any other."""
+        if not is_transient(error):
+            raise error
+        least = (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
+        self.pause = max(self._grown(), least)
+
+    def _grown(self) -> float:
+        return min(max(self.pause * 2, SHORTEST_PAUSE), LONGEST_PAUSE)
+
+
+class EventFeed(Events):
+    """Operations below `/events`, and `follow`."""
+
+    def follow(
+        self,
+        *,
+        cursor: str | Unset = UNSET,
+        since: str | Unset = UNSET,
+        filter: types.ListEventsFilter | Unset = UNSET,
+        on_cursor: Callable[[str], None] | None = None,
+    ) -> Iterator[types.Event]:
+        """Yields events in the order in which their changes were saved, those that are there and those to come.
+
+        Polls with growing pauses of up to 5 seconds, and goes on after failures that go away by themselves.
+        `on_cursor` receives the position behind each batch, once all of its events were consumed: store it, and
+        pass it as `cursor` after a restart.
+        """
+        position = _Position(cursor, since)
+        while True:
+            try:
+                listed = self.list(
+                    filter=filter, cursor=position.cursor, since=position.since, limit=PAGE, max_retries=0
+                )
+                page = listed.first()
+            except CandorError as error:
+                position.failed(error)
+            else:
+                yield from page.data
+                moved = position.advance(page)
+                if moved and on_cursor:
+                    on_cursor(moved)
+                if page.has_more:
+                    continue
+            time.sleep(max(position.pause, SHORTEST_PAUSE))
+
+
+class AsyncEventFeed(AsyncEvents):
+    """Operations below `/events`, and `follow`."""
+
+    async def follow(
+        self,
+        *,
+        cursor: str | Unset = UNSET,
+        since: str | Unset = UNSET,
+        filter: types.ListEventsFilter | Unset = UNSET,
+        on_cursor: Callable[[str], Awaitable[None]] | None = None,
+    ) -> AsyncIterator[types.Event]:
+        """Yields events in the order in which their changes were saved, those that are there and those to come.
+
+        Polls with growing pauses of up to 5 seconds, and goes on after failures that go away by themselves.
+        `on_cursor` receives the position behind each batch, once all of its events were consumed: store it, and
+        pass it as `cursor` after a restart.
+        """
+        position = _Position(cursor, since)
+        while True:
+            try:
+                listed = self.list(
+                    filter=filter, cursor=position.cursor, since=position.since, limit=PAGE, max_retries=0
+                )
+                page = await listed.first()
+            except CandorError as error:
+                position.failed(error)
+            else:
+                for event in page.data:
+                    yield event
+                moved = position.advance(page)
+                if moved and on_cursor:
+                    await on_cursor(moved)
+                if page.has_more:
+                    continue
+            await asyncio.sleep(max(position.pause, SHORTEST_PAUSE))

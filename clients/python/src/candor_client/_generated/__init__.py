@@ -1,0 +1,1 @@
+"""Generated code; everything public is exported by `candor_client`."""

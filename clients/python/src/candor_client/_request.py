@@ -1,0 +1,317 @@
+"""Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one key."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias, cast
+from urllib.parse import quote
+
+import httpx2
+
+from ._answer import AnswerInfo, last_answer
+from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError, envelope
+from ._generated.errors import ERROR_CLASSES
+from ._version import VERSION
+
+RETRIED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
+TIMEOUT: Final = 30.0
+MAX_RETRIES: Final = 3
+BUDGET: Final = 30.0
+"""Longest time in seconds from the first attempt to the begin of the last one."""
+FIRST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 8.0
+
+
+class _Unset(Enum):
+    UNSET = "UNSET"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+UNSET: Final = _Unset.UNSET
+"""The value of a parameter that is left out: unlike None, it changes nothing."""
+Unset: TypeAlias = Literal[_Unset.UNSET]
+
+
+def given(**members: Any) -> dict[str, Any]:
+    """The members that are not left out."""
+    return {name: value for name, value in members.items() if value is not UNSET}
+
+
+def plain(value: Any) -> Any:
+    """A sequence or mapping in a form that JSON knows."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    return list(cast("Iterable[Any]", value))
+
+
+def segment(text: str) -> str:
+    """A text as a segment of a path."""
+    return quote(text, safe="")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One attempt of a call. It contains neither keys, bodies nor queries."""
+
+    method: str
+    path: str
+    attempt: int
+    seconds: float
+    status: int | None
+    request_id: str | None
+    error: str | None
+
+
+@dataclass(slots=True)
+class Spec:
+    """A request as generated methods describe it."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None = None
+    body_required: bool = False
+    csv: str | None = None
+    query: dict[str, Any] = field(default_factory=dict[str, Any])
+    joined: tuple[str, ...] = ()
+    idempotency_key: str | None = None
+    if_match: str | None = None
+    if_none_match: str | None = None
+    timeout: float | None = None
+    max_retries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of a client."""
+
+    api_key: str
+    base_url: str
+    timeout: float
+    max_retries: int
+    user_agent: str
+    log: Callable[[LogEntry], None] | None
+
+    @classmethod
+    def resolve(
+        cls,
+        api_key: str | None,
+        base_url: str | None,
+        environment: Literal["live", "test"] | None,
+        timeout: float,
+        max_retries: int,
+        user_agent: str | None,
+        log: Callable[[LogEntry], None] | None,
+    ) -> Settings:
+        """Fills in what the environment says, and refuses what cannot work."""
+        key = api_key or os.environ.get("CANDOR_API_KEY")
+        url = base_url or os.environ.get("CANDOR_URL")
+        if not key:
+            raise CandorError("No API key: pass `api_key`, or set CANDOR_API_KEY.")
+        if not url:
+            raise CandorError("No URL of the service: pass `base_url`, or set CANDOR_URL.")
+        if environment and not key.startswith(f"cdr_{environment}_"):
+            raise CandorError(f"The API key is not a {environment} key: pass one, or change `environment`.")
+        base = url.rstrip("/").removesuffix("/v1") + "/v1"
+        agent = f"candor-python/{VERSION}"
+        return cls(key, base, timeout, max_retries, f"{user_agent} {agent}" if user_agent else agent, log)
+
+
+class _Call:
+    """State of one call over its attempts, for clients of both kinds."""
+
+    def __init__(self, settings: Settings, spec: Spec) -> None:
+        self._settings = settings
+        self._spec = spec
+        self._begun = time.monotonic()
+        self._attempt_begun = self._begun
+        self.attempt = 0
+        self.retries = settings.max_retries if spec.max_retries is None else spec.max_retries
+        headers = {
+            "authorization": f"Bearer {settings.api_key}",
+            "accept": "application/json",
+            "user-agent": settings.user_agent,
+        }
+        content: bytes | None = None
+        if spec.method == "POST":
+            headers["idempotency-key"] = spec.idempotency_key or str(uuid.uuid4())
+        if spec.if_match is not None:
+            headers["if-match"] = spec.if_match
+        if spec.if_none_match is not None:
+            headers["if-none-match"] = spec.if_none_match
+        if spec.csv is not None:
+            headers["content-type"] = "text/csv"
+            content = spec.csv.encode()
+        elif spec.body is not None and (spec.body or spec.body_required):
+            headers["content-type"] = "application/json"
+            content = json.dumps(spec.body, ensure_ascii=False, separators=(",", ":"), default=plain).encode()
+        self.request: dict[str, Any] = {
+            "method": spec.method,
+            "url": settings.base_url + spec.path,
+            "params": query(spec) or None,
+            "headers": headers,
+            "content": content,
+            "timeout": settings.timeout if spec.timeout is None else spec.timeout,
+        }
+
+    def begin(self) -> None:
+        """Begins an attempt."""
+        self._attempt_begun = time.monotonic()
+
+    def read(self, response: httpx2.Response) -> Any:
+        """The body of a success; raises for every other answer."""
+        info = AnswerInfo(response.status_code, response.headers, self.attempt)
+        last_answer.set(info)
+        if response.status_code == 304:
+            self._log(info, "NotModifiedError")
+            raise NotModifiedError("The resource has the version of `if_none_match`.")
+        body: Any = None
+        if response.content:
+            try:
+                body = response.json()
+            except ValueError as cause:
+                if response.is_success:
+                    self._log(info, "ApiConnectionError")
+                    raise ApiConnectionError("The answer is not complete.") from cause
+        if response.is_success:
+            self._log(info, None)
+            return body
+        failure = ERROR_CLASSES.get(str(envelope(body).get("code")), ApiError)(info, body)
+        self._log(info, type(failure).__name__)
+        raise failure
+
+    def failed(self, cause: httpx2.TransportError) -> ApiConnectionError:
+        """The error for an attempt without an answer."""
+        if isinstance(cause, httpx2.TimeoutException):
+            error: ApiConnectionError = ApiTimeoutError(f"No answer within {self.request['timeout']} s.")
+        else:
+            error = ApiConnectionError(f"The connection failed: {cause or type(cause).__name__}.")
+        error.__cause__ = cause
+        self._log(None, type(error).__name__)
+        return error
+
+    def pause(self, error: CandorError) -> float:
+        """Seconds to wait before the next attempt; raises the error where there is none."""
+        self.attempt += 1
+        if self.attempt > self.retries or not is_transient(error):
+            raise error
+        pause: float = random.random() * min(FIRST_PAUSE * 2 ** (self.attempt - 1), LONGEST_PAUSE)
+        pause += (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
+        if time.monotonic() - self._begun + pause > BUDGET:
+            raise error
+        return pause
+
+    def _log(self, info: AnswerInfo | None, error: str | None) -> None:
+        if self._settings.log is None:
+            return
+        seconds = time.monotonic() - self._attempt_begun
+        status, request_id = (info.status, info.request_id) if info else (None, None)
+        entry = LogEntry(self._spec.method, self._spec.path, self.attempt, seconds, status, request_id, error)
+        self._settings.log(entry)
+
+
+def is_transient(error: CandorError) -> bool:
+    """Whether the failure of an attempt can go away by itself."""
+    if not isinstance(error, ApiError):
+        return isinstance(error, ApiConnectionError)
+    advice = error.headers.get("candor-should-retry")
+    return advice == "true" or (advice != "false" and error.status in RETRIED_STATUSES)
+
+
+def query(spec: Spec) -> list[tuple[str, str]]:
+    """The query of a request: brackets for the members of `filter`, repeated names for several values."""
+    pairs: list[tuple[str, str]] = []
+
+    def add(name: str, value: Any) -> None:
+        if isinstance(value, list | tuple | set | frozenset):
+            for entry in cast("Iterable[Any]", value):
+                add(name, entry)
+        elif value is not None:
+            pairs.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
+
+    for name, value in spec.query.items():
+        if name in spec.joined and not isinstance(value, str):
+            add(name, ",".join(value))
+        elif name != "filter" or not isinstance(value, Mapping):
+            add(name, value)
+        else:
+            conditions = cast("Mapping[str, Any]", value)
+            for member, condition in conditions.items():
+                if not isinstance(condition, Mapping):
+                    add(f"filter[{member}]", condition)
+                    continue
+                parts = cast("Mapping[str, Any]", condition)
+                for key, part in parts.items():
+                    is_custom = member == "custom_fields"
+                    add(f"filter[custom_fields.{key}]" if is_custom else f"filter[{member}][{key}]", part)
+    return pairs
+
+
+class Core:
+    """The part of a client that sends requests."""
+
+    def __init__(self, settings: Settings, http: httpx2.Client | None) -> None:
+        self._settings = settings
+        self._http = http or httpx2.Client()
+        # A client that is made for one call and dropped must not keep its connection.
+        self._finalizer = None if http else weakref.finalize(self, self._http.close)
+
+    def send(self, spec: Spec) -> Any:
+        """Sends a request until it has an answer that a retry would not change."""
+        call = _Call(self._settings, spec)
+        while True:
+            call.begin()
+            try:
+                try:
+                    response = self._http.request(**call.request)
+                except httpx2.TransportError as cause:
+                    raise call.failed(cause) from cause
+                return call.read(response)
+            except CandorError as error:
+                time.sleep(call.pause(error))
+
+    def close(self) -> None:
+        """Closes the connections, unless they are those of the caller's HTTP client."""
+        if self._finalizer:
+            self._finalizer()
+
+
+class AsyncCore:
+    """The part of an asynchronous client that sends requests."""
+
+    def __init__(self, settings: Settings, http: httpx2.AsyncClient | None) -> None:
+        self._settings = settings
+        self._http = http or httpx2.AsyncClient()
+        self._is_own = http is None
+
+    async def send(self, spec: Spec) -> Any:
+        """Sends a request until it has an answer that a retry would not change."""
+        call = _Call(self._settings, spec)
+        while True:
+            call.begin()
+            try:
+                try:
+                    response = await self._http.request(**call.request)
+                except httpx2.TransportError as cause:
+                    raise call.failed(cause) from cause
+                return call.read(response)
+            except CandorError as error:
+                await asyncio.sleep(call.pause(error))
+
+    async def aclose(self) -> None:
+        """Closes the connections, unless they are those of the caller's HTTP client."""
+        if self._is_own:
+            await self._http.aclose()

@@ -1,0 +1,66 @@
+"""Webhooks: verifies a delivery by the signature of Standard Webhooks, and reads its event."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Iterable, Mapping
+
+from . import types
+from ._errors import CandorError
+
+TOLERANCE = 300.0
+"""Seconds by which the time of a signature may be off."""
+
+
+class WebhookVerificationError(CandorError):
+    """A delivery that was not sent by the service, or too long ago. Answer such a request with 400."""
+
+
+def unwrap(
+    raw_body: bytes | str,
+    headers: Mapping[str, str],
+    secrets: str | Iterable[str],
+    *,
+    tolerance: float = TOLERANCE,
+) -> types.Event:
+    """Verifies a delivery and returns its event.
+
+    `raw_body` is the body as it arrived, before any JSON is read. `secrets` is the secret of the subscription, or
+    several while one is replaced.
+    """
+    body = raw_body.encode() if isinstance(raw_body, str) else raw_body
+    lower = {name.lower(): value for name, value in headers.items()}
+    delivery, at, signatures = (
+        _header(lower, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
+    )
+    if not at.isdigit() or abs(time.time() - int(at)) > tolerance:
+        raise WebhookVerificationError("The time of the signature is too far from the clock of this machine.")
+    signed = f"{delivery}.{at}.".encode() + body
+    given = [entry[3:].encode() for entry in signatures.split(" ") if entry.startswith("v1,")]
+    for secret in [secrets] if isinstance(secrets, str) else secrets:
+        digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
+        expected = base64.b64encode(digest)
+        if any(hmac.compare_digest(expected, signature) for signature in given):
+            event: types.Event = json.loads(body)
+            return event
+    raise WebhookVerificationError("No signature of the delivery was made with one of the secrets.")
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name)
+    if not value:
+        raise WebhookVerificationError(f"The request has no header {name}.")
+    return value
+
+
+def _key(secret: str) -> bytes:
+    try:
+        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error as cause:
+        message = "A webhook secret is not valid: pass it as the service showed it, `whsec_…`."
+        raise CandorError(message) from cause

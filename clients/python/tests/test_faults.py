@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx2
+import pytest
+from candor_client import (
+    ApiConnectionError,
+    ApiError,
+    ApiTimeoutError,
+    AsyncCandor,
+    Candor,
+    NotFoundError,
+    RateLimitedError,
+    ValidationError,
+)
+from proxy import FaultProxy
+from service import Service
+
+FAULTS = [
+    "none", "reset", "none", "unavailable", "reset_after", "none", "truncated_after", "none", "none", "limited", "none",
+]  # fmt: skip
+
+
+def fault(number: int) -> str:
+    return "slow_after" if number % 50 == 25 else FAULTS[number % len(FAULTS)]
+
+
+def check(proxy: FaultProxy, ids: list[str], key: str, service: Service) -> None:
+    assert len(set(ids)) == 200
+    with Candor(api_key=key, base_url=service.url) as client:
+        assert sum(1 for _ in client.employees.list(limit=100)) == 200
+    assert set(proxy.counts) == {*FAULTS, "slow_after"}
+    assert len(set(proxy.keys)) == 200, "each call has one key for all of its attempts"
+
+
+def test_200_creates_through_faults_make_200_rows(service: Service) -> None:
+    key = service.key()
+    with (
+        FaultProxy(service.url, fault) as proxy,
+        Candor(api_key=key, base_url=proxy.url, timeout=2.0, max_retries=10) as client,
+        ThreadPoolExecutor(20) as pool,
+    ):
+
+        def create(number: int) -> str:
+            created = client.employees.create(
+                email=f"p{number}@example.com", first_name="P", last_name=str(number)
+            )
+            return created["id"]
+
+        check(proxy, list(pool.map(create, range(200))), key, service)
+
+
+def test_200_asynchronous_creates_make_200_rows(service: Service) -> None:
+    key = service.key()
+
+    async def run(url: str) -> list[str]:
+        limit = asyncio.Semaphore(20)
+        async with AsyncCandor(api_key=key, base_url=url, timeout=2.0, max_retries=10) as client:
+
+            async def create(number: int) -> str:
+                async with limit:
+                    created = await client.employees.create(
+                        email=f"p{number}@example.com", first_name="P", last_name=str(number)
+                    )
+                    return created["id"]
+
+            return await asyncio.gather(*(create(number) for number in range(200)))
+
+    with FaultProxy(service.url, fault) as proxy:
+        check(proxy, asyncio.run(run(proxy.url)), key, service)
+
+
+def test_retries_end_after_the_given_number(service: Service) -> None:
+    with (
+        FaultProxy(service.url, lambda _: "reset") as proxy,
+        Candor(api_key=service.key(), base_url=proxy.url, max_retries=1) as client,
+    ):
+        with pytest.raises(ApiConnectionError):
+            client.me.get()
+        with pytest.raises(ApiConnectionError):
+            client.departments.create(name="Sales", max_retries=0)
+        assert (proxy.counts["reset"], len(proxy.keys)) == (3, 1), "also a call without retries has a key"
+
+
+def test_attempt_without_an_answer_in_time_is_a_timeout(service: Service) -> None:
+    with (
+        FaultProxy(service.url, lambda _: "slow_after") as proxy,
+        Candor(api_key=service.key(), base_url=proxy.url, max_retries=0, timeout=0.2) as client,
+        pytest.raises(ApiTimeoutError),
+    ):
+        client.me.get()
+
+
+def answering(status: int, body: object, headers: dict[str, str] | None = None) -> tuple[Candor, list[int]]:
+    """A client whose every request gets this answer, and the requests that were sent."""
+    sent: list[int] = []
+
+    def handle(_: httpx2.Request) -> httpx2.Response:
+        sent.append(status)
+        return httpx2.Response(status, json=body, headers=headers)
+
+    http = httpx2.Client(transport=httpx2.MockTransport(handle))
+    return Candor(api_key="cdr_live_x", base_url="http://localhost", http=http, max_retries=2), sent
+
+
+def error(code: str) -> object:
+    return {"error": {"code": code, "message": "m", "request_id": "r", "colour": "red"}}
+
+
+def test_advice_of_the_service_overrides_the_status() -> None:
+    for status, advice, attempts in [(409, "true", 3), (503, "false", 1)]:
+        client, sent = answering(status, error("conflict"), {"candor-should-retry": advice})
+        with pytest.raises(ApiError):
+            client.me.get()
+        assert len(sent) == attempts
+
+
+def test_wait_beyond_the_budget_is_not_begun() -> None:
+    client, sent = answering(429, error("rate_limited"), {"retry-after": "60"})
+    with pytest.raises(RateLimitedError) as refused:
+        client.me.get()
+    assert (refused.value.retry_after, len(sent)) == (60.0, 1)
+
+
+def test_errors_have_the_class_of_their_code(client: Candor) -> None:
+    with pytest.raises(NotFoundError) as missing:
+        client.employees.get("emp_01KJPWD6M24DF9HWRAYHFSFV52")
+    assert (missing.value.status, missing.value.code) == (404, "not_found")
+    assert (missing.value.request_id or "").startswith("req_")
+    with pytest.raises(ValidationError) as invalid:
+        client.employees.create(email="x", first_name="", last_name="B")
+    assert sorted(detail["field"] for detail in invalid.value.details) == ["email", "first_name"]
+
+
+def test_unknown_codes_words_and_members_are_kept() -> None:
+    failing, _ = answering(418, error("on_fire"))
+    with pytest.raises(ApiError) as refused:
+        failing.me.get()
+    assert type(refused.value) is ApiError and refused.value.code == "on_fire"
+    body = {"id": "obs_1", "type": "epiphany", "mood": {"new": True}}
+    growing, _ = answering(200, body)
+    observation = growing.observations.get("obs_1")
+    assert observation["type"] == "epiphany" and dict(observation) == body

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from candor_client import AsyncCandor, Candor, CandorError, ConflictError, LogEntry, NotModifiedError, Page
+from service import Service
+
+FILE = Path(os.environ.get("CANDOR_TEST_OPERATIONS") or Path(__file__).parents[2] / "operations.json")
+WAIT = 20.0
+
+
+def filled(value: Any, known: dict[str, Any]) -> Any:
+    """The value with each `$name.member` replaced by what an earlier step answered."""
+    if isinstance(value, str) and value.startswith("$"):
+        name, *members = value[1:].split(".")
+        found = known[name]
+        for member in members:
+            found = found[int(member)] if member.isdigit() else found[member]
+        # The token of an invitation is the end of its link.
+        return re.split("[=/#]", found)[-1] if value.endswith("accept_url") else found
+    if isinstance(value, list):
+        return [filled(entry, known) for entry in value]
+    if isinstance(value, dict):
+        return {name: filled(entry, known) for name, entry in value.items()}
+    return value
+
+
+def operations(client: object) -> set[str]:
+    """Every method of every resource, as `resource.method`."""
+
+    def methods(of: object) -> set[str]:
+        members = inspect.getmembers(of, callable)
+        return {name for name, _ in members if not name.startswith("_") and name != "follow"}
+
+    others = {"with_answer", "close", "aclose"}
+    found = methods(client) - others
+    for name, resource in vars(client).items():
+        if not name.startswith("_"):
+            found |= {f"{name}.{method}" for method in methods(resource)}
+    return found
+
+
+def bound(client: object, call: str) -> Any:
+    *path, name = call.split(".")
+    target: Any = getattr(client, path[0]) if path else client
+    return getattr(target, "return_" if name == "return" else name)
+
+
+def arguments(step: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    csv = [step["csv"]] if "csv" in step else []
+    return [*step.get("path", []), *csv], {**step.get("body", {}), **step.get("query", {})}
+
+
+def test_every_operation_is_called(service: Service, client: Candor) -> None:
+    steps: list[dict[str, Any]] = json.loads(FILE.read_text())
+    known: dict[str, Any] = {}
+    for raw in steps:
+        step = filled(raw, known)
+        used = Candor(api_key=step["key"], base_url=service.url) if "key" in step else client
+        values, named = arguments(step)
+        begun = time.monotonic()
+        while True:
+            try:
+                answer = bound(used, step["call"])(*values, **named)
+                answer = answer.first().data if hasattr(answer, "first") else answer
+            except CandorError as error:
+                raise AssertionError(f"{step}: {error}") from error
+            if answer or not step.get("wait") or time.monotonic() - begun > WAIT:
+                break
+        assert len(answer) == step["count"] if "count" in step else True, step
+        if "as" in step:
+            known[step["as"]] = answer
+    called = {step["call"].replace("return", "return_") for step in steps}
+    assert operations(client) == called
+
+
+def test_every_operation_is_called_asynchronously(service: Service) -> None:
+    async def run() -> None:
+        steps: list[dict[str, Any]] = json.loads(FILE.read_text())
+        known: dict[str, Any] = {}
+        async with AsyncCandor(api_key=service.key(), base_url=service.url) as client:
+            for raw in steps:
+                step = filled(raw, known)
+                values, named = arguments(step)
+                if "key" in step:
+                    async with AsyncCandor(api_key=step["key"], base_url=service.url) as other:
+                        await bound(other, step["call"])(*values, **named)
+                    continue
+                begun = time.monotonic()
+                while True:
+                    answer = bound(client, step["call"])(*values, **named)
+                    answer = (await answer.first()).data if hasattr(answer, "first") else await answer
+                    if answer or not step.get("wait") or time.monotonic() - begun > WAIT:
+                        break
+                assert len(answer) == step["count"] if "count" in step else True, step
+                if "as" in step:
+                    known[step["as"]] = answer
+            assert operations(client) == {step["call"].replace("return", "return_") for step in steps}
+
+    asyncio.run(run())
+
+
+def test_every_page_of_a_list_is_read(client: Candor) -> None:
+    for number in range(7):
+        client.departments.create(name=f"D{number}")
+    listed = client.departments.list(limit=3, sort="name")
+    assert [department["name"] for department in listed] == [f"D{number}" for number in range(7)]
+    first: Page[Any] = listed.first()
+    assert (len(first.data), first.has_more) == (3, True)
+    assert first.answer and (first.answer.request_id or "").startswith("req_")
+    rest = client.departments.list(limit=10, sort="name", cursor=first.next_cursor or "").first()
+    assert (len(rest.data), rest.has_more) == (4, False)
+
+
+def test_answer_has_request_id_quota_and_version(client: Candor) -> None:
+    created = client.with_answer(client.departments.create, name="Sales", idempotency_key="k")
+    assert (created.info.status, created.data["name"], created.info.replayed) == (201, "Sales", False)
+    assert created.info.rate_limit and created.info.rate_limit.limit > created.info.rate_limit.remaining
+    again = client.with_answer(client.departments.create, name="Sales", idempotency_key="k")
+    assert (again.info.replayed, again.data["id"]) == (True, created.data["id"])
+    with pytest.raises(NotModifiedError):
+        client.departments.get(created.data["id"], if_none_match=created.info.etag)
+    with pytest.raises(ConflictError) as refused:
+        client.departments.update(created.data["id"], name="S", if_match='"0"')
+    assert refused.value.status == 412
+
+
+def test_left_out_member_and_none_are_different(client: Candor) -> None:
+    person = client.employees.create(
+        email="a@example.com", first_name="A", last_name="B", job_title="Engineer"
+    )
+    assert client.employees.update(person["id"], first_name="C")["job_title"] == "Engineer"
+    assert client.employees.update(person["id"], job_title=None)["job_title"] is None
+
+
+def test_settings_are_checked_and_addresses_completed(service: Service) -> None:
+    key = service.key()
+    for url in (service.url, f"{service.url}/", f"{service.url}/v1", f"{service.url}/v1/"):
+        entries: list[LogEntry] = []
+        with Candor(api_key=key, base_url=url, environment="live", log=entries.append) as client:
+            assert client.me.get()["environment"] == "live"
+        assert len(entries) == 1 and key not in repr(entries)
+    with pytest.raises(CandorError, match="not a test key"):
+        Candor(api_key=key, base_url=service.url, environment="test")
+
+
+def test_dropped_client_closes_its_connections(service: Service) -> None:
+    key = service.key()
+    for _ in range(20):
+        # Warnings of sockets that stay open are errors in this suite.
+        Candor(api_key=key, base_url=service.url).me.get()

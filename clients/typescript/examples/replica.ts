@@ -1,0 +1,24 @@
+import type { Candor, Employee } from "@candor/client";
+
+/** Keeps a copy of all employees current until the signal is aborted. */
+export async function replicate(
+  candor: Candor,
+  people: Map<string, Employee>,
+  signal: AbortSignal,
+): Promise<void> {
+  // The position first: changes during the list are then in the feed.
+  const { nextCursor } = await candor.events.list({ since: "now" });
+  for await (const person of candor.employees.list({ filter: { status: "all" } })) {
+    people.set(person.id, person);
+  }
+  for await (const event of candor.events.follow({ cursor: nextCursor ?? undefined, signal })) {
+    switch (event.event) {
+      case "employee.created":
+      case "employee.updated":
+      case "employee.deactivated":
+      case "employee.reactivated":
+      case "employee.rehired":
+        people.set(event.data.id, event.data);
+    }
+  }
+}

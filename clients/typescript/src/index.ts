@@ -1,0 +1,27 @@
+// The client, and everything that its users name.
+
+import { EventFeed } from "./events.js";
+import { Resources } from "./generated/resources.js";
+import { type ClientOptions, Core } from "./request.js";
+
+/** A client of one Candor service with one API key. It holds no connection of its own: make one, or one for each call. */
+export class Candor extends Resources {
+  override readonly events: EventFeed;
+
+  constructor(options: ClientOptions = {}) {
+    const core = new Core(options);
+    super(core);
+    this.events = new EventFeed(core);
+  }
+}
+
+export default Candor;
+export * from "./errors.js";
+export * from "./generated/errors.js";
+export * from "./generated/types.js";
+export { EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
+export { Page, PagePromise } from "./pages.js";
+export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";
+export type { ClientOptions, LogEntry, RequestOptions } from "./request.js";
+export { webhooks, WebhookVerificationError, type UnwrapOptions, type WebhookHeaders } from "./webhooks.js";
+export { VERSION } from "./version.js";

@@ -1,0 +1,60 @@
+// Lists: a page at a time, or entry by entry across pages.
+
+import type { Core, RequestOptions, Spec } from "./request.js";
+import { type Answer, type AnswerInfo, AnswerPromise } from "./response.js";
+
+interface RawPage<T> {
+  data: T[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** One page of a list. */
+export class Page<T> implements AsyncIterable<T> {
+  readonly data: T[];
+  /** Position behind this page: store it, and pass it as `cursor` to go on later. */
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
+  readonly answer: AnswerInfo;
+  readonly #next: (cursor: string) => PagePromise<T>;
+
+  constructor(answer: Answer<RawPage<T>>, next: (cursor: string) => PagePromise<T>) {
+    this.data = answer.data.data;
+    this.nextCursor = answer.data.next_cursor;
+    this.hasMore = answer.data.has_more;
+    this.answer = answer;
+    this.#next = next;
+  }
+
+  /** The page behind this one, or `undefined` at the end. */
+  async next(): Promise<Page<T> | undefined> {
+    return this.hasMore && this.nextCursor !== null ? this.#next(this.nextCursor) : undefined;
+  }
+
+  /** This page and those behind it. */
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+    for (let page: Page<T> | undefined = this; page; page = await page.next()) yield page;
+  }
+
+  /** The entries of this page and of those behind it. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const page of this.pages()) yield* page.data;
+  }
+}
+
+/** A list: `await` gives its first page, `for await` every entry. */
+export class PagePromise<T> extends AnswerPromise<Page<T>> implements AsyncIterable<T> {
+  constructor(core: Core, spec: Spec, options?: RequestOptions) {
+    const next = (cursor: string): PagePromise<T> =>
+      new PagePromise<T>(core, { ...spec, query: { ...spec.query, since: undefined, cursor } }, options);
+    super(core, spec, options, (raw) => new Page(raw as Answer<RawPage<T>>, next));
+  }
+
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+    yield* (await this).pages();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    yield* await this;
+  }
+}

@@ -1,0 +1,259 @@
+// Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency key.
+
+import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
+import { ERROR_CLASSES } from "./generated/errors.js";
+import type { ErrorResponse } from "./generated/types.js";
+import { type Answer, ReceivedAnswer } from "./response.js";
+import { VERSION } from "./version.js";
+
+/** Settings of a client. */
+export interface ClientOptions {
+  /** API key, `cdr_live_…` or `cdr_test_…`; by default that of `CANDOR_API_KEY`. */
+  apiKey?: string | undefined;
+  /** URL of the service, with or without `/v1`; by default that of `CANDOR_URL`. */
+  baseUrl?: string | undefined;
+  /** Refuses a key of the other environment. */
+  environment?: "live" | "test" | undefined;
+  /** Milliseconds until one attempt is given up. Default: 30,000. */
+  timeout?: number | undefined;
+  /** Retries of one call, at most. Default: 3. */
+  maxRetries?: number | undefined;
+  /** Name of your application, put before this library's name in `User-Agent`. */
+  userAgent?: string | undefined;
+  /** Called after each attempt. Entries contain neither keys, bodies nor queries. */
+  log?: ((entry: LogEntry) => void) | undefined;
+  /** Replacement of the platform's `fetch`. */
+  fetch?: typeof fetch | undefined;
+}
+
+/** Settings of one call. */
+export interface RequestOptions {
+  /** Key under which the service remembers a POST; by default a new one for each call. */
+  idempotencyKey?: string | undefined;
+  /** ETag of the version to change. */
+  ifMatch?: string | undefined;
+  /** ETag of a known version; throws `NotModifiedError` while the resource has it. */
+  ifNoneMatch?: string | undefined;
+  /** Milliseconds until one attempt is given up. */
+  timeout?: number | undefined;
+  maxRetries?: number | undefined;
+  /** Ends the call, retries included. */
+  signal?: AbortSignal | undefined;
+}
+
+/** One attempt of a call. */
+export interface LogEntry {
+  method: string;
+  path: string;
+  attempt: number;
+  milliseconds: number;
+  status: number | undefined;
+  requestId: string | undefined;
+  error: string | undefined;
+}
+
+/** A request as generated methods describe it. */
+export interface Spec {
+  method: string;
+  path: string;
+  query?: object | undefined;
+  joined?: string[];
+  body?: object | undefined;
+  csv?: string;
+}
+
+const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
+const TIMEOUT_MS = 30_000;
+const MAX_RETRIES = 3;
+/** Longest time from the first attempt to the begin of the last one. */
+const BUDGET_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
+
+/** The part of a client that sends requests. */
+export class Core {
+  readonly #key: string;
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
+    const key = options.apiKey ?? environment?.["CANDOR_API_KEY"];
+    const url = options.baseUrl ?? environment?.["CANDOR_URL"];
+    if (!key) throw new CandorError("No API key: pass `apiKey`, or set CANDOR_API_KEY.");
+    if (!url) throw new CandorError("No URL of the service: pass `baseUrl`, or set CANDOR_URL.");
+    if (options.environment && !key.startsWith(`cdr_${options.environment}_`)) {
+      throw new CandorError(`The API key is not a ${options.environment} key: pass one, or change \`environment\`.`);
+    }
+    this.#key = key;
+    this.#base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+    const agent = `candor-typescript/${VERSION}`;
+    this.#headers = { authorization: `Bearer ${this.#key}`, accept: "application/json" };
+    this.#headers["user-agent"] = options.userAgent ? `${options.userAgent} ${agent}` : agent;
+    this.#options = options;
+  }
+
+  /** Sends a request until it has an answer that a retry would not change. */
+  async send(spec: Spec, options: RequestOptions = {}): Promise<Answer<unknown>> {
+    const url = this.#base + spec.path + queryString(spec);
+    const init = this.#init(spec, options);
+    const { signal } = options;
+    const timeout = options.timeout ?? this.#options.timeout ?? TIMEOUT_MS;
+    const retries = options.maxRetries ?? this.#options.maxRetries ?? MAX_RETRIES;
+    const begun = Date.now();
+    for (let attempt = 0; ; attempt++) {
+      let outcome: Answer<unknown> | CandorError;
+      try {
+        outcome = await this.#attempt(spec, url, init, attempt, timeout, signal);
+      } catch (error) {
+        if (signal?.aborted || !(error instanceof CandorError)) throw error;
+        outcome = error;
+      }
+      if (!(outcome instanceof CandorError)) return outcome;
+      const pause = attempt < retries ? pauseBefore(attempt + 1, outcome) : undefined;
+      if (pause === undefined || Date.now() - begun + pause > BUDGET_MS) throw outcome;
+      await sleep(pause, signal);
+    }
+  }
+
+  #init(spec: Spec, options: RequestOptions): RequestInit {
+    const headers: Record<string, string> = { ...this.#headers };
+    if (spec.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
+    if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
+    if (options.ifNoneMatch !== undefined) headers["if-none-match"] = options.ifNoneMatch;
+    const init: RequestInit = { method: spec.method, headers, redirect: "error" };
+    if (spec.csv !== undefined) {
+      headers["content-type"] = "text/csv";
+      init.body = spec.csv;
+    } else if (spec.body !== undefined) {
+      headers["content-type"] = "application/json";
+      init.body = JSON.stringify(spec.body);
+    }
+    return init;
+  }
+
+  async #attempt(
+    spec: Spec,
+    url: string,
+    init: RequestInit,
+    attempt: number,
+    timeout: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<unknown>> {
+    signal?.throwIfAborted();
+    const begun = Date.now();
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    const timer = setTimeout(() => controller.abort(new TimeoutError(`No answer within ${timeout} ms.`)), timeout);
+    signal?.addEventListener("abort", abort, { once: true });
+    let [answer, failure]: [ReceivedAnswer<unknown> | undefined, unknown] = [undefined, undefined];
+    try {
+      const response = await (this.#options.fetch ?? fetch)(url, { ...init, signal: controller.signal });
+      answer = new ReceivedAnswer<unknown>(response, attempt, undefined);
+      const text = await response.text();
+      if (response.status === 304) throw new NotModifiedError("The resource has the version of `ifNoneMatch`.");
+      answer.data = parse(text, response);
+      if (!response.ok) {
+        const body = answer.data as Partial<ErrorResponse> | undefined;
+        const code = body?.error?.code ?? "";
+        const Class = (Object.hasOwn(ERROR_CLASSES, code) ? ERROR_CLASSES[code] : undefined) ?? ApiError;
+        throw new Class(answer, body);
+      }
+      return answer;
+    } catch (error) {
+      failure = asError(error, controller.signal);
+      throw failure;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      this.#options.log?.({
+        method: spec.method,
+        path: spec.path,
+        attempt,
+        milliseconds: Date.now() - begun,
+        status: answer?.status,
+        requestId: answer?.requestId,
+        error: failure === undefined ? undefined : failure instanceof Error ? failure.name : String(failure),
+      });
+    }
+  }
+}
+
+/** The query of a request: brackets for the members of `filter`, repeated names for several values. */
+function queryString(spec: Spec): string {
+  if (spec.query === undefined) return "";
+  const query = new URLSearchParams();
+  const add = (name: string, value: unknown): void => {
+    if (value === undefined || value === null) return;
+    if (Array.isArray(value)) for (const entry of value) query.append(name, String(entry));
+    else query.append(name, String(value));
+  };
+  for (const [name, value] of Object.entries(spec.query)) {
+    if (spec.joined?.includes(name) && Array.isArray(value)) add(name, value.join(","));
+    else if (name !== "filter" || typeof value !== "object") add(name, value);
+    else
+      for (const [field, condition] of Object.entries(value as object)) {
+        if (typeof condition !== "object" || condition === null || Array.isArray(condition)) {
+          add(`filter[${field}]`, condition);
+          continue;
+        }
+        for (const [key, part] of Object.entries(condition as object)) {
+          add(field === "custom_fields" ? `filter[custom_fields.${key}]` : `filter[${field}][${key}]`, part);
+        }
+      }
+  }
+  const text = query.toString();
+  return text && `?${text}`;
+}
+
+function parse(text: string, response: Response): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (!response.ok) return undefined;
+    throw new ConnectionError("The answer is not complete.", { cause });
+  }
+}
+
+/** What a failed attempt throws: errors of this library as they are, those of `fetch` as `ConnectionError`. */
+function asError(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof CandorError) return error;
+  if (signal.aborted) return signal.reason;
+  const cause = (error as { cause?: { code?: string; message?: string } } | undefined)?.cause;
+  const reason = cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error));
+  return new ConnectionError(`The connection failed: ${reason}.`, { cause: error });
+}
+
+/** Whether the failure of an attempt can go away by itself. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof ApiError)) return false;
+  const advice = error.headers.get("candor-should-retry");
+  return advice === "true" || (advice !== "false" && RETRIED_STATUSES.includes(error.status));
+}
+
+/** Milliseconds to wait before a retry; `undefined` where a retry is useless. */
+function pauseBefore(retry: number, error: CandorError): number | undefined {
+  if (!isTransient(error)) return undefined;
+  const jittered = Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (retry - 1), LONGEST_PAUSE_MS);
+  const least = error instanceof ApiError ? (retryAfter(error.headers) ?? 0) * 1000 : 0;
+  return least + jittered;
+}
+
+/** Resolves after so many milliseconds, and rejects when the signal is aborted. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

@@ -1,0 +1,168 @@
+//! Reads the OpenAPI document into the model that templates are given.
+
+use super::model::{
+    Answer, Api, Body, ErrorClass, EventFamily, Form, Member, NamedType, Operation, Rendered, Resource,
+};
+use super::names::{error_class, method, pascal_case, snake_case};
+use super::query::{self, Query};
+use super::schemas;
+use super::types::{Type, reference};
+use crate::process::Outcome;
+use serde_json::{Map, Value};
+
+const METHODS: [&str; 5] = ["get", "post", "patch", "put", "delete"];
+
+/// The model of a document.
+pub(super) fn read(document: &Value) -> Outcome<Api> {
+    let mut queries = vec![query::range()];
+    let (mut resources, mut root) = (Vec::<Resource>::new(), Vec::new());
+    for (path, item) in members(&document["paths"])? {
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let class = pascal_case(first);
+        for verb in METHODS.iter().filter(|verb| item[**verb].is_object()) {
+            let operation = operation(document, path, item, verb, &class, &mut queries)?;
+            if !belongs(&operation, &class) {
+                root.push(operation);
+                continue;
+            }
+            let name = first.replace('-', "_");
+            match resources.iter_mut().find(|resource| resource.name == name) {
+                Some(resource) => resource.operations.push(operation),
+                None => resources.push(Resource { name, class: class.clone(), operations: vec![operation] }),
+            }
+        }
+    }
+    Ok(Api {
+        version: text(&document["info"]["version"])?,
+        types: schemas::read(&document["components"]["schemas"])?,
+        queries,
+        resources,
+        root,
+        errors: errors(document)?,
+        event_types: texts(&document["components"]["schemas"]["EventType"]["enum"])?,
+        event_families: event_families(&document["components"]["schemas"])?,
+    })
+}
+
+/// Whether the operation is a method of its resource: its id then has the resource's name in it.
+fn belongs(operation: &Operation, class: &str) -> bool {
+    operation.name != snake_case(&operation.id) || operation.path.contains('{') || class == "Notifications"
+}
+
+fn operation(
+    document: &Value,
+    path: &str,
+    item: &Value,
+    verb: &str,
+    class: &str,
+    queries: &mut Vec<NamedType>,
+) -> Outcome<Operation> {
+    let described = &item[verb];
+    let id = text(&described["operationId"])?;
+    let query = Query::read(document, described, &pascal_case_of_id(&id))?;
+    let path_parameters =
+        path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).map(str::to_owned).collect();
+    let summary = text(&described["summary"])?;
+    let operation = Operation {
+        name: method(&id, class),
+        doc: format!("{summary}.\n\n{}", described["description"].as_str().unwrap_or_default()),
+        method: verb.to_uppercase(),
+        path: path.to_owned(),
+        path_parameters,
+        query: query.name(),
+        query_required: query.members.iter().any(|member| member.required),
+        query_members: query.members.clone(),
+        joined: query.joined.clone(),
+        body: body(document, described)?,
+        if_match: takes(described, "IfMatch"),
+        if_none_match: takes(described, "IfNoneMatch"),
+        answer: answer(document, described).ok_or_else(|| format!("{id}: no answer"))?,
+        id,
+    };
+    queries.extend(query.types());
+    Ok(operation)
+}
+
+/// Whether the operation has a shared parameter.
+fn takes(operation: &Value, parameter: &str) -> bool {
+    let reference = format!("#/components/parameters/{parameter}");
+    operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)
+}
+
+fn pascal_case_of_id(id: &str) -> String {
+    id[..1].to_uppercase() + &id[1..]
+}
+
+fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
+    let content = &operation["requestBody"]["content"];
+    let required = operation["requestBody"]["required"] == true;
+    if content["text/csv"].is_object() {
+        let name = "string".to_owned();
+        return Ok(Some(Body { name, required, is_csv: true, members: Vec::new() }));
+    }
+    let Some(name) = reference(&content["application/json"]["schema"]) else { return Ok(None) };
+    let members = schemas::members(&document["components"]["schemas"][name])?;
+    Ok(Some(Body { name: name.to_owned(), required, is_csv: false, members }))
+}
+
+/// The type of the first answer that is a success.
+fn answer(document: &Value, operation: &Value) -> Option<Answer> {
+    let (_, answer) = operation["responses"].as_object()?.iter().find(|(status, _)| status.starts_with('2'))?;
+    let Some(name) = reference(&answer["content"]["application/json"]["schema"]) else { return Some(Answer::Nothing) };
+    let schema = &document["components"]["schemas"][name];
+    match schemas::page_items(schema) {
+        Some(items) => Some(Answer::PageOf(reference(items)?.to_owned())),
+        None => Some(Answer::One(name.to_owned())),
+    }
+}
+
+/// The shapes of `details` by code (§7); any of them for a code that is not listed.
+fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
+    let codes = texts(&document["components"]["schemas"]["ErrorCode"]["enum"])?;
+    let class = |code: String| {
+        let details: &[&str] = match code.as_str() {
+            "validation_error" | "unprocessable" => &["FieldProblem"],
+            "permission_denied" => &["MissingScope", "MissingAccessLevel", "RefusedEnvironment"],
+            "conflict" => &["Conflict"],
+            "idempotency_conflict" => &["IdempotencyConflict"],
+            "rate_limited" => &["RateLimit"],
+            _ => &["ErrorDetail"],
+        };
+        let details = details.iter().map(|&name| name.to_owned()).collect();
+        ErrorClass { class: error_class(&code), code, details }
+    };
+    Ok(codes.into_iter().map(class).collect())
+}
+
+/// The schemas of events, each with the types that it describes.
+fn event_families(schemas: &Value) -> Outcome<Vec<EventFamily>> {
+    let families = schemas["Event"]["oneOf"].as_array().into_iter().flatten().filter_map(reference);
+    let words = |name: &str| {
+        let types = reference(&schemas[name]["properties"]["event"])?;
+        Some(EventFamily { name: name.to_owned(), words: texts(&schemas[types]["enum"]).ok()? })
+    };
+    Ok(families.filter_map(words).collect())
+}
+
+pub(super) fn members(value: &Value) -> Outcome<&Map<String, Value>> {
+    value.as_object().ok_or_else(|| format!("not an object: {value}").into())
+}
+
+pub(super) fn text(value: &Value) -> Outcome<String> {
+    Ok(value.as_str().ok_or_else(|| format!("not a text: {value}"))?.to_owned())
+}
+
+pub(super) fn texts(value: &Value) -> Outcome<Vec<String>> {
+    value.as_array().into_iter().flatten().map(text).collect()
+}
+
+/// A member of this name and type.
+pub(super) fn member(name: &str, schema: &Value, required: bool, of_type: &Type) -> Member {
+    let doc = schema["description"].as_str().unwrap_or_default().to_owned();
+    Member { name: name.to_owned(), doc, required, rendered: Rendered::from(of_type) }
+}
+
+/// An object type.
+pub(super) fn object(name: &str, doc: &str, members: Vec<Member>) -> NamedType {
+    NamedType { name: name.to_owned(), doc: doc.to_owned(), form: Form::Object { members } }
+}

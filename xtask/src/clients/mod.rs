@@ -1,0 +1,53 @@
+//! `cargo xtask clients`: generates the types and methods of the client libraries from the OpenAPI document.
+
+mod document;
+mod model;
+mod names;
+mod query;
+mod render;
+mod schemas;
+mod suite;
+mod types;
+
+use crate::process::{Outcome, root};
+use crate::text::first_difference;
+use std::fs;
+
+pub(crate) use suite::run as test;
+
+const DOCUMENT: &str = "docs/openapi.json";
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    match arguments {
+        [] => write(),
+        [only] if only == "--check" => check(),
+        [only] if only == "--test" => test(),
+        _ => Err("the only arguments are --check and --test".into()),
+    }
+}
+
+fn write() -> Outcome {
+    for (path, text) in generated()? {
+        let path = root().join(path);
+        fs::create_dir_all(path.parent().ok_or("a generated file has no folder")?)?;
+        fs::write(&path, text)?;
+    }
+    println!("generated files of clients/ written");
+    Ok(())
+}
+
+/// Fails where a committed file differs from the one that the templates make now.
+pub(crate) fn check() -> Outcome {
+    for (path, text) in generated()? {
+        let committed = fs::read_to_string(root().join(&path)).unwrap_or_default();
+        if let Some(line) = first_difference(&committed, &text) {
+            return Err(format!("{path}:{line}: is not current, run `cargo xtask clients`").into());
+        }
+    }
+    Ok(())
+}
+
+fn generated() -> Outcome<Vec<(String, String)>> {
+    let document = serde_json::from_str(&fs::read_to_string(root().join(DOCUMENT))?)?;
+    render::all(&document::read(&document)?)
+}

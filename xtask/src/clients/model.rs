@@ -1,0 +1,126 @@
+//! The API as templates of client libraries see it: types, operations by resource, and errors.
+
+use super::types::Type;
+use serde::Serialize;
+
+/// Input of every template.
+#[derive(Debug, Serialize)]
+pub(super) struct Api {
+    pub(super) version: String,
+    pub(super) types: Vec<NamedType>,
+    /// Parameter types of lists and searches.
+    pub(super) queries: Vec<NamedType>,
+    pub(super) resources: Vec<Resource>,
+    /// Operations that belong to the client itself.
+    pub(super) root: Vec<Operation>,
+    pub(super) errors: Vec<ErrorClass>,
+    /// Types of the events, as far as this version describes them.
+    pub(super) event_types: Vec<String>,
+    pub(super) event_families: Vec<EventFamily>,
+}
+
+/// Events whose data has one type.
+#[derive(Debug, Serialize)]
+pub(super) struct EventFamily {
+    #[serde(rename = "type")]
+    pub(super) name: String,
+    pub(super) words: Vec<String>,
+}
+
+/// A type that the libraries export.
+#[derive(Debug, Serialize)]
+pub(super) struct NamedType {
+    pub(super) name: String,
+    pub(super) doc: String,
+    #[serde(flatten)]
+    pub(super) form: Form,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Form {
+    Words { words: Vec<String> },
+    Object { members: Vec<Member> },
+    Alias { target: Rendered },
+}
+
+/// A member of an object, or a named parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) required: bool,
+    #[serde(rename = "type")]
+    pub(super) rendered: Rendered,
+}
+
+/// A type expression in each language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Rendered {
+    pub(super) typescript: String,
+    pub(super) python: String,
+}
+
+impl From<&Type> for Rendered {
+    fn from(source: &Type) -> Self {
+        Self { typescript: source.typescript(), python: source.python() }
+    }
+}
+
+/// Operations below one path.
+#[derive(Debug, Serialize)]
+pub(super) struct Resource {
+    /// Name as a member of the client, in snake case.
+    pub(super) name: String,
+    pub(super) class: String,
+    pub(super) operations: Vec<Operation>,
+}
+
+/// One method of the libraries.
+#[derive(Debug, Serialize)]
+pub(super) struct Operation {
+    pub(super) id: String,
+    /// Name of the method, in snake case.
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) path_parameters: Vec<String>,
+    /// Name of the type of the query, if there is one.
+    pub(super) query: Option<String>,
+    pub(super) query_required: bool,
+    pub(super) query_members: Vec<Member>,
+    /// Query parameters whose values are joined by commas instead of repeated.
+    pub(super) joined: Vec<String>,
+    pub(super) body: Option<Body>,
+    pub(super) if_match: bool,
+    pub(super) if_none_match: bool,
+    pub(super) answer: Answer,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Body {
+    #[serde(rename = "type")]
+    pub(super) name: String,
+    pub(super) required: bool,
+    pub(super) is_csv: bool,
+    pub(super) members: Vec<Member>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", content = "type", rename_all = "snake_case")]
+pub(super) enum Answer {
+    Nothing,
+    One(String),
+    /// A page of these, with a cursor.
+    PageOf(String),
+}
+
+/// The class of one error code.
+#[derive(Debug, Serialize)]
+pub(super) struct ErrorClass {
+    pub(super) code: String,
+    pub(super) class: String,
+    /// Types of the entries of `details`.
+    pub(super) details: Vec<String>,
+}

@@ -1,0 +1,124 @@
+//! The query of an operation as one type: filters by field, ranges by bound.
+
+use super::document::{member, object, text};
+use super::model::{Member, NamedType, Rendered};
+use super::types::Type;
+use crate::process::Outcome;
+use serde_json::Value;
+
+const RANGE: &str = "Range";
+
+/// The parameters of an operation that stand in its URL behind the path.
+pub(super) struct Query {
+    operation: String,
+    pub(super) members: Vec<Member>,
+    filters: Vec<Member>,
+    pub(super) joined: Vec<String>,
+}
+
+/// The bounds of a filter.
+pub(super) fn range() -> NamedType {
+    let bound = |name: &str, doc: &str| Member {
+        name: name.to_owned(),
+        doc: doc.to_owned(),
+        required: false,
+        rendered: Rendered::from(&Type::Text),
+    };
+    let bounds = vec![bound("gte", "The least value that matches."), bound("lte", "The greatest value that matches.")];
+    object(RANGE, "Bounds of a date or time, both inclusive.", bounds)
+}
+
+impl Query {
+    /// Reads the parameters of an operation, whose name begins those of its types.
+    pub(super) fn read(document: &Value, operation: &Value, name: &str) -> Outcome<Self> {
+        let mut query = Self { operation: name.to_owned(), members: vec![], filters: vec![], joined: vec![] };
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let parameter = match parameter["$ref"].as_str() {
+                Some(path) => document.pointer(path.trim_start_matches('#')).ok_or("a parameter is missing")?,
+                None => parameter,
+            };
+            if parameter["in"] == "query" {
+                query.add(&text(&parameter["name"])?, parameter)?;
+            }
+        }
+        if !query.filters.is_empty() {
+            let filter = Type::Named(query.filter_name());
+            query.members.insert(0, member("filter", &Value::Null, false, &filter));
+            query.members[0].doc = "Conditions that every entry matches.".to_owned();
+        }
+        Ok(query)
+    }
+
+    fn filter_name(&self) -> String {
+        format!("{}Filter", self.operation)
+    }
+
+    fn add(&mut self, name: &str, parameter: &Value) -> Outcome {
+        let schema = &parameter["schema"];
+        if schema["additionalProperties"].is_object() {
+            // `filter[custom_fields.city]`: the prefix is the name of the member, the rest a key of its map.
+            let prefix = schema["propertyNames"]["pattern"].as_str().unwrap_or_default();
+            let prefix = prefix.trim_start_matches('^').split("\\.").next().unwrap_or_default();
+            self.filters.push(member(prefix, parameter, false, &Type::read(schema)?));
+            return Ok(());
+        }
+        let of_type = match Type::read(schema)? {
+            Type::List(items) => Type::OneOrMore(items),
+            other => other,
+        };
+        if parameter["explode"] == false {
+            self.joined.push(name.to_owned());
+        }
+        let Some(filter) = name.strip_prefix("filter[") else {
+            self.members.push(member(name, parameter, parameter["required"] == true, &of_type));
+            return Ok(());
+        };
+        let (field, bound) = filter.split_once(']').ok_or_else(|| format!("unknown parameter {name}"))?;
+        if bound.is_empty() {
+            self.filters.push(member(field, parameter, false, &of_type));
+        } else if !self.filters.iter().any(|known| known.name == field) {
+            self.filters.push(member(field, &Value::Null, false, &Type::Named(RANGE.to_owned())));
+        }
+        Ok(())
+    }
+
+    /// The name of the query's type, if there are parameters.
+    pub(super) fn name(&self) -> Option<String> {
+        (!self.members.is_empty()).then(|| format!("{}Query", self.operation))
+    }
+
+    /// The types of the query and its filters.
+    pub(super) fn types(self) -> Vec<NamedType> {
+        let (filter, operation) = (self.filter_name(), self.operation.clone());
+        let filters = (!self.filters.is_empty())
+            .then(|| object(&filter, &format!("Filters of `{operation}`."), self.filters.clone()));
+        let query = self.name().map(|name| object(&name, &format!("Query of `{operation}`."), self.members));
+        filters.into_iter().chain(query).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Query;
+    use serde_json::json;
+
+    #[test]
+    fn bracketed_filters_become_members_of_one_object() {
+        let text = json!({"type": "string"});
+        let parameters = json!([
+            {"in": "query", "name": "filter[status]", "schema": {"type": "array", "items": text}, "explode": true},
+            {"in": "query", "name": "filter[updated_at][gte]", "schema": text},
+            {"in": "query", "name": "filter[updated_at][lte]", "schema": text},
+            {"in": "query", "name": "types", "schema": {"type": "array", "items": text}, "explode": false},
+            {"in": "header", "name": "If-Match", "schema": text},
+        ]);
+        let query = Query::read(&json!({}), &json!({"parameters": parameters}), "ListPeople").unwrap();
+        let names = |of: &[super::Member]| of.iter().map(|member| member.name.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (names(&query.members), names(&query.filters)),
+            (vec!["filter".to_owned(), "types".to_owned()], vec!["status".to_owned(), "updated_at".to_owned()])
+        );
+        assert_eq!(query.filters[1].rendered.typescript, "Range");
+        assert_eq!(query.joined, ["types"]);
+    }
+}

@@ -1,0 +1,165 @@
+//! Renders the templates of `xtask/clients` with the model.
+
+use super::model::Api;
+use super::names::{pascal_case, snake_case};
+use crate::process::{Outcome, root};
+use minijinja::{Environment, UndefinedBehavior, context};
+use std::fs;
+
+/// Template, and the file that it makes.
+const FILES: [(&str, &str); 6] = [
+    ("types.ts.jinja", "clients/typescript/src/generated/types.ts"),
+    ("errors.ts.jinja", "clients/typescript/src/generated/errors.ts"),
+    ("resources.ts.jinja", "clients/typescript/src/generated/resources.ts"),
+    ("types.py.jinja", "clients/python/src/candor_client/types.py"),
+    ("errors.py.jinja", "clients/python/src/candor_client/_generated/errors.py"),
+    ("resources.py.jinja", "clients/python/src/candor_client/_generated/resources.py"),
+];
+/// Columns of a generated file.
+const WIDTH: usize = 110;
+
+/// The path and text of every generated file.
+pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.set_keep_trailing_newline(true);
+    environment.add_filter("camel", camel_case);
+    environment.add_filter("jsdoc", jsdoc);
+    environment.add_filter("docstring", docstring);
+    environment.add_filter("qualified", qualified);
+    environment.add_filter("identifier", identifier);
+    environment.add_filter("snake", snake_case);
+    environment.add_filter("template_path", template_path);
+    environment.add_filter("python_path", |path: &str| path_with(path, |name| format!("{{segment({name})}}")));
+    let render = |(template, path): &(&str, &str)| -> Outcome<(String, String)> {
+        let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
+        let text = environment.render_named_str(template, &source, context! { api })?;
+        Ok(((*path).to_owned(), text))
+    };
+    FILES.iter().map(render).collect()
+}
+
+/// A snake case name in the style of JavaScript.
+fn camel_case(name: &str) -> String {
+    let pascal = pascal_case(name);
+    pascal[..1].to_lowercase() + &pascal[1..]
+}
+
+/// A path with each of its parameters replaced.
+fn path_with(path: &str, replace: impl Fn(&str) -> String) -> String {
+    let part = |part: &str| match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+        Some(name) => replace(name),
+        None => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// A path as an expression of TypeScript.
+fn template_path(path: &str) -> String {
+    let quote = if path.contains('{') { '`' } else { '"' };
+    let path = path_with(path, |name| format!("${{encodeURIComponent({})}}", camel_case(name)));
+    format!("{quote}{path}{quote}")
+}
+
+/// A name that is no keyword of Python.
+fn identifier(name: &str) -> String {
+    if name == "return" { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A type of a parameter in Python, in a module that imports the types. Parameters take every sequence and mapping.
+fn qualified(expression: &str) -> String {
+    const BUILT_IN: [&str; 4] = ["Any", "Literal", "None", "Sequence"];
+    let (mut text, mut name) = (String::new(), String::new());
+    for letter in expression.chars().chain(['\0']) {
+        if letter.is_alphanumeric() {
+            name.push(letter);
+            continue;
+        }
+        let is_declared = name.starts_with(char::is_uppercase) && !BUILT_IN.contains(&name.as_str());
+        text.push_str(if is_declared { "types." } else { "" });
+        text.push_str(match name.as_str() {
+            "list" => "Sequence",
+            "dict" => "Mapping",
+            other => other,
+        });
+        name.clear();
+        text.push(letter);
+    }
+    text.trim_end_matches('\0').to_owned()
+}
+
+/// A documentation comment of JavaScript, indented; nothing for no text.
+fn jsdoc(text: &str, indent: usize) -> String {
+    let (margin, text) = (" ".repeat(indent), text.trim().replace("*/", "* /"));
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines = wrapped(&text, WIDTH - indent - 3);
+    match lines.as_slice() {
+        [only] if only.len() + indent + 7 <= WIDTH => format!("{margin}/** {only} */\n"),
+        lines => {
+            let lines = lines.iter().map(|line| format!("{margin} * {line}").trim_end().to_owned() + "\n");
+            format!("{margin}/**\n{}{margin} */\n", lines.collect::<String>())
+        }
+    }
+}
+
+/// A docstring of Python, indented; nothing for no text.
+fn docstring(text: &str, indent: usize) -> String {
+    let (margin, text) = (" ".repeat(indent), text.trim().replace('\\', "\\\\").replace("\"\"\"", "'''"));
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines = wrapped(&text, WIDTH - indent - 6);
+    match lines.as_slice() {
+        [only] => format!("{margin}\"\"\"{only}\"\"\"\n"),
+        lines => {
+            let lines = lines.iter().map(|line| format!("{margin}{line}").trim_end().to_owned() + "\n");
+            let text = lines.collect::<String>();
+            format!("{margin}\"\"\"{}{margin}\"\"\"\n", text.trim_start())
+        }
+    }
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{camel_case, docstring, jsdoc, path_with, qualified, template_path};
+
+    #[test]
+    fn comments_fit_their_language_and_width() {
+        assert_eq!(jsdoc("Ends here: */", 2), "  /** Ends here: * / */\n");
+        assert_eq!(jsdoc("", 2), "");
+        assert_eq!(docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
+        let long = "word ".repeat(60);
+        assert!(jsdoc(&long, 2).lines().chain(docstring(&long, 4).lines()).all(|line| line.len() <= 110));
+    }
+
+    #[test]
+    fn names_follow_the_style_of_their_language() {
+        assert_eq!(camel_case("list_api_keys"), "listApiKeys");
+        assert_eq!(qualified("Role | Sequence[Role] | None"), "types.Role | Sequence[types.Role] | None");
+        assert_eq!(qualified("list[dict[str, Any]]"), "Sequence[Mapping[str, Any]]");
+        assert_eq!(template_path("/webhooks/{id}"), "`/webhooks/${encodeURIComponent(id)}`");
+        assert_eq!(path_with("/webhooks/{id}/test", |name| format!("<{name}>")), "/webhooks/<id>/test");
+    }
+}

@@ -1,0 +1,141 @@
+//! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a thread.
+
+use crate::packages;
+use crate::process::{Outcome, output, program, root, run as run_program, succeeds};
+use crate::test::build_binary;
+use crate::workspace::Workspace;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Instant;
+
+const TYPESCRIPT: &str = "clients/typescript";
+const PYTHON: &str = "clients/python";
+/// Calls that both libraries make: each operation once.
+const OPERATIONS: &str = "clients/operations.json";
+
+/// Tests both libraries, as far as their languages and packages are there.
+pub(crate) fn run() -> Outcome {
+    build_binary()?;
+    let target = Workspace::load()?.target_directory;
+    let results = thread::scope(|scope| {
+        let languages = [
+            ("TypeScript", scope.spawn(|| timed("TypeScript", || typescript(&target)))),
+            ("Python", scope.spawn(|| timed("Python", || python(&target)))),
+        ];
+        languages.map(|(name, language)| language.join().unwrap_or_else(|_| Err(format!("{name}: a panic"))))
+    });
+    let problems: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("; ").into()) }
+}
+
+fn timed(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
+    let begun = Instant::now();
+    run().map_err(|problem| format!("{language}: {problem}"))?;
+    println!("{language}: done in {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// A program with what the tests of both languages read from the environment.
+fn tool(name: impl AsRef<Path>, arguments: &[&str], folder: &Path, target: &Path) -> Command {
+    let mut command = program(name, arguments);
+    command.current_dir(folder).env("CANDOR_BIN", target.join("debug/candor"));
+    command.env("CANDOR_TEST_OPERATIONS", root().join(OPERATIONS));
+    command
+}
+
+fn typescript(target: &Path) -> Outcome {
+    let folder = match packages::node(target, TYPESCRIPT) {
+        Ok(folder) => folder,
+        Err(problem) => return skip("TypeScript", &*problem),
+    };
+    for name in ["src", "test", "examples", "build", "dist"] {
+        remove(&folder.join(name))?;
+    }
+    for name in ["src", "test", "examples"] {
+        copy(&root().join(TYPESCRIPT).join(name), &folder.join(name))?;
+    }
+    for name in ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", "README.md", "CHANGELOG.md"] {
+        fs::copy(root().join(TYPESCRIPT).join(name), folder.join(name))?;
+    }
+    let npm = |arguments: &[&str]| run_program(&mut tool("npm", arguments, &folder, target));
+    for script in ["build", "check", "test"] {
+        npm(&["run", "--silent", script])?;
+    }
+    let archive = output(&mut tool("npm", &["pack", "--silent"], &folder, target))?;
+    let archive = folder.join(archive.trim());
+    let empty = folder.join("empty");
+    remove(&empty)?;
+    fs::create_dir(&empty)?;
+    fs::write(empty.join("package.json"), "{\"private\": true}\n")?;
+    let install = ["install", "--silent", "--no-audit", "--no-fund", &archive.to_string_lossy()];
+    run_program(&mut tool("npm", &install, &empty, target))?;
+    let created = "new Candor({ apiKey: 'cdr_live_x', baseUrl: 'http://localhost' }).employees.list";
+    let module = format!("import {{ Candor }} from '@candor/client'; {created}");
+    let common = format!("const {{ Candor }} = require('@candor/client'); {created}");
+    run_program(&mut tool("node", &["--input-type=module", "--eval", &module], &empty, target))?;
+    run_program(&mut tool("node", &["--input-type=commonjs", "--eval", &common], &empty, target))
+}
+
+fn python(target: &Path) -> Outcome {
+    if !succeeds(&mut program("python3", &["-c", "import sys, venv; sys.exit(sys.version_info < (3, 11))"])) {
+        return skip("Python", &"Python 3.11 or later with its venv module is needed");
+    }
+    let environment = match packages::python(target, PYTHON) {
+        Ok(environment) => environment,
+        Err(problem) => return skip("Python", &*problem),
+    };
+    let source = root().join(PYTHON);
+    let python = environment.join("bin/python");
+    let run = |arguments: &[&str]| {
+        let mut command = tool(&python, arguments, &source, target);
+        run_program(command.env("PYTHONPATH", "src").env("PYTHONDONTWRITEBYTECODE", "1"))
+    };
+    let cache = environment.join("mypy").to_string_lossy().into_owned();
+    run(&["-m", "mypy", "--no-error-summary", "--cache-dir", &cache, "src", "tests", "examples"])?;
+    run(&["-m", "pyright", "--pythonpath", &python.to_string_lossy(), "src", "examples"])?;
+    run(&["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])?;
+    let wheels = environment.join("wheels");
+    remove(&wheels)?;
+    run(&["-m", "build", "--wheel", "--no-isolation", "--outdir", &wheels.to_string_lossy()])?;
+    let wheel = only_file(&wheels)?.to_string_lossy().into_owned();
+    let empty = environment.join("empty");
+    run(&["-m", "venv", "--clear", &empty.to_string_lossy()])?;
+    let installed = empty.join("bin/python");
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &wheel];
+    run_program(&mut tool(&installed, &install, &empty, target))?;
+    let used = "from candor_client import Candor; \
+                Candor(api_key='cdr_live_x', base_url='http://localhost').employees.list()";
+    run_program(&mut tool(&installed, &["-c", used], &empty, target))
+}
+
+fn skip(language: &str, problem: &(impl std::fmt::Display + ?Sized)) -> Outcome {
+    println!("skipped: the client library for {language}: {problem}");
+    Ok(())
+}
+
+fn only_file(folder: &Path) -> Outcome<PathBuf> {
+    Ok(fs::read_dir(folder)?.next().ok_or("no wheel was built")??.path())
+}
+
+fn remove(folder: &Path) -> Outcome {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

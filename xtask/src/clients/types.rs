@@ -1,0 +1,162 @@
+//! Type expressions: read from schemas of the document, written in each language.
+
+use crate::process::Outcome;
+use serde_json::Value;
+
+/// The type of a member, a parameter or an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Any,
+    Text,
+    Integer,
+    Number,
+    Flag,
+    Null,
+    /// The one text that is allowed.
+    Constant(String),
+    /// A text other than the known event types.
+    UnknownEventType,
+    Named(String),
+    List(Box<Type>),
+    Map(Box<Type>),
+    /// An element or several.
+    OneOrMore(Box<Type>),
+    Union(Vec<Type>),
+}
+
+impl Type {
+    /// Reads a schema; objects inside it must have a title.
+    pub(super) fn read(schema: &Value) -> Outcome<Self> {
+        if let Some(name) = reference(schema) {
+            return Ok(Self::Named(name.to_owned()));
+        }
+        for choices in ["anyOf", "oneOf"] {
+            if let Some(choices) = schema[choices].as_array() {
+                return Ok(Self::Union(choices.iter().map(Self::read).collect::<Outcome<_>>()?).simplified());
+            }
+        }
+        if let Some(text) = schema["const"].as_str() {
+            return Ok(Self::Constant(text.to_owned()));
+        }
+        if schema["not"]["anyOf"].is_array() {
+            return Ok(Self::UnknownEventType);
+        }
+        match &schema["type"] {
+            Value::Array(kinds) => {
+                let kinds = kinds.iter().map(|kind| Self::of_kind(kind, schema)).collect::<Outcome<_>>()?;
+                Ok(Self::Union(kinds).simplified())
+            }
+            kind => Self::of_kind(kind, schema),
+        }
+    }
+
+    fn of_kind(kind: &Value, schema: &Value) -> Outcome<Self> {
+        Ok(match kind.as_str() {
+            None => Self::Any,
+            Some("string") => Self::Text,
+            Some("integer") => Self::Integer,
+            Some("number") => Self::Number,
+            Some("boolean") => Self::Flag,
+            Some("null") => Self::Null,
+            Some("array") => Self::List(Box::new(Self::read(&schema["items"])?)),
+            Some("object") if schema["properties"].is_object() => {
+                let title = schema["title"].as_str().ok_or_else(|| format!("an object has no title: {schema}"))?;
+                Self::Named(title.to_owned())
+            }
+            Some("object") if schema["additionalProperties"].is_object() => {
+                Self::Map(Box::new(Self::read(&schema["additionalProperties"])?))
+            }
+            Some("object") => Self::Map(Box::new(Self::Any)),
+            Some(other) => return Err(format!("unknown type {other}: {schema}").into()),
+        })
+    }
+
+    /// Joins unions of unions, so that null comes last and nothing comes twice.
+    fn simplified(self) -> Self {
+        let Self::Union(parts) = self else { return self };
+        let mut flat: Vec<Self> = Vec::new();
+        for part in parts.into_iter().flat_map(|part| if let Self::Union(inner) = part { inner } else { vec![part] }) {
+            if !flat.contains(&part) {
+                flat.push(part);
+            }
+        }
+        flat.sort_by_key(|part| *part == Self::Null);
+        Self::Union(flat)
+    }
+
+    pub(super) fn typescript(&self) -> String {
+        match self {
+            Self::Any => "unknown".to_owned(),
+            Self::Text => "string".to_owned(),
+            Self::Integer | Self::Number => "number".to_owned(),
+            Self::Flag => "boolean".to_owned(),
+            Self::Null => "null".to_owned(),
+            Self::Constant(text) => format!("\"{text}\""),
+            Self::UnknownEventType => "UnknownEventType".to_owned(),
+            Self::Named(name) => name.clone(),
+            Self::List(of) => format!("Array<{}>", of.typescript()),
+            Self::Map(of) => format!("Record<string, {}>", of.typescript()),
+            Self::OneOrMore(of) => format!("{0} | readonly {0}[]", of.typescript()),
+            Self::Union(parts) => {
+                let is_open = parts.contains(&Self::Text);
+                let words = |part: &Self| match part {
+                    Self::Named(name) if is_open => Some(format!("Open<{name}>")),
+                    Self::Text if parts.iter().any(|other| matches!(other, Self::Named(_))) => None,
+                    other => Some(other.typescript()),
+                };
+                parts.iter().filter_map(words).collect::<Vec<_>>().join(" | ")
+            }
+        }
+    }
+
+    pub(super) fn python(&self) -> String {
+        match self {
+            Self::Any => "Any".to_owned(),
+            Self::Text | Self::UnknownEventType => "str".to_owned(),
+            Self::Integer => "int".to_owned(),
+            Self::Number => "float".to_owned(),
+            Self::Flag => "bool".to_owned(),
+            Self::Null => "None".to_owned(),
+            Self::Constant(text) => format!("Literal[\"{text}\"]"),
+            Self::Named(name) => name.clone(),
+            Self::List(of) => format!("list[{}]", of.python()),
+            Self::Map(of) => format!("dict[str, {}]", of.python()),
+            Self::OneOrMore(of) => format!("{0} | Sequence[{0}]", of.python()),
+            Self::Union(parts) => parts.iter().map(Self::python).collect::<Vec<_>>().join(" | "),
+        }
+    }
+}
+
+/// The name of the schema that a reference leads to.
+pub(super) fn reference(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.strip_prefix("#/components/schemas/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Type;
+    use serde_json::json;
+
+    #[test]
+    fn open_enumeration_keeps_its_known_words() {
+        let known = json!({"$ref": "#/components/schemas/Role"});
+        let open = Type::read(&json!({"anyOf": [known, {"type": "null"}, {"type": "string"}]})).unwrap();
+        assert_eq!(open.typescript(), "Open<Role> | null");
+        assert_eq!(open.python(), "Role | str | None");
+    }
+
+    #[test]
+    fn nested_object_without_title_is_refused() {
+        assert!(Type::read(&json!({"type": "object", "properties": {}})).is_err());
+        let titled = Type::read(&json!({"type": ["object", "null"], "properties": {}, "title": "Target"})).unwrap();
+        assert_eq!(titled.typescript(), "Target | null");
+    }
+
+    #[test]
+    fn map_keeps_the_type_of_its_values() {
+        let schema = json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}});
+        let map = Type::read(&schema).unwrap();
+        assert_eq!(map.typescript(), "Record<string, string | number | boolean>");
+        assert_eq!(map.python(), "dict[str, str | float | bool]");
+    }
+}
