@@ -573,7 +573,7 @@ class Conversation(TypedDict):
     """What people call it, 1 to 200 characters."""
 
     about: ConversationAbout | None
-    """What it is about; null for nothing in particular."""
+    """What it is about; null for nothing, and for what the key does not see."""
 
     participant_ids: list[str]
     """The ids of the 2 to 20 people who write and read in it."""
@@ -1204,7 +1204,9 @@ class ErrorResponseError(TypedDict):
     """The id of the request, which is also in `X-Request-Id`."""
 
     details: NotRequired[list[ErrorDetail]]
-    """One entry per issue; its shape depends on `code`. Absent where there is nothing to add."""
+    """One entry per issue; its shape depends on `code`. Absent where there is nothing to add. At most 100
+    problems of fields are listed, and one more entry has the number of the others.
+    """
 
 
 EventType: TypeAlias = Literal[
@@ -1445,8 +1447,11 @@ MailFailure: TypeAlias = Literal[
     "unsendable",
     "sealed",
     "expired",
+    "recipient_limit",
 ]
-"""Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows."""
+"""Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt
+follows.
+"""
 
 
 MailStatus: TypeAlias = Literal[
@@ -1706,7 +1711,9 @@ class Objective(TypedDict):
     """The last day of its period; not before `period_start`."""
 
     linked_summary_ids: list[str]
-    """The ids of the summaries that include it and are not archived, oldest first."""
+    """The ids of the summaries that include it, are not archived and are seen by the key, oldest first;
+    none without `summaries:read`.
+    """
 
     created_at: str
     """When it was created."""
@@ -1889,6 +1896,9 @@ class Observation(TypedDict):
     observation_date: str
     """The day that it is about; never in the future."""
 
+    visibility: ObservationVisibility | str
+    """Whether the person it is about sees it."""
+
     created_at: str
     """When it was created."""
 
@@ -1930,6 +1940,11 @@ class ObservationCreate(TypedDict):
 
     recommended_action: NotRequired[str | None]
     """What should be done, in plain text; null for nothing. At most 2000 characters."""
+
+    visibility: NotRequired[ObservationVisibility]
+    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
+    `person` unless given.
+    """
 
 
 class ObservationEvent(TypedDict):
@@ -2001,6 +2016,18 @@ class ObservationUpdate(TypedDict):
 
     recommended_action: NotRequired[str | None]
     """What should be done, in plain text; null for nothing. At most 2000 characters."""
+
+    visibility: NotRequired[ObservationVisibility]
+    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone."""
+
+
+ObservationVisibility: TypeAlias = Literal[
+    "person",
+    "managers",
+]
+"""Whether the person whom an observation is about sees it: `managers` shows it to that person's managers,
+its author and the requester of its assignment.
+"""
 
 
 class Organization(TypedDict):
@@ -2168,7 +2195,7 @@ class Submission(TypedDict):
     """Whether the reviewer has submitted."""
 
     observation_ids: list[str]
-    """The ids of the observations that were submitted."""
+    """The ids of the submitted observations that the key sees."""
 
     submitted_at: str | None
     """When they were; null until then."""
@@ -2202,6 +2229,11 @@ class SubmissionCreateObservation(TypedDict):
 
     recommended_action: NotRequired[str | None]
     """What should be done, in plain text; null for nothing. At most 2000 characters."""
+
+    visibility: NotRequired[ObservationVisibility]
+    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
+    `person` unless given.
+    """
 
 
 SubmissionStatus: TypeAlias = Literal[

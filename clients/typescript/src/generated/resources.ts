@@ -1114,7 +1114,8 @@ export class Employees {
    * Invite a pending employee again.
    *
    * Sends a new invitation to a person who has not accepted; the token before is good no more. The mail goes
-   * out afterwards, and never fails the request.
+   * out afterwards, and never fails the request. Where mails are sent, a request within 60 seconds of the
+   * mail before, or after 5 mails to the address on this day (UTC), is a 409 with `Retry-After`.
    *
    * Needs the scope `employees:write`. Counts as `write`.
    */
@@ -1569,7 +1570,7 @@ export class Observations {
   /**
    * List observations.
    *
-   * Lists observations, newest first; archived ones only where they are asked for.
+   * Lists the observations that the key sees, newest first; archived ones only where they are asked for.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -1588,7 +1589,8 @@ export class Observations {
   /**
    * Record an observation.
    *
-   * Records one strength or opportunity about one person who is active or deactivated.
+   * Records one strength or opportunity about one person who is active or deactivated. A key that is bound to
+   * a person writes as that person: `author_id` is that person unless given, and another one is a 403.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1626,8 +1628,8 @@ export class Observations {
   /**
    * Update an observation.
    *
-   * Changes the texts and attributes; the person, the type and the day are for good. 409 while it is
-   * archived.
+   * Changes the texts, the attributes and the visibility; the person, the type and the day are for good. Of
+   * bound keys only those of its author and of org admins may change it. 409 while it is archived.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */

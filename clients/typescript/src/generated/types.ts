@@ -426,7 +426,7 @@ export interface Conversation {
   id: string;
   /** What people call it, 1 to 200 characters. */
   title: string;
-  /** What it is about; null for nothing in particular. */
+  /** What it is about; null for nothing, and for what the key does not see. */
   about: ConversationAbout | null;
   /** The ids of the 2 to 20 people who write and read in it. */
   participant_ids: Array<string>;
@@ -912,7 +912,10 @@ export interface ErrorResponseError {
   message: string;
   /** The id of the request, which is also in `X-Request-Id`. */
   request_id: string;
-  /** One entry per issue; its shape depends on `code`. Absent where there is nothing to add. */
+  /**
+   * One entry per issue; its shape depends on `code`. Absent where there is nothing to add. At most 100
+   * problems of fields are listed, and one more entry has the number of the others.
+   */
   details?: Array<ErrorDetail> | undefined;
 }
 
@@ -1103,7 +1106,9 @@ export type InvitationStatus =
   | "expired"
   | "revoked";
 
-/** Why an attempt to send a mail failed; after `refused`, `unsendable` and `expired` none follows. */
+/**
+ * Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt follows.
+ */
 export type MailFailure =
   | "connect"
   | "tls"
@@ -1116,7 +1121,8 @@ export type MailFailure =
   | "refused"
   | "unsendable"
   | "sealed"
-  | "expired";
+  | "expired"
+  | "recipient_limit";
 
 /** What has become of a mail; `canceled` was not wanted any more before it was sent. */
 export type MailStatus =
@@ -1308,7 +1314,10 @@ export interface Objective {
   period_start: string;
   /** The last day of its period; not before `period_start`. */
   period_end: string;
-  /** The ids of the summaries that include it and are not archived, oldest first. */
+  /**
+   * The ids of the summaries that include it, are not archived and are seen by the key, oldest first; none
+   * without `summaries:read`.
+   */
   linked_summary_ids: Array<string>;
   /** When it was created. */
   created_at: string;
@@ -1446,6 +1455,8 @@ export interface Observation {
   attribute_ids: Array<string>;
   /** The day that it is about; never in the future. */
   observation_date: string;
+  /** Whether the person it is about sees it. */
+  visibility: Open<ObservationVisibility>;
   /** When it was created. */
   created_at: string;
   /** When it last changed; later than before with every change. */
@@ -1475,6 +1486,11 @@ export interface ObservationCreate {
   observation_date?: string | null | undefined;
   /** What should be done, in plain text; null for nothing. At most 2000 characters. */
   recommended_action?: string | null | undefined;
+  /**
+   * Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
+   * `person` unless given.
+   */
+  visibility?: ObservationVisibility | undefined;
 }
 
 /** Something happened to an observation. */
@@ -1528,7 +1544,17 @@ export interface ObservationUpdate {
   observation?: string | undefined;
   /** What should be done, in plain text; null for nothing. At most 2000 characters. */
   recommended_action?: string | null | undefined;
+  /** Whether the person it is about sees it: `person`, or `managers` for that person's managers alone. */
+  visibility?: ObservationVisibility | undefined;
 }
+
+/**
+ * Whether the person whom an observation is about sees it: `managers` shows it to that person's managers, its
+ * author and the requester of its assignment.
+ */
+export type ObservationVisibility =
+  | "person"
+  | "managers";
 
 export interface Organization {
   /** The organization's id. */
@@ -1654,7 +1680,7 @@ export interface Submission {
   reviewer_id: string;
   /** Whether the reviewer has submitted. */
   status: Open<SubmissionStatus>;
-  /** The ids of the observations that were submitted. */
+  /** The ids of the submitted observations that the key sees. */
   observation_ids: Array<string>;
   /** When they were; null until then. */
   submitted_at: string | null;
@@ -1680,6 +1706,11 @@ export interface SubmissionCreateObservation {
   observation_date?: string | null | undefined;
   /** What should be done, in plain text; null for nothing. At most 2000 characters. */
   recommended_action?: string | null | undefined;
+  /**
+   * Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
+   * `person` unless given.
+   */
+  visibility?: ObservationVisibility | undefined;
 }
 
 /** Whether a reviewer has submitted. */

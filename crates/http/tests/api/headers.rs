@@ -30,7 +30,7 @@ fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
     assert_eq!(answered.header("content-type"), Some("application/json"), "{what}");
     if answered.status >= 400 {
         answered.code();
-        let is_final = answered.status < 500 && !matches!(answered.status, 408 | 429);
+        let is_final = answered.status < 500 && answered.status != 408 && answered.header("retry-after").is_none();
         let should_retry = answered.header("candor-should-retry");
         assert_eq!(should_retry == Some("false"), is_final, "{what}: {should_retry:?}");
     } else {

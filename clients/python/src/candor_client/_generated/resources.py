@@ -3271,7 +3271,9 @@ class Employees:
         """Invite a pending employee again.
 
         Sends a new invitation to a person who has not accepted; the token before is good no more. The
-        mail goes out afterwards, and never fails the request.
+        mail goes out afterwards, and never fails the request. Where mails are sent, a request within 60
+        seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
+        `Retry-After`.
 
         Needs the scope `employees:write`. Counts as `write`.
         """
@@ -3611,7 +3613,9 @@ class AsyncEmployees:
         """Invite a pending employee again.
 
         Sends a new invitation to a person who has not accepted; the token before is good no more. The
-        mail goes out afterwards, and never fails the request.
+        mail goes out afterwards, and never fails the request. Where mails are sent, a request within 60
+        seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
+        `Retry-After`.
 
         Needs the scope `employees:write`. Counts as `write`.
         """
@@ -4880,7 +4884,8 @@ class Observations:
     ) -> Pages[types.Observation]:
         """List observations.
 
-        Lists observations, newest first; archived ones only where they are asked for.
+        Lists the observations that the key sees, newest first; archived ones only where they are asked
+        for.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -4910,13 +4915,16 @@ class Observations:
         impact: str | None | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
         """Record an observation.
 
-        Records one strength or opportunity about one person who is active or deactivated.
+        Records one strength or opportunity about one person who is active or deactivated. A key that is
+        bound to a person writes as that person: `author_id` is that person unless given, and another
+        one is a 403.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -4932,6 +4940,7 @@ class Observations:
                 impact=impact,
                 observation_date=observation_date,
                 recommended_action=recommended_action,
+                visibility=visibility,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -4979,13 +4988,15 @@ class Observations:
         impact: str | None | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
         """Update an observation.
 
-        Changes the texts and attributes; the person, the type and the day are for good. 409 while it is
+        Changes the texts, the attributes and the visibility; the person, the type and the day are for
+        good. Of bound keys only those of its author and of org admins may change it. 409 while it is
         archived.
 
         Needs the scope `observations:write`. Counts as `write`.
@@ -4998,6 +5009,7 @@ class Observations:
                 impact=impact,
                 observation=observation,
                 recommended_action=recommended_action,
+                visibility=visibility,
             ),
             body_required=True,
             if_match=if_match,
@@ -5081,7 +5093,8 @@ class AsyncObservations:
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
-        Lists observations, newest first; archived ones only where they are asked for.
+        Lists the observations that the key sees, newest first; archived ones only where they are asked
+        for.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -5111,13 +5124,16 @@ class AsyncObservations:
         impact: str | None | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
         """Record an observation.
 
-        Records one strength or opportunity about one person who is active or deactivated.
+        Records one strength or opportunity about one person who is active or deactivated. A key that is
+        bound to a person writes as that person: `author_id` is that person unless given, and another
+        one is a 403.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5133,6 +5149,7 @@ class AsyncObservations:
                 impact=impact,
                 observation_date=observation_date,
                 recommended_action=recommended_action,
+                visibility=visibility,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -5180,13 +5197,15 @@ class AsyncObservations:
         impact: str | None | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
         """Update an observation.
 
-        Changes the texts and attributes; the person, the type and the day are for good. 409 while it is
+        Changes the texts, the attributes and the visibility; the person, the type and the day are for
+        good. Of bound keys only those of its author and of org admins may change it. 409 while it is
         archived.
 
         Needs the scope `observations:write`. Counts as `write`.
@@ -5199,6 +5218,7 @@ class AsyncObservations:
                 impact=impact,
                 observation=observation,
                 recommended_action=recommended_action,
+                visibility=visibility,
             ),
             body_required=True,
             if_match=if_match,
@@ -6787,6 +6807,7 @@ class Resources:
     def get_document(
         self,
         *,
+        if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Document:
@@ -6799,6 +6820,7 @@ class Resources:
         spec = Spec(
             "GET",
             "/openapi.json",
+            if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
         )
@@ -6870,6 +6892,7 @@ class AsyncResources:
     async def get_document(
         self,
         *,
+        if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Document:
@@ -6882,6 +6905,7 @@ class AsyncResources:
         spec = Spec(
             "GET",
             "/openapi.json",
+            if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
         )
