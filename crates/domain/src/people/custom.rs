@@ -1,7 +1,9 @@
 //! Custom fields: a flat map of strings, numbers and booleans (§2.3, decisions A8, D7).
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
@@ -17,7 +19,7 @@ pub const MAX_KEY_CHARS: usize = 64;
 pub const MAX_VALUE_CHARS: usize = 1024;
 
 /// One value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Custom {
     /// `true` or `false`
@@ -55,6 +57,43 @@ impl Custom {
                 Err(Flaw::format(format!("a string, number or boolean, not {}", value.kind())))
             }
         }
+    }
+}
+
+/// Reads the value by its JSON type. The derived form of an untagged enum formats every text for an error that it then
+/// drops, which for a page of emoji took seconds.
+impl<'de> Deserialize<'de> for Custom {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CustomVisitor)
+    }
+}
+
+struct CustomVisitor;
+
+impl Visitor<'_> for CustomVisitor {
+    type Value = Custom;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, number or boolean")
+    }
+    fn visit_bool<E>(self, flag: bool) -> Result<Custom, E> {
+        Ok(Custom::Flag(flag))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Custom, E> {
+        Ok(Custom::Number(number.into()))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Custom, E> {
+        Ok(Custom::Number(number.into()))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Custom, E> {
+        let finite = serde_json::Number::from_f64(number);
+        finite.map(Custom::Number).ok_or_else(|| E::custom("a number must be finite"))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Custom, E> {
+        Ok(Custom::Text(text.to_owned()))
+    }
+    fn visit_string<E>(self, text: String) -> Result<Custom, E> {
+        Ok(Custom::Text(text))
     }
 }
 
@@ -179,6 +218,16 @@ mod tests {
             ("[]".to_owned(), "custom_fields".to_owned(), Code::InvalidFormat),
         ] {
             assert_eq!(parse_text(&body).unwrap_err(), [(field, code)], "{body:.40}");
+        }
+    }
+
+    #[test]
+    fn stored_values_are_read_by_their_json_type() {
+        let stored = r#"{"a":true,"b":-1,"c":18446744073709551615,"d":0.5,"e":"x"}"#;
+        let fields: CustomFields = serde_json::from_str(stored).unwrap();
+        assert_eq!(serde_json::to_string(&fields).unwrap(), stored);
+        for unsupported in [r#"{"a":null}"#, r#"{"a":[1]}"#, r#"{"a":{"b":1}}"#] {
+            assert!(serde_json::from_str::<CustomFields>(unsupported).is_err(), "{unsupported}");
         }
     }
 

@@ -1,0 +1,66 @@
+//! Texts in any script cost about what ASCII of the same bytes costs, counted in allocated bytes.
+
+#![expect(unsafe_code, reason = "an allocator can be counted in no other way")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use candor_domain::people::CustomFields;
+
+/// Factor by which a text may cost more than ASCII of the same bytes.
+const MOST: u64 = 2;
+
+thread_local! {
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which adds up what each thread asks for.
+struct CountingAllocator;
+
+fn count(bytes: usize) {
+    // A thread that is ending has no counter any more.
+    let _ = ALLOCATED.try_with(|allocated| allocated.set(allocated.get() + bytes as u64));
+}
+
+// SAFETY: every call is handed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// The bytes that this thread allocates during some work.
+fn allocated<T>(work: impl FnOnce() -> T) -> u64 {
+    let before = ALLOCATED.get();
+    let result = work();
+    let after = ALLOCATED.get();
+    drop(result);
+    after - before
+}
+
+/// The largest custom fields of a person, with this text as each value.
+fn custom_fields(value: &str) -> String {
+    let fields: Vec<_> = (0..32).map(|number| format!("\"field_{number}\":\"{value}\"")).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+#[test]
+fn custom_fields_are_decoded_without_copies_of_texts() {
+    for (script, value) in [("ASCII", "a".repeat(4 * 1024)), ("emoji", "\u{1f600}".repeat(1024))] {
+        let json = custom_fields(&value);
+        let bytes = allocated(|| serde_json::from_str::<CustomFields>(&json).unwrap());
+        let stored = json.len() as u64;
+        assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of JSON");
+    }
+}
