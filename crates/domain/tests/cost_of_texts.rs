@@ -1,4 +1,4 @@
-//! Texts in any script cost about what ASCII of the same bytes costs, counted in allocated bytes.
+//! Texts in any script cost no more than a small multiple of their bytes, counted in allocated bytes.
 
 #![expect(unsafe_code, reason = "an allocator can be counted in no other way")]
 
@@ -6,8 +6,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use candor_domain::people::CustomFields;
+use candor_domain::search::SearchQuery;
 
-/// Factor by which a text may cost more than ASCII of the same bytes.
+/// Bytes that may be allocated for each byte of a text.
 const MOST: u64 = 2;
 
 thread_local! {
@@ -62,5 +63,22 @@ fn custom_fields_are_decoded_without_copies_of_texts() {
         let bytes = allocated(|| serde_json::from_str::<CustomFields>(&json).unwrap());
         let stored = json.len() as u64;
         assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of JSON");
+    }
+}
+
+#[test]
+fn search_allocates_no_word_for_each_sign_of_a_text() {
+    for (script, text, present) in [
+        ("ASCII", "calm under ".repeat(5_000), "calm"),
+        ("Han", "漢字文章".repeat(5_000), "漢字"),
+        ("Hiragana", "がんばりや".repeat(4_000), "ばり"),
+        ("emoji", "\u{1f600}\u{1f389}\u{1f680}".repeat(6_600), "\u{1f389}"),
+    ] {
+        for query in [present, "pressure"] {
+            let query = SearchQuery::parse(query).unwrap();
+            let bytes = allocated(|| query.find(&[("observation", &text)]));
+            let stored = text.len() as u64;
+            assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of text");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::words::{Run, TextWord, runs, words};
+use super::words::{Run, each_word, runs};
 use crate::problem::{Code, Flaw};
 use crate::text::bounded;
 
@@ -118,7 +118,7 @@ impl SearchQuery {
         let Some(last) = runs.pop() else {
             return Err(Flaw::new(Code::TooShort, "must have a word: a letter, a digit or an emoji"));
         };
-        let last = if last.is_unspaced { Err(last) } else { Ok(last.words()) };
+        let last = if last.is_unspaced { Err(last) } else { Ok(last.words) };
         let rest = runs.iter().chain(last.as_ref().err()).flat_map(wanted);
         let words = rest.collect::<BTreeSet<_>>().into_iter().collect();
         Ok(Self { words, last: last.ok().and_then(|it| it.into_iter().next()).map(|it| it.folded) })
@@ -151,26 +151,55 @@ impl SearchQuery {
         if !self.wanted_texts().all(|wanted| texts.iter().any(|(_, text)| may_have(text, wanted))) {
             return None;
         }
-        let read: Vec<_> = texts.iter().map(|(field, text)| (*field, *text, words(text))).collect();
-        let has = |is: &dyn Fn(&str) -> bool| read.iter().any(|(_, _, words)| words.iter().any(|it| is(&it.folded)));
-        if !self.words.iter().all(|wanted| has(&|it| wanted.is(it))) {
-            return None;
-        }
-        let score = match &self.last {
-            Some(last) if has(&|it| it == last) => Score::Whole,
-            Some(last) if has(&|it| it.starts_with(last.as_str())) => Score::Begun,
-            Some(_) => return None,
-            None => Score::Whole,
-        };
-        let is_shown = |it: &TextWord| {
-            let is_last = self.last.as_ref().is_some_and(|last| it.folded.starts_with(last.as_str()));
-            is_last || self.words.iter().any(|wanted| wanted.is(&it.folded))
-        };
-        let highlights = read.iter().filter_map(|(field, text, words)| {
-            let places: Vec<_> = words.iter().filter(|it| is_shown(it)).map(|it| it.place.clone()).collect();
-            highlight(field, text, &places)
-        });
+        let mut progress = Progress { query: self, has: vec![false; self.words.len()], last: None };
+        let places: Vec<_> = texts.iter().map(|(_, text)| progress.read(text)).collect();
+        let score = progress.score()?;
+        let shown = texts.iter().zip(places);
+        let highlights = shown.filter_map(|((field, text), places)| highlight(field, text, &places));
         Some((score, highlights.collect()))
+    }
+}
+
+/// What of a query was met in some texts.
+struct Progress<'q> {
+    query: &'q SearchQuery,
+    /// Whether each of the words is there.
+    has: Vec<bool>,
+    /// How well the last word is there.
+    last: Option<Score>,
+}
+
+impl Progress<'_> {
+    /// Reads a text, and answers where it has words that are wanted: the first one, and those that can be shown with it.
+    fn read(&mut self, text: &str) -> Vec<Range<usize>> {
+        let mut places = Vec::<Range<usize>>::new();
+        each_word(text, |met| {
+            let is_far = |first: &Range<usize>| met.place.start >= (first.start + SNIPPET_CHARS).max(first.end);
+            if self.meet(met.folded) && !places.first().is_some_and(is_far) {
+                places.push(met.place);
+            }
+        });
+        places
+    }
+
+    /// Notes a word, and whether it is wanted.
+    fn meet(&mut self, word: &str) -> bool {
+        let mut is_wanted = false;
+        for (wanted, has) in self.query.words.iter().zip(&mut self.has) {
+            if wanted.is(word) {
+                (*has, is_wanted) = (true, true);
+            }
+        }
+        if let Some(rest) = self.query.last.as_ref().and_then(|last| word.strip_prefix(last.as_str())) {
+            self.last = self.last.max(Some(if rest.is_empty() { Score::Whole } else { Score::Begun }));
+            is_wanted = true;
+        }
+        is_wanted
+    }
+
+    fn score(&self) -> Option<Score> {
+        let last = if self.query.last.is_some() { self.last } else { Some(Score::Whole) };
+        last.filter(|_| self.has.iter().all(|has| *has))
     }
 }
 
@@ -182,20 +211,17 @@ fn may_have(text: &str, wanted: &str) -> bool {
 
 /// What is wanted of a run that is not the last one, or that has no beginnings.
 fn wanted(run: &Run) -> Vec<WantedWord> {
-    let mut words = run.words();
-    if run.is_unspaced && words.len() > 1 {
+    let texts = run.words.iter().map(|word| word.folded.clone());
+    if run.is_unspaced && run.words.len() > 1 {
         // The last sign by itself is in the pair before it.
-        words.pop();
-        return words.into_iter().map(|it| WantedWord::Whole(it.folded)).collect();
+        return texts.take(run.words.len() - 1).map(WantedWord::Whole).collect();
     }
-    let wanted = if run.is_unspaced { WantedWord::Beginning } else { WantedWord::Whole };
-    words.into_iter().map(|it| wanted(it.folded)).collect()
+    texts.map(if run.is_unspaced { WantedWord::Beginning } else { WantedWord::Whole }).collect()
 }
 
 fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option<Highlight> {
     let first = places.first()?;
-    let chars: Vec<char> = text.chars().collect();
-    let shown = around(&chars, first);
+    let shown = around(text, first);
     let mut ranges: Vec<(usize, usize)> = vec![];
     for it in places.iter().filter(|it| it.start >= shown.start && it.end <= shown.end) {
         let (from, to) = (it.start - shown.start, it.end - shown.start);
@@ -205,19 +231,24 @@ fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option
             _ => ranges.push((from, to)),
         }
     }
-    Some(Highlight { field, snippet: chars[shown].iter().collect(), ranges })
+    Some(Highlight { field, snippet: text.chars().skip(shown.start).take(shown.len()).collect(), ranges })
 }
 
 /// The part of a text that is shown around a match, from the beginning of a word to the end of one where it has blanks.
-fn around(chars: &[char], first: &Range<usize>) -> Range<usize> {
-    if chars.len() <= SNIPPET_CHARS {
-        return 0..chars.len();
+fn around(text: &str, first: &Range<usize>) -> Range<usize> {
+    let length = text.chars().count();
+    if length <= SNIPPET_CHARS {
+        return 0..length;
     }
-    let earliest = first.start.saturating_sub(BEFORE_CHARS).min(chars.len() - SNIPPET_CHARS);
-    let is_start = |at: &usize| *at == 0 || chars[*at - 1].is_whitespace();
+    let earliest = first.start.saturating_sub(BEFORE_CHARS).min(length - SNIPPET_CHARS);
+    let latest = (first.start + SNIPPET_CHARS).max(first.end).min(length);
+    // Only what can be shown, with one character on either side: the text may be a hundred times as long.
+    let begin = earliest.saturating_sub(1);
+    let chars: Vec<char> = text.chars().skip(begin).take(latest + 1 - begin).collect();
+    let is_start = |at: &usize| *at == 0 || chars[*at - 1 - begin].is_whitespace();
     let start = (earliest..=first.start).find(is_start).unwrap_or(earliest);
-    let latest = (start + SNIPPET_CHARS).max(first.end).min(chars.len());
-    let is_end = |at: &usize| *at == chars.len() || chars[*at].is_whitespace();
+    let latest = (start + SNIPPET_CHARS).max(first.end).min(length);
+    let is_end = |at: &usize| *at == length || chars[*at - begin].is_whitespace();
     let end = (first.end..=latest).rev().find(is_end).unwrap_or(latest);
     start..end
 }

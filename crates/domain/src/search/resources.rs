@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Serialize, Serializer};
 
-use super::{Highlight, Score, SearchQuery, Type, words};
+use super::words::each_word;
+use super::{Highlight, Score, SearchQuery, Type};
 use crate::decision::Resource;
 use crate::id::EmployeeId;
 use crate::objective::{self, Objective};
@@ -33,7 +34,15 @@ pub trait Searchable: Resource {
     /// The words by which it is found now, each once; none while it is not found.
     fn found_by(&self) -> BTreeSet<String> {
         let texts = if self.is_found() { self.texts() } else { vec![] };
-        texts.into_iter().flat_map(|(_, text)| words(text)).map(|it| it.folded).collect()
+        let mut found_by = BTreeSet::new();
+        for (_, text) in texts {
+            each_word(text, |met| {
+                if !found_by.contains(met.folded) {
+                    found_by.insert(met.folded.to_owned());
+                }
+            });
+        }
+        found_by
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::search::words;
 use proptest::prelude::*;
 
 const FIELD: &str = "observation";
