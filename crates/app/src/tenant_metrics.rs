@@ -34,15 +34,20 @@ pub(crate) async fn measure_hourly(shell: Arc<Shell>, mut stop: watch::Receiver<
 /// Renders the sizes of organizations; nothing while none is measured.
 pub(crate) fn rendered(sizes: &[TenantSize]) -> String {
     let mut text = String::new();
-    let values: [(&str, fn(&TenantSize) -> u64); 2] = [(ROWS, |size| size.rows), (BYTES, |size| size.bytes)];
-    for (name, value) in values.into_iter().filter(|_| !sizes.is_empty()) {
-        text.push_str(&format!("# HELP {name} {}\n# TYPE {name} gauge\n", telemetry::help(name)));
-        for size in sizes {
-            text.push_str(&format!("{name}{{organization=\"{}\"}} {}\n", size.organization, value(size)));
-        }
-        text.push('\n');
+    if sizes.is_empty() {
+        return text;
     }
+    render(&mut text, ROWS, sizes, |size| size.rows);
+    render(&mut text, BYTES, sizes, |size| size.bytes);
     text
+}
+
+fn render(text: &mut String, name: &str, sizes: &[TenantSize], value: impl Fn(&TenantSize) -> u64) {
+    text.push_str(&format!("# HELP {name} {}\n# TYPE {name} gauge\n", telemetry::help(name)));
+    for size in sizes {
+        text.push_str(&format!("{name}{{organization=\"{}\"}} {}\n", size.organization, value(size)));
+    }
+    text.push('\n');
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub enum Refusal {
     Denied(Denied),
     /// The state of things is against it.
     #[error("{}", .0.message())]
-    Conflict(Conflict),
+    Conflict(Box<Conflict>),
 }
 
 /// The one entry of a `conflict`'s details (§7).
@@ -71,25 +71,25 @@ impl Refusal {
     /// A transition that the state machine does not have.
     #[must_use]
     pub fn transition(field: &str, current: impl Serialize, attempted: &str) -> Self {
-        Self::Conflict(Conflict {
+        Self::Conflict(Box::new(Conflict {
             field: field.to_owned(),
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: Some(attempted.to_owned()),
             conflicting_id: None,
             retry_after: None,
-        })
+        }))
     }
 
     /// A value that another resource has already.
     #[must_use]
     pub fn taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
-        Self::Conflict(Conflict {
+        Self::Conflict(Box::new(Conflict {
             field: field.to_owned(),
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: None,
             conflicting_id: Some(holder.to_string()),
             retry_after: None,
-        })
+        }))
     }
 
     /// One field is invalid.

@@ -108,7 +108,7 @@ fn step(it: &mut Summary, model: &mut Model, random: &mut Random) {
             let observations = set.iter().map(|it| (*it, found(it))).collect();
             let named = Value::List(wanted.iter().map(|it| Value::Text(it.to_string())).collect());
             let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), it).unwrap();
-            let decided = it.update(&it, patch, &References { observations, ..References::default() }, AT);
+            let decided = it.update(it, patch, &References { observations, ..References::default() }, AT);
             assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
             if let Ok(Some(decision)) = decided {
                 *it = decision.state;

@@ -62,10 +62,10 @@ impl Query {
             self.filters.push(member(prefix, parameter, false, &Type::read(schema)?));
             return Ok(());
         }
-        let of_type = match Type::read(schema)? {
-            Type::List(items) => Type::OneOrMore(items),
-            other => other,
-        };
+        let mut of_type = Type::read(schema)?;
+        if let Type::List(items) = of_type {
+            of_type = Type::OneOrMore(items);
+        }
         if parameter["explode"] == false {
             self.joined.push(name.to_owned());
         }

@@ -15,7 +15,7 @@ pub(super) enum Type {
     /// The one text that is allowed.
     Constant(String),
     /// A text other than the known event types.
-    UnknownEventType,
+    UnknownEvent,
     Named(String),
     List(Box<Type>),
     Map(Box<Type>),
@@ -39,15 +39,13 @@ impl Type {
             return Ok(Self::Constant(text.to_owned()));
         }
         if schema["not"]["anyOf"].is_array() {
-            return Ok(Self::UnknownEventType);
+            return Ok(Self::UnknownEvent);
         }
-        match &schema["type"] {
-            Value::Array(kinds) => {
-                let kinds = kinds.iter().map(|kind| Self::of_kind(kind, schema)).collect::<Outcome<_>>()?;
-                Ok(Self::Union(kinds).simplified())
-            }
-            kind => Self::of_kind(kind, schema),
+        if let Some(kinds) = schema["type"].as_array() {
+            let kinds = kinds.iter().map(|kind| Self::of_kind(kind, schema)).collect::<Outcome<_>>()?;
+            return Ok(Self::Union(kinds).simplified());
         }
+        Self::of_kind(&schema["type"], schema)
     }
 
     fn of_kind(kind: &Value, schema: &Value) -> Outcome<Self> {
@@ -92,17 +90,19 @@ impl Type {
             Self::Flag => "boolean".to_owned(),
             Self::Null => "null".to_owned(),
             Self::Constant(text) => format!("\"{text}\""),
-            Self::UnknownEventType => "UnknownEventType".to_owned(),
+            Self::UnknownEvent => "UnknownEventType".to_owned(),
             Self::Named(name) => name.clone(),
             Self::List(of) => format!("Array<{}>", of.typescript()),
             Self::Map(of) => format!("Record<string, {}>", of.typescript()),
             Self::OneOrMore(of) => format!("{0} | readonly {0}[]", of.typescript()),
             Self::Union(parts) => {
                 let is_open = parts.contains(&Self::Text);
-                let words = |part: &Self| match part {
-                    Self::Named(name) if is_open => Some(format!("Open<{name}>")),
-                    Self::Text if parts.iter().any(|other| matches!(other, Self::Named(_))) => None,
-                    other => Some(other.typescript()),
+                let has_names = parts.iter().any(|part| matches!(part, Self::Named(_)));
+                let words = |part: &Self| {
+                    if let (Self::Named(name), true) = (part, is_open) {
+                        return Some(format!("Open<{name}>"));
+                    }
+                    (*part != Self::Text || !has_names).then(|| part.typescript())
                 };
                 parts.iter().filter_map(words).collect::<Vec<_>>().join(" | ")
             }
@@ -112,7 +112,7 @@ impl Type {
     pub(super) fn python(&self) -> String {
         match self {
             Self::Any => "Any".to_owned(),
-            Self::Text | Self::UnknownEventType => "str".to_owned(),
+            Self::Text | Self::UnknownEvent => "str".to_owned(),
             Self::Integer => "int".to_owned(),
             Self::Number => "float".to_owned(),
             Self::Flag => "bool".to_owned(),

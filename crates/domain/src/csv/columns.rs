@@ -68,10 +68,10 @@ impl Column {
 
     /// Its name as messages have it; empty for a column that is not known.
     pub(super) fn label(&self) -> Cow<'_, str> {
-        match self {
-            Self::Custom(key) => Cow::Owned(format!("{CUSTOM}{key}")),
-            other => Cow::Borrowed(other.name().unwrap_or_default()),
+        if let Self::Custom(key) = self {
+            return Cow::Owned(format!("{CUSTOM}{key}"));
         }
+        Cow::Borrowed(self.name().unwrap_or_default())
     }
 
     fn of(name: &str) -> Self {

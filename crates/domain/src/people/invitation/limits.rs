@@ -38,7 +38,7 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
             conflicting_id: None,
             retry_after: Some(RetryAfter { seconds, message }),
         };
-        Err(Refusal::Conflict(conflict))
+        Err(Refusal::Conflict(Box::new(conflict)))
     };
     if mails_today >= MAILS_PER_DAY {
         let message =
