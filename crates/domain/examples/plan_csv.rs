@@ -21,7 +21,7 @@ const FILE: &str = "email,first_name,last_name,manager_email\n\
 fn main() -> Result<(), String> {
     let file = File::read(FILE.as_bytes()).map_err(|error| format!("{error:?}"))?;
     let at: Timestamp = "2026-03-01T08:15:30Z".parse().map_err(|error| format!("{error}"))?;
-    let options = PlanOptions { clear_empty: false, is_admin: true, acts_for: None, connector: None, at };
+    let options = PlanOptions { clear_empty: false, is_admin: true, connector: None, at };
     let mut number = 0;
     let mut ids = || {
         number += 1;

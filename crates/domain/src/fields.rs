@@ -117,6 +117,16 @@ impl Fields {
         self.problems.take(field.name, result)
     }
 
+    /// A field that some callers may leave out, and others must give: `own` is its value where it is absent, and
+    /// `None` for callers who must give it.
+    pub fn required_or<R: Rule>(&mut self, field: &Field<R>, own: Option<R::Value>) -> Option<R::Value> {
+        match (self.value(field, |_| {}), own) {
+            (None, Some(own)) => Some(own),
+            (None | Some(Value::Null), _) => self.problems.take(field.name, Err(Flaw::required())),
+            (Some(value), _) => self.problems.take(field.name, field.rule.parse(&value)),
+        }
+    }
+
     /// A field of a new resource that may be absent or null, which is the same.
     pub fn optional<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         self.nullable(field).flatten()

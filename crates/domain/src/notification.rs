@@ -147,10 +147,11 @@ impl Notice {
 }
 
 impl Notification {
-    /// Whether a caller may read it, who acts for this person or for nobody in particular (decision B5).
+    /// Returns `true` if the caller sees it: a bound key sees its person's, also that of an org admin (decision
+    /// B5).
     #[must_use]
-    pub fn is_seen_by(&self, acts_for: Option<EmployeeId>) -> bool {
-        acts_for.is_none_or(|it| it == self.recipient_id)
+    pub fn is_seen_by(&self, caller: &Caller) -> bool {
+        caller.bound_to().is_none_or(|own| own == self.recipient_id)
     }
 
     /// Marks it as read; `None` if it was before.
@@ -204,11 +205,11 @@ impl Filter {
         params.finish(request)
     }
 
-    /// The same among what a caller sees, who acts for this person or for nobody in particular (decision B5); `None` if
-    /// that is nothing.
+    /// The filter among what a caller sees: a bound key sees its person's, also that of an org admin (decision
+    /// B5). `None` if that is nothing.
     #[must_use]
-    pub fn seen_by(self, acts_for: Option<EmployeeId>) -> Option<Self> {
-        match (acts_for, self.recipient_id) {
+    pub fn seen_by(self, caller: &Caller) -> Option<Self> {
+        match (caller.bound_to(), self.recipient_id) {
             (Some(person), Some(other)) if other != person => None,
             (Some(person), _) => Some(Self { recipient_id: Some(person), ..self }),
             (None, _) => Some(self),
@@ -222,33 +223,35 @@ impl Listed for Notification {
         &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
 }
 
-/// The fields of `POST /notifications/read_all`: whose.
-pub fn read_read_all(fields: &mut Fields) -> Option<Reference<EmployeeKind>> {
-    fields.required(&Field::new("recipient_id", rule::reference("the person"), ""))
+/// The fields of `POST /notifications/read_all`: the recipient; `own` is the person of a bound key.
+pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Reference<EmployeeKind>> {
+    let about = "A key that acts for a person may leave it out: 403 for another person. Other keys give it.";
+    fields.required_or(&Field::new("recipient_id", rule::reference("the person"), about), own.map(Reference::from))
 }
 
-/// Reads the body of `POST /notifications/read_all`: whose.
+/// Reads the body of `POST /notifications/read_all` of this caller: the recipient.
 ///
 /// # Errors
 /// Every field that is wrong.
-pub fn parse_read_all(body: Object) -> Result<Reference<EmployeeKind>, Problems> {
+pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<EmployeeKind>, Problems> {
     let mut fields = Fields::new(body);
-    let recipient = read_read_all(&mut fields);
+    let recipient = read_read_all(&mut fields, caller.bound_to());
     fields.finish(recipient)
 }
 
-/// Requires that a caller may say that everything was read that this person was sent: who acts for a person says so for
-/// that person only (decision B5).
+/// Requires that the caller may mark everything as read that this person was sent (decision B5).
 ///
 /// # Errors
-/// [`Denied::ActsForPerson`].
+/// [`Denied::OtherPerson`].
 pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), Denied> {
-    caller.may_speak_as(recipient)
+    caller.may_write_as(recipient)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::AccessLevel;
+    use crate::access::tests::{bound, unbound};
     use ulid::Ulid;
 
     #[test]
@@ -268,19 +271,22 @@ mod tests {
     }
 
     #[test]
-    fn who_acts_for_a_person_sees_what_that_person_was_sent() {
+    fn bound_key_sees_notifications_of_its_person_only() {
         let [own, other] = [1, 2].map(|it| EmployeeId::from_ulid(Ulid(it)));
         let to = |recipient_id| Filter { recipient_id, unread: Some(true) };
         let table = [
-            // acts for     asks for      gets
+            // the key's person, the filter, the filter among what is seen
             (None, None, Some(None)),
             (None, Some(other), Some(Some(other))),
             (Some(own), None, Some(Some(own))),
             (Some(own), Some(own), Some(Some(own))),
             (Some(own), Some(other), None),
         ];
-        for (acts_for, asked, gets) in table {
-            assert_eq!(to(asked).seen_by(acts_for), gets.map(to), "{acts_for:?} {asked:?}");
+        for (person, asked, gets) in table {
+            for is_org_admin in [false, true] {
+                let caller = person.map_or_else(|| unbound(AccessLevel::Admin), |person| bound(person, is_org_admin));
+                assert_eq!(to(asked).seen_by(&caller), gets.map(to), "{person:?} {asked:?}");
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::read_gate::ReadGate;
 use crate::read_turns::ReadTurn;
 use crate::record::{self, Record};
 use crate::router::{self, Captures};
-use crate::table::{Access, BASE, Body, Handler, Route, Success};
+use crate::table::{BASE, Body, Handler, Route, Success};
 use crate::{docs, etag, framing, invitation_page};
 
 /// What requests without a valid key count as (decision B1).
@@ -215,9 +215,8 @@ impl Api {
         if route.test_only {
             caller.require_test()?;
         }
-        match route.access {
-            Access::Public | Access::AnyKey | Access::ReadsTypes => {}
-            Access::Permission(scope) | Access::Admin(scope) => caller.require(scope)?,
+        if let Some(scope) = route.access.scope() {
+            caller.require(scope)?;
         }
         if route.full_sight {
             caller.require_full_sight()?;
@@ -300,7 +299,7 @@ impl Api {
             idempotency: None,
             precondition: None,
             surplus: None,
-            needs_admin: matches!(route.access, Access::Admin(_)),
+            admin_context: route.access.admin_context(),
         };
         if route.method == crate::table::Method::Get {
             return Ok(AuthenticatedRequest { call, captures, params, body: Object::new(), csv: Bytes::new() });

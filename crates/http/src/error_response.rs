@@ -226,10 +226,22 @@ impl From<Denied> for ErrorResponse {
         let error = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
             Denied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
-            Denied::AdminRequired | Denied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
+            Denied::AdminRequired | Denied::AdminKeyRequired | Denied::ActsForPerson => {
+                error.with(json!([{"required_access_level": "admin"}]))
+            }
             Denied::TestKey => error.with(json!([{"key_environment": "test"}])),
             Denied::LiveKey => error.with(json!([{"key_environment": "live"}])),
-            Denied::OtherPerson | Denied::AuthorOnly | Denied::CannotGrant | Denied::OwnerNotAdmin => error,
+            Denied::CannotGrant
+            | Denied::OwnerNotAdmin
+            | Denied::OtherPerson
+            | Denied::AuthorOnly
+            | Denied::NotBelow
+            | Denied::OwnReview
+            | Denied::AboutOneself
+            | Denied::NotTheSubject
+            | Denied::OnlyShared
+            | Denied::NotTheRequester
+            | Denied::NotAmongParticipants => error,
         }
     }
 }

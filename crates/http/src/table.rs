@@ -11,7 +11,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::HttpRequest;
-use candor_domain::access::{Permission, QuotaClass};
+use candor_domain::access::{AdminContext, Permission, QuotaClass};
 use candor_domain::fields::Word;
 use candor_domain::params::Params;
 use candor_service::{Error, Reply, Shell};
@@ -70,8 +70,36 @@ pub enum Access {
     ReadsTypes,
     /// A key with this scope.
     Permission(Permission),
-    /// A key with this scope in admin context. The use case checks the latter, after the fields (decision A13).
+    /// A key with this scope in admin context for data. The use case checks the latter, after the fields (decision
+    /// A13).
     Admin(Permission),
+    /// A key with this scope whose own level is admin, for keys and settings. The use case checks the latter.
+    AdminKey(Permission),
+    /// A key with this scope that may write to people: one that acts for a person needs the role `org_admin`. The
+    /// use case checks the latter.
+    People(Permission),
+}
+
+impl Access {
+    /// The scope, if one is needed for every request.
+    #[must_use]
+    pub const fn scope(self) -> Option<Permission> {
+        match self {
+            Self::Public | Self::AnyKey | Self::ReadsTypes => None,
+            Self::Permission(scope) | Self::Admin(scope) | Self::AdminKey(scope) | Self::People(scope) => Some(scope),
+        }
+    }
+
+    /// The admin context beside the scope (decision B5).
+    #[must_use]
+    pub const fn admin_context(self) -> Option<AdminContext> {
+        match self {
+            Self::Public | Self::AnyKey | Self::ReadsTypes | Self::Permission(_) => None,
+            Self::Admin(_) => Some(AdminContext::Data),
+            Self::AdminKey(_) => Some(AdminContext::Settings),
+            Self::People(_) => Some(AdminContext::People),
+        }
+    }
 }
 
 /// What the body of a request is.

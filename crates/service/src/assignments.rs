@@ -51,11 +51,12 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// `POST /assignments/{id}/cancel`
 ///
 /// # Errors
-/// Not found, not open; see [`Error`].
+/// Not found, neither the requester nor an org admin, not open; see [`Error`].
 pub async fn cancel(shell: &Shell, call: &Call, id: AssignmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Assignment>(shell, call, id).await?;
         call.admit_act(stored.version)?;
+        stored.value.may_be_canceled_by(&call.caller)?;
         let decision = stored.value.cancel(at)?;
         Ok((stored, Planned::of(decision)))
     };
@@ -71,7 +72,8 @@ pub async fn submit(shell: &Shell, call: &Call, id: AssignmentId, body: Object) 
     let _turn = shell.submission_lock(id).await;
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Assignment>(shell, call, id).await?;
-        let draft = call.admit(stored.version, || SubmissionDraft::parse(body.clone(), &stored.value, at.date()))?;
+        let parse = || SubmissionDraft::parse(body.clone(), &stored.value, &call.caller, at.date());
+        let draft = call.admit(stored.version, parse)?;
         draft.may_be_submitted_by(&call.caller)?;
         let found = observations::named(shell, call, &draft.observations).await?;
         let (decision, observed) = stored.value.submit(draft, || shell.id(at), &found, at)?;

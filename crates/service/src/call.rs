@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_domain::access::Caller;
+use candor_domain::access::{AdminContext, Caller};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
@@ -28,8 +28,8 @@ pub struct Call {
     pub precondition: Option<Precondition>,
     /// What the request says where nothing is to be said: the members of a body that its route does not take.
     pub surplus: Option<Problems>,
-    /// Whether its route wants admin context.
-    pub needs_admin: bool,
+    /// Admin context that its route needs beside the scope.
+    pub admin_context: Option<AdminContext>,
 }
 
 /// A request that must have one effect however often it is sent.
@@ -95,12 +95,12 @@ impl Call {
         Ok(parsed)
     }
 
-    /// Checks that the caller has admin context, if the route wants it.
+    /// Requires the admin context that the route needs.
     ///
     /// # Errors
-    /// [`candor_domain::access::Denied::AdminRequired`].
+    /// Those of [`Caller::require_admin`].
     pub fn authorize(&self) -> Result<(), Error> {
-        if self.needs_admin { Ok(self.caller.require_admin()?) } else { Ok(()) }
+        self.admin_context.map_or(Ok(()), |context| Ok(self.caller.require_admin(context)?))
     }
 
     /// The audit entry of a decision that this call asked for.

@@ -42,16 +42,17 @@ pub async fn get(shell: &Shell, call: &Call, id: ConversationId) -> Result<Reply
 /// `POST /conversations`
 ///
 /// # Errors
-/// Invalid fields, references that do not hold; see [`Error`].
+/// Invalid fields, a person who would not take part, references that do not hold; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        draft.may_be_begun_by(&call.caller)?;
         let (mut found, about) = tokio::try_join!(
             references(shell, call, &draft.participants),
             about(shell, call, draft.about.as_ref().and_then(|it| it.wanted())),
         )?;
         found.about = about;
-        Ok(Planned::of(Conversation::create(shell.id(at), draft, &found, call.caller.acts_for(), at)?))
+        Ok(Planned::of(Conversation::create(shell.id(at), draft, &found, at)?))
     };
     shell.create(call, "/conversations", decide).await
 }
@@ -118,7 +119,7 @@ pub async fn message(shell: &Shell, call: &Call, id: ConversationId, message: Me
 pub async fn add(shell: &Shell, call: &Call, id: ConversationId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Conversation>(shell, call, id).await?;
-        let draft = call.admit(stored.version, || message::Draft::parse(body.clone()))?;
+        let draft = call.admit(stored.version, || message::Draft::parse(body.clone(), &call.caller))?;
         draft.may_be_written_by(&call.caller)?;
         let decision = stored.value.add(shell.id(at), draft, at)?;
         let added = Write::MessageAdded(id, decision.state.created_at);

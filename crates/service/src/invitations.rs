@@ -114,7 +114,7 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
 /// Where no mail goes out, an admin-level key gets the link to pass on.
 ///
 /// # Errors
-/// Not found, not pending, over the limits of mails; see [`Error`].
+/// Not found, a caller who may not write to people, not pending, over the limits of mails; see [`Error`].
 pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = call.caller.tenant;
@@ -123,7 +123,7 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
             shell.store.first(tenant, rows::invitations::newest(employee))
         )?;
         let person = or_not_found(person)?;
-        call.check(person.version)?;
+        call.admit_act(person.version)?;
         // The newest is the one that counts, also where two are sent within a millisecond.
         let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
         let (new, token) = made(shell, tenant, &person.value, (at, sent_at))?;
@@ -131,7 +131,7 @@ pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<
             let mails_today = mails_today(shell, tenant, &person.value.email, at).await?;
             invitation::within_limits(before.as_ref().map(|newest| &newest.value), mails_today, at)?;
         }
-        let is_passed_on = new.mail.is_none() && call.caller.is_admin();
+        let is_passed_on = new.mail.is_none() && call.caller.is_data_admin();
         let accept_url = is_passed_on.then(|| accept_url(shell, &token));
         let sent = Sent { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");

@@ -26,7 +26,7 @@ const MAX_ADMINS: u16 = 100;
 /// Invalid parameters; see [`Error`].
 pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = match request.filter.clone().seen_by(call.caller.acts_for()) {
+    let page = match request.filter.clone().seen_by(&call.caller) {
         Some(filter) => {
             shell
                 .store
@@ -45,7 +45,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
 pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let stored = shell.store.row::<Notification>(call.caller.tenant, id).await?;
-        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(call.caller.acts_for())))?;
+        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(&call.caller)))?;
         call.check(stored.version)?;
         let Some(read) = stored.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
@@ -64,7 +64,7 @@ pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Repl
 /// Invalid fields, another person than the caller acts for, a person who is not there; see [`Error`].
 pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let recipient = parse_read_all(body.clone())?;
+        let recipient = parse_read_all(body.clone(), &call.caller)?;
         may_read_all(&recipient, &call.caller)?;
         let person = match recipient.id {
             None => None,

@@ -126,7 +126,7 @@ pub async fn history(
 /// `POST /{resource}`
 ///
 /// # Errors
-/// Invalid fields, an org objective without admin context, an owner who is not there; see [`Error`].
+/// Invalid fields, an org objective without admin context, an owner out of reach or not there; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let draft = call.admit_new(|| Draft::parse(family, body.clone()))?;
@@ -170,7 +170,8 @@ pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId,
 /// `POST /{resource}/{id}/{action}` (§3.1)
 ///
 /// # Errors
-/// Not found, invalid fields, no admin context for an org objective, a transition that is not allowed; see [`Error`].
+/// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a transition
+/// that is not allowed; see [`Error`].
 pub async fn act(
     shell: &Shell,
     call: &Call,
@@ -182,7 +183,7 @@ pub async fn act(
     let decide = async |at: Timestamp| {
         let (stored, review) = tokio::try_join!(seen(shell, call, family, id), review(shell, call))?;
         let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
-        stored.value.may_be_changed_by(&call.caller)?;
+        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
         let decision = stored.value.apply(action, review, at)?;
         Ok((stored, Planned::of(decision)))
     };

@@ -108,15 +108,13 @@ pub async fn get(shell: &Shell, call: &Call, id: SummaryId, params: Params) -> R
 /// `POST /summaries`
 ///
 /// # Errors
-/// Invalid fields, references that do not hold, a summary that the caller would not see; see [`Error`].
+/// Invalid fields, another author than the caller acts for, references that do not hold; see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
-        let people = [Some(&draft.employee), draft.author.as_ref()].into_iter().flatten().filter_map(|it| it.id);
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?.written_by(&call.caller)?;
+        let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|it| it.id);
         let found = references(shell, call, people.collect(), &draft.objectives, &draft.observations).await?;
-        let decision = Summary::create(shell.id(at), draft, &found, at)?;
-        decision.state.must_be_seen(visible::is_visible(shell, call, &decision.state).await?)?;
-        Ok(Planned::of(decision))
+        Ok(Planned::of(Summary::create(shell.id(at), draft, &found, at)?))
     };
     shell.create(call, "/summaries", decide).await
 }
@@ -131,7 +129,7 @@ pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> 
         let stored = visible::require::<Summary>(shell, call, id).await?;
         let shown = visible::as_shown(shell, call, &stored).await?.value;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown))?;
-        stored.value.may_be_acted_on(&call.caller, None)?;
+        stored.value.may_be_changed_by(&call.caller)?;
         let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
         let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
         let found = references(shell, call, BTreeSet::new(), &objectives, &observations).await?;
@@ -150,8 +148,9 @@ pub async fn act(shell: &Shell, call: &Call, id: SummaryId, what: ActionKind, bo
         let (stored, organization) =
             tokio::try_join!(visible::require::<Summary>(shell, call, id), organization::stored(shell, call))?;
         let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
-        stored.value.may_be_acted_on(&call.caller, Some(what))?;
-        let decision = stored.value.apply(action, organization.value.summary_review, at)?;
+        let review = organization.value.summary_review;
+        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
+        let decision = stored.value.apply(action, review, at)?;
         Ok((stored, Planned::of(decision)))
     };
     shell.act(call, decide).await

@@ -270,7 +270,7 @@ async fn call(shell: &Shell, key: &Secret) -> Result<Call, Error> {
         idempotency: None,
         precondition: None,
         surplus: None,
-        needs_admin: false,
+        admin_context: None,
     })
 }
 

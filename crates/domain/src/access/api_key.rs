@@ -192,9 +192,11 @@ impl ApiKey {
     /// Changes name, scopes or end; `None` if that changes nothing.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for a later end than the
-    /// caller's own or of a key that may do more than the caller; [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, for a later end than the
+    /// caller's own or of a key that may do more than the caller, and for any change of another person's key by a
+    /// bound key; [`Refusal::Conflict`] for a revoked key.
     pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+        granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);
         let end = patch.expires_at.unwrap_or(self.expires_at);
         if outlasts(end, self.expires_at) || !self.scopes.cover(scopes) {

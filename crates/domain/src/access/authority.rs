@@ -16,22 +16,25 @@ pub struct Authority {
     pub key: KeyId,
     /// What it could do.
     pub scopes: Permissions,
-    /// Whether it was in admin context.
-    pub is_admin: bool,
-    /// The person whom it acted for, unless that was an org admin; such a caller sees what that person sees.
-    pub acts_for: Option<EmployeeId>,
+    /// Admin level of the key itself, which opens keys and settings.
+    pub has_admin_level: bool,
+    /// Admin context for data. A bound key without it sees what its person sees.
+    pub is_data_admin: bool,
+    /// The person of a bound key, org admins included.
+    pub person: Option<EmployeeId>,
 }
 
 impl Authority {
     /// Whether whoever has this authority may do and see all that the other may.
     ///
-    /// One person's sight covers no other person's, not even that of somebody below: a manager does not see the
-    /// notifications of a report.
+    /// One person's authority covers no other person's: a manager does not see the notifications of a report, and
+    /// an org admin does not write in the name of another.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        let sees_as_much = self.acts_for.is_none() || self.acts_for == other.acts_for;
-        let may_as_much = self.scopes.cover(other.scopes) && (self.is_admin || !other.is_admin);
-        sees_as_much && may_as_much
+        let is_same_person = self.person.is_none() || self.person == other.person;
+        let has_levels =
+            (self.has_admin_level || !other.has_admin_level) && (self.is_data_admin || !other.is_data_admin);
+        is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
     /// Whether an answer that was kept for `asker` may be given to whoever has this authority now (decision A13): it is
@@ -41,22 +44,26 @@ impl Authority {
     pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
         match asker {
             Some(asker) => self.key == asker.key || self.covers(asker),
-            None => self.is_admin && self.acts_for.is_none() && self.scopes == Permissions::ALL,
+            None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
     }
 }
 
 /// What stands where there is no person.
 const NOBODY: &str = "-";
-/// The word for admin context, and the one for none.
-const CONTEXTS: [&str; 2] = ["admin", "standard"];
+/// Words for the admin level of the key and admin context for data: both, the level alone, data alone, neither.
+/// Earlier versions wrote the first and the last only.
+const CONTEXTS: [(&str, (bool, bool)); 4] =
+    [("admin", (true, true)), ("settings", (true, false)), ("data", (false, true)), ("standard", (false, false))];
 
 /// As it is written down beside a kept answer: the key, the context, the person, and the words of the scopes, which do
 /// not change their meaning with a version of the service as bits would.
 impl fmt::Display for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ", self.key, CONTEXTS[usize::from(!self.is_admin)])?;
-        match self.acts_for {
+        let has = (self.has_admin_level, self.is_data_admin);
+        let context = CONTEXTS.into_iter().find(|(_, of)| *of == has).map_or("admin", |(word, _)| word);
+        write!(f, "{} {context} ", self.key)?;
+        match self.person {
             Some(person) => write!(f, "{person}")?,
             None => f.write_str(NOBODY)?,
         }
@@ -76,17 +83,15 @@ impl FromStr for Authority {
         let mut words = text.split(' ');
         let mut next = || words.next().ok_or(UnreadableAuthority);
         let key = next()?.parse().map_err(|_| UnreadableAuthority)?;
-        let is_admin = match next()? {
-            "admin" => true,
-            "standard" => false,
-            _ => return Err(UnreadableAuthority),
-        };
-        let acts_for = match next()? {
+        let context = next()?;
+        let (_, (has_admin_level, is_data_admin)) =
+            CONTEXTS.into_iter().find(|(word, _)| *word == context).ok_or(UnreadableAuthority)?;
+        let person = match next()? {
             NOBODY => None,
             id => Some(id.parse().map_err(|_| UnreadableAuthority)?),
         };
         let scopes = Permissions::from_words(words).ok_or(UnreadableAuthority)?;
-        Ok(Self { key, scopes, is_admin, acts_for })
+        Ok(Self { key, scopes, has_admin_level, is_data_admin, person })
     }
 }
 
@@ -103,7 +108,19 @@ impl Caller {
     /// What the caller may do and see now.
     #[must_use]
     pub fn authority(&self) -> Authority {
-        Authority { key: self.key, scopes: self.scopes, is_admin: self.is_admin(), acts_for: self.acts_for() }
+        Authority {
+            key: self.key,
+            scopes: self.scopes,
+            has_admin_level: self.level == AccessLevel::Admin,
+            is_data_admin: self.is_data_admin(),
+            person: self.bound_to(),
+        }
+    }
+
+    /// The person of a bound key, org admins included: the person in whose name it writes (decision B5).
+    #[must_use]
+    pub fn bound_to(&self) -> Option<EmployeeId> {
+        self.person.map(|person| person.id)
     }
 
     /// The person whom the caller acts for, unless that is an org admin: their role decides, whatever the level of the
@@ -113,29 +130,33 @@ impl Caller {
         self.person.filter(|it| !it.is_org_admin).map(|it| it.id)
     }
 
-    /// Requires that the caller may do something in this person's name: who acts for a person does so for that person
-    /// only (decision B5).
+    /// Requires that the caller may write in this person's name. A bound key writes as its person, org admins
+    /// included; a key of the organization writes as the person it names (decision B5).
     ///
     /// # Errors
-    /// [`Denied::ActsForPerson`].
-    pub fn may_speak_as(&self, person: &Reference<EmployeeKind>) -> Result<(), Denied> {
-        if self.acts_for().is_none_or(|it| person.id == Some(it)) { Ok(()) } else { Err(Denied::ActsForPerson) }
+    /// [`Denied::OtherPerson`].
+    pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), Denied> {
+        if self.bound_to().is_none_or(|own| person.id == Some(own)) { Ok(()) } else { Err(Denied::OtherPerson) }
     }
 
-    /// Returns the person in whose name something new is written: the person of a bound key, org admins included, and the
-    /// named one for a key of the organization (decision B5). `Some(None)` is a name that was given as null.
+    /// The person in whose name the caller writes, where the request names `named`: `None` where the field is
+    /// absent, `Some(None)` where it is null. A bound key defaults to its person and accepts no other (decision
+    /// B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`] if a bound key names another person, or null.
+    /// [`Denied::OtherPerson`] for another person, or for null, by a bound key.
     pub fn speaker(
         &self,
         named: Option<Option<Reference<EmployeeKind>>>,
     ) -> Result<Option<Reference<EmployeeKind>>, Denied> {
-        let Some(own) = self.person.map(|person| person.id) else { return Ok(named.flatten()) };
-        match named {
-            None => Ok(Some(own.into())),
-            Some(Some(person)) if person.id == Some(own) => Ok(Some(person)),
-            Some(_) => Err(Denied::OtherPerson),
+        match (self.bound_to(), named) {
+            (Some(own), None) => Ok(Some(own.into())),
+            (Some(_), Some(None)) => Err(Denied::OtherPerson),
+            (_, named) => {
+                let named = named.flatten();
+                named.as_ref().map_or(Ok(()), |person| self.may_write_as(person))?;
+                Ok(named)
+            }
         }
     }
 
@@ -147,9 +168,17 @@ impl Caller {
         if self.acts_for().is_none() { Ok(()) } else { Err(Denied::ActsForPerson) }
     }
 
-    /// Requires that a key with this access, for this person or for nobody in particular, may do nothing that the caller
-    /// may not, and ends no later. Who acts for a person sees what that person sees, and so makes keys for that person
-    /// only, unless an org admin is behind it (decisions B5, B7).
+    /// Requires that the caller may change and rotate keys of this person, `None` for a key of the organization: a
+    /// bound key manages keys of its own person only, whatever that person's role (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::CannotGrant`].
+    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), Denied> {
+        if self.bound_to().is_none_or(|own| person == Some(own)) { Ok(()) } else { Err(Denied::CannotGrant) }
+    }
+
+    /// Requires that a key with this access, for this person or the organization, may do nothing that the caller
+    /// may not, and ends no later. A role grants no admin level (decisions B5, B7).
     ///
     /// # Errors
     /// [`Denied::CannotGrant`].
@@ -160,16 +189,17 @@ impl Caller {
         person: Option<EmployeeId>,
         end: Option<Timestamp>,
     ) -> Result<(), Denied> {
-        let sees_as_much = self.acts_for().is_none_or(|it| person == Some(it));
-        let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.is_admin());
+        self.may_manage_keys_of(person)?;
+        let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.level == level);
         let lasts_as_long = !outlasts(end, self.expires_at);
-        if sees_as_much && may_as_much && lasts_as_long { Ok(()) } else { Err(Denied::CannotGrant) }
+        if may_as_much && lasts_as_long { Ok(()) } else { Err(Denied::CannotGrant) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Permission;
+    use super::super::tests::unbound;
+    use super::super::{AdminContext, BoundPerson, Permission};
     use super::*;
     use ulid::Ulid;
 
@@ -180,29 +210,39 @@ mod tests {
         EmployeeId::from_ulid(Ulid(number))
     }
 
-    fn authority(key: u128, scopes: Permissions, is_admin: bool, acts_for: Option<u128>) -> Authority {
-        Authority { key: KeyId::from_ulid(Ulid(key)), scopes, is_admin, acts_for: acts_for.map(person) }
+    /// `context` is the word of the levels; see [`CONTEXTS`].
+    fn authority(key: u128, scopes: Permissions, context: &str, bound_to: Option<u128>) -> Authority {
+        let (_, (has_admin_level, is_data_admin)) = CONTEXTS.into_iter().find(|(word, _)| *word == context).unwrap();
+        let key = KeyId::from_ulid(Ulid(key));
+        Authority { key, scopes, has_admin_level, is_data_admin, person: bound_to.map(person) }
     }
 
     #[test]
     fn a_kept_answer_goes_to_the_key_that_asked_and_to_those_that_may_do_as_much() {
+        const ALL: Permissions = Permissions::ALL;
         let table = [
-            // who asks again                          who asked first                          gets the answer
-            (authority(1, FEW, false, None), authority(1, FEW, false, None), true),
+            // asks again                               asked first                               gets the answer
+            (authority(1, FEW, "standard", None), authority(1, FEW, "standard", None), true),
             // The same key, narrowed since, has had this answer.
-            (authority(1, FEW, false, None), authority(1, MORE, false, None), true),
-            (authority(2, FEW, false, None), authority(1, FEW, false, None), true),
-            (authority(2, MORE, false, None), authority(1, FEW, false, None), true),
-            (authority(2, FEW, false, None), authority(1, MORE, false, None), false),
-            (authority(2, FEW, true, None), authority(1, FEW, false, None), true),
-            (authority(2, FEW, false, None), authority(1, FEW, true, None), false),
-            (authority(2, FEW, false, None), authority(1, FEW, false, Some(7)), true),
-            (authority(2, FEW, false, Some(7)), authority(1, FEW, false, None), false),
-            (authority(2, FEW, false, Some(7)), authority(1, FEW, false, Some(7)), true),
-            (authority(2, FEW, false, Some(7)), authority(1, FEW, false, Some(8)), false),
-            (authority(2, FEW, false, Some(7)), authority(1, FEW, true, Some(7)), false),
-            (authority(2, Permissions::ALL, true, None), authority(1, Permissions::ALL, true, None), true),
-            (authority(2, Permissions::ALL, true, Some(7)), authority(1, FEW, false, None), false),
+            (authority(1, FEW, "standard", None), authority(1, MORE, "standard", None), true),
+            (authority(2, FEW, "standard", None), authority(1, FEW, "standard", None), true),
+            (authority(2, MORE, "standard", None), authority(1, FEW, "standard", None), true),
+            (authority(2, FEW, "standard", None), authority(1, MORE, "standard", None), false),
+            (authority(2, FEW, "admin", None), authority(1, FEW, "standard", None), true),
+            (authority(2, FEW, "standard", None), authority(1, FEW, "admin", None), false),
+            (authority(2, FEW, "standard", None), authority(1, FEW, "standard", Some(7)), true),
+            (authority(2, FEW, "standard", None), authority(1, FEW, "data", Some(7)), false),
+            (authority(2, FEW, "standard", Some(7)), authority(1, FEW, "standard", None), false),
+            (authority(2, FEW, "standard", Some(7)), authority(1, FEW, "standard", Some(7)), true),
+            (authority(2, FEW, "standard", Some(7)), authority(1, FEW, "standard", Some(8)), false),
+            (authority(2, FEW, "standard", Some(7)), authority(1, FEW, "settings", Some(7)), false),
+            (authority(2, FEW, "data", Some(7)), authority(1, FEW, "settings", Some(7)), false),
+            (authority(2, FEW, "settings", Some(7)), authority(1, FEW, "data", Some(7)), false),
+            (authority(2, FEW, "admin", Some(7)), authority(1, FEW, "data", Some(7)), true),
+            (authority(2, ALL, "admin", None), authority(1, ALL, "admin", None), true),
+            (authority(2, ALL, "admin", None), authority(1, ALL, "settings", Some(7)), true),
+            (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", None), false),
+            (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", Some(8)), false),
         ];
         for (again, first, gets) in table {
             assert_eq!(again.may_have_the_answer_to(Some(&first)), gets, "{again} after {first}");
@@ -212,10 +252,10 @@ mod tests {
     #[test]
     fn an_answer_to_nobody_knows_whom_goes_only_to_who_may_do_everything() {
         let table = [
-            (authority(1, Permissions::ALL, true, None), true),
-            (authority(1, Permissions::ALL, false, None), false),
-            (authority(1, Permissions::ALL, true, Some(7)), false),
-            (authority(1, MORE, true, None), false),
+            (authority(1, Permissions::ALL, "admin", None), true),
+            (authority(1, Permissions::ALL, "standard", None), false),
+            (authority(1, Permissions::ALL, "admin", Some(7)), false),
+            (authority(1, MORE, "admin", None), false),
         ];
         for (again, gets) in table {
             assert_eq!(again.may_have_the_answer_to(None), gets, "{again}");
@@ -225,15 +265,68 @@ mod tests {
     #[test]
     fn an_authority_is_its_text() {
         for it in [
-            authority(1, Permissions::ALL, true, None),
-            authority(2, MORE, false, Some(7)),
-            authority(3, Permissions::NONE, false, None),
+            authority(1, Permissions::ALL, "admin", None),
+            authority(2, MORE, "standard", Some(7)),
+            authority(3, Permissions::NONE, "standard", None),
+            authority(4, FEW, "settings", Some(7)),
+            authority(5, FEW, "data", Some(7)),
         ] {
             assert_eq!(it.to_string().parse(), Ok(it));
         }
-        let good = authority(2, MORE, false, Some(7)).to_string();
+        let good = authority(2, MORE, "standard", Some(7)).to_string();
         for bad in ["", "-", &good.replace("standard", "admins"), &format!("{good} x"), &format!(" {good}")] {
             assert_eq!(bad.parse::<Authority>(), Err(UnreadableAuthority), "{bad}");
+        }
+    }
+
+    fn caller(level: AccessLevel, person: Option<BoundPerson>) -> Caller {
+        Caller { person, ..unbound(level) }
+    }
+
+    #[test]
+    fn level_opens_settings_and_role_opens_data() {
+        use AccessLevel::{Admin, Standard};
+        let (data, settings) = (Some(Denied::AdminRequired), Some(Denied::AdminKeyRequired));
+        let people = Some(Denied::ActsForPerson);
+        let person = |is_org_admin| Some(BoundPerson { id: person(7), is_org_admin });
+        let table = [
+            // level, person, refused: data, settings, writes to people
+            (Standard, None, [data, settings, None]),
+            (Admin, None, [None, None, None]),
+            (Standard, person(false), [data, settings, people]),
+            (Admin, person(false), [data, None, people]),
+            (Standard, person(true), [None, settings, None]),
+            (Admin, person(true), [None, None, None]),
+        ];
+        for (level, bound, refused) in table {
+            let caller = caller(level, bound);
+            let contexts = [AdminContext::Data, AdminContext::Settings, AdminContext::People];
+            assert_eq!(contexts.map(|context| caller.require_admin(context).err()), refused, "{level:?} {bound:?}");
+            assert_eq!(caller.is_data_admin(), refused[0].is_none(), "{level:?} {bound:?}");
+        }
+    }
+
+    #[test]
+    fn bound_key_writes_as_its_person_only() {
+        let reference = |number| Some(Some(Reference::from(person(number))));
+        let nonsense = Some(Some(Reference { text: "x".to_owned(), id: None }));
+        for is_org_admin in [false, true] {
+            let bound = caller(AccessLevel::Admin, Some(BoundPerson { id: person(7), is_org_admin }));
+            let table = [
+                (None, Ok(Some(person(7)))),
+                (reference(7), Ok(Some(person(7)))),
+                (reference(8), Err(Denied::OtherPerson)),
+                (Some(None), Err(Denied::OtherPerson)),
+                (nonsense.clone(), Err(Denied::OtherPerson)),
+            ];
+            for (named, wanted) in table {
+                let written = bound.speaker(named.clone()).map(|writer| writer.and_then(|writer| writer.id));
+                assert_eq!(written, wanted, "{named:?}");
+            }
+        }
+        let unbound = caller(AccessLevel::Standard, None);
+        for named in [None, Some(None), reference(8), nonsense] {
+            assert_eq!(unbound.speaker(named.clone()), Ok(named.flatten()));
         }
     }
 

@@ -2,9 +2,11 @@
 
 pub mod api_key;
 mod authority;
+mod denied;
 mod key_text;
 
 pub use authority::Authority;
+pub use denied::Denied;
 
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
@@ -190,51 +192,6 @@ impl Word for AccessLevel {
     const NAME: &'static str = "AccessLevel";
 }
 
-/// Why a caller may not do something (§7 `permission_denied`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denied {
-    /// The key lacks this scope.
-    MissingScope(Permission),
-    /// Only an admin-level key may do this.
-    AdminRequired,
-    /// Test keys are refused on live-only endpoints (decision B6).
-    TestKey,
-    /// Live keys are refused where only test data may be touched (decision B6).
-    LiveKey,
-    /// Whoever acts for a person may not do this, unless that person is an org admin (decision B5).
-    ActsForPerson,
-    /// A key that is bound to a person writes in that person's name only (decision B5).
-    OtherPerson,
-    /// Only its author and org admins may change an observation (decision B5).
-    AuthorOnly,
-    /// A key cannot grant, widen, prolong or rotate what it lacks itself (decision B7).
-    CannotGrant,
-    /// An org-scoped objective's owner must be an org admin (decision C6).
-    OwnerNotAdmin,
-}
-
-impl Denied {
-    /// What the answer says to people.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::MissingScope(_) => "The API key lacks a scope that this request needs.",
-            Self::AdminRequired => "This request needs an admin-level API key.",
-            Self::TestKey => "Test keys cannot access this endpoint.",
-            Self::LiveKey => "Only test keys can access this endpoint: it empties the test data.",
-            Self::ActsForPerson => {
-                "An API key that acts for a person cannot do this, unless that person is an org admin."
-            }
-            Self::OtherPerson => "An API key that is bound to a person writes in that person's name only.",
-            Self::AuthorOnly => "Only the author and org admins may change this observation.",
-            Self::CannotGrant => {
-                "An API key cannot grant, prolong or rotate access that it does not have itself, or not for as long."
-            }
-            Self::OwnerNotAdmin => "The owner of an org objective must have the role org_admin.",
-        }
-    }
-}
-
 /// Who is calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
@@ -256,6 +213,17 @@ pub struct Caller {
     pub quotas: Quotas,
 }
 
+/// Kinds of admin context that requests need beside a scope. None of them opens another (decision B5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdminContext {
+    /// Data that shapes the organization: departments, attributes, org objectives, the audit log.
+    Data,
+    /// API keys, connectors and settings.
+    Settings,
+    /// Writes to people, which keys of the organization make with the scope alone.
+    People,
+}
+
 /// The person that a key acts for (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoundPerson {
@@ -274,18 +242,24 @@ impl Caller {
         if self.scopes.has(scope) { Ok(()) } else { Err(Denied::MissingScope(scope)) }
     }
 
-    /// Whether the call is in admin context: by the key's level, or because it acts for an org admin (decision B5).
+    /// Returns `true` in admin context for data (decision B5). The role of a bound key's person decides, whatever
+    /// the level of the key; a key of the organization needs admin level.
     #[must_use]
-    pub fn is_admin(&self) -> bool {
-        self.level == AccessLevel::Admin || self.person.is_some_and(|it| it.is_org_admin)
+    pub fn is_data_admin(&self) -> bool {
+        self.person.map_or(self.level == AccessLevel::Admin, |person| person.is_org_admin)
     }
 
-    /// Requires admin context.
+    /// Requires admin context of this kind.
     ///
     /// # Errors
-    /// [`Denied::AdminRequired`].
-    pub fn require_admin(&self) -> Result<(), Denied> {
-        if self.is_admin() { Ok(()) } else { Err(Denied::AdminRequired) }
+    /// [`Denied::AdminRequired`], [`Denied::AdminKeyRequired`], [`Denied::ActsForPerson`].
+    pub fn require_admin(&self, context: AdminContext) -> Result<(), Denied> {
+        let (has, denied) = match context {
+            AdminContext::Data => (self.is_data_admin(), Denied::AdminRequired),
+            AdminContext::Settings => (self.level == AccessLevel::Admin, Denied::AdminKeyRequired),
+            AdminContext::People => (self.person.is_none() || self.is_data_admin(), Denied::ActsForPerson),
+        };
+        if has { Ok(()) } else { Err(denied) }
     }
 
     /// Requires the test environment.
@@ -356,8 +330,34 @@ impl Default for Quotas {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    impl Caller {
+        /// The same caller with a key of this level.
+        pub(crate) fn with_level(self, level: AccessLevel) -> Self {
+            Self { level, ..self }
+        }
+    }
+
+    /// A caller with every scope and a key of the organization.
+    pub(crate) fn unbound(level: AccessLevel) -> Caller {
+        Caller {
+            tenant: Tenant::live(OrganizationId::from_ulid(Ulid(1))),
+            key: KeyId::from_ulid(Ulid(2)),
+            name: "Test".to_owned(),
+            scopes: Permissions::ALL,
+            level,
+            person: None,
+            expires_at: None,
+            quotas: Quotas::DEFAULT,
+        }
+    }
+
+    /// A caller with every scope and a standard key that acts for this person.
+    pub(crate) fn bound(id: EmployeeId, is_org_admin: bool) -> Caller {
+        Caller { person: Some(BoundPerson { id, is_org_admin }), ..unbound(AccessLevel::Standard) }
+    }
 
     #[test]
     fn a_tenant_is_told_by_its_bytes() {

@@ -22,8 +22,11 @@ const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "
 
 const EMPLOYEE: Field<Refers<EmployeeKind>> =
     Field::new("employee_id", rule::reference("the person whom the feedback is about"), "");
-const REQUESTER: Field<Refers<EmployeeKind>> =
-    Field::new("requester_id", rule::reference("the person who asks for it"), "");
+const REQUESTER: Field<Refers<EmployeeKind>> = Field::new(
+    "requester_id",
+    rule::reference("the person who asks for it"),
+    "A key that acts for a person asks as that person: 403 for another one, and for null.",
+);
 const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "What people call it.");
 const INSTRUCTIONS: Field<Text> = Field::new(
     "instructions",
@@ -50,7 +53,7 @@ const REQUIRED: Field<Whole> = Field::new(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     employee: Reference<EmployeeKind>,
-    requester: Option<Reference<EmployeeKind>>,
+    requester: Option<Option<Reference<EmployeeKind>>>,
     title: String,
     instructions: Option<String>,
     due_date: Option<Date>,
@@ -78,7 +81,7 @@ impl Draft {
     /// The fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
-        let requester = fields.optional(&REQUESTER);
+        let requester = fields.nullable(&REQUESTER);
         let title = fields.required(&TITLE);
         let instructions = fields.optional(&INSTRUCTIONS);
         let due_date = fields.optional(&DUE_DATE);
@@ -105,15 +108,12 @@ impl Draft {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 
-    /// The same, as the caller may ask for it: who acts for a person asks as that person (decision B5).
+    /// Resolves the requester: a bound key asks as its person (decision B5).
     ///
     /// # Errors
-    /// [`Denied::ActsForPerson`] for somebody else's request.
+    /// [`Denied::OtherPerson`].
     pub fn asked_by(mut self, caller: &Caller) -> Result<Self, Denied> {
-        match &self.requester {
-            Some(it) => caller.may_speak_as(it)?,
-            None => self.requester = caller.acts_for().map(Reference::from),
-        }
+        self.requester = Some(caller.speaker(self.requester.take())?);
         Ok(self)
     }
 
@@ -121,7 +121,7 @@ impl Draft {
     #[must_use]
     pub fn people(&self) -> Vec<EmployeeId> {
         let one = std::iter::once(&self.employee);
-        one.chain(&self.requester).chain(&self.reviewers).filter_map(|it| it.id).collect()
+        one.chain(self.requester.iter().flatten()).chain(&self.reviewers).filter_map(|it| it.id).collect()
     }
 }
 
@@ -146,7 +146,7 @@ impl Assignment {
             _ => Ok(id),
         };
         let employee_id = problems.take("employee_id", anyone(&draft.employee).and_then(joined));
-        let requester_id = draft.requester.map(|it| problems.take("requester_id", anyone(&it)));
+        let requester_id = draft.requester.flatten().map(|person| problems.take("requester_id", anyone(&person)));
         let reviewer_ids: Vec<_> =
             draft.reviewers.iter().filter_map(|it| problems.take("reviewer_ids", anyone(it))).collect();
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {

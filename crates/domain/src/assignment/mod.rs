@@ -11,6 +11,7 @@ pub use submission::{Submission, SubmissionDraft, SubmissionStatus};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::access::{Caller, Denied};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Word, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
@@ -105,6 +106,16 @@ impl Resource for Assignment {
 }
 
 impl Assignment {
+    /// Requires that a caller who sees this assignment may cancel it: its requester, org admins and keys of the
+    /// organization (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::NotTheRequester`].
+    pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), Denied> {
+        let may = caller.acts_for().is_none_or(|person| self.requester_id == Some(person));
+        if may { Ok(()) } else { Err(Denied::NotTheRequester) }
+    }
+
     /// Calls it off; what was submitted stays.
     ///
     /// # Errors

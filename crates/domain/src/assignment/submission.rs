@@ -17,7 +17,12 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Field, Refers};
 use crate::time::{Date, Timestamp};
 
-const REVIEWER: Field<Refers<EmployeeKind>> = Field::new("reviewer_id", rule::reference("the reviewer"), "");
+const REVIEWER: Field<Refers<EmployeeKind>> = Field::new(
+    "reviewer_id",
+    rule::reference("the reviewer"),
+    "A key that acts for a person may leave it out, and submits as that person: 403 for another one. Other keys \
+     give it.",
+);
 /// What an observation of a submission has from the assignment and its reviewer.
 const GIVEN: &[&str] = &["employee_id", "author_id"];
 
@@ -66,9 +71,9 @@ pub struct SubmissionDraft {
 }
 
 impl SubmissionDraft {
-    /// The fields of a submission of feedback about this person.
-    pub fn read(fields: &mut Fields, about: EmployeeId, today: Date) -> Option<Self> {
-        let reviewer = fields.required(&REVIEWER);
+    /// The fields of a submission of feedback about this person; `own` is the person of a bound key.
+    pub fn read(fields: &mut Fields, about: EmployeeId, own: Option<EmployeeId>, today: Date) -> Option<Self> {
+        let reviewer = fields.required_or(&REVIEWER, own.map(Reference::from));
         let author = reviewer.clone();
         let each = move |fields: &mut Fields| {
             fields.refuse(GIVEN);
@@ -84,22 +89,22 @@ impl SubmissionDraft {
         Some(Self { reviewer: reviewer?, observations: observations? })
     }
 
-    /// Reads the body of a submission to `assignment`.
+    /// Reads the body of a submission of this caller to `assignment`.
     ///
     /// # Errors
     /// Every field that is wrong, those of observations as `observations[0].type`.
-    pub fn parse(body: Object, assignment: &Assignment, today: Date) -> Result<Self, Problems> {
+    pub fn parse(body: Object, assignment: &Assignment, caller: &Caller, today: Date) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
-        let draft = Self::read(&mut fields, assignment.employee_id, today);
+        let draft = Self::read(&mut fields, assignment.employee_id, caller.bound_to(), today);
         fields.finish(draft)
     }
 
-    /// Whether the caller may submit this: who acts for a person submits as that person only (decision B5).
+    /// Requires that the caller may submit this (decision B5).
     ///
     /// # Errors
-    /// [`Denied::ActsForPerson`].
+    /// [`Denied::OtherPerson`].
     pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), Denied> {
-        caller.may_speak_as(&self.reviewer)
+        caller.may_write_as(&self.reviewer)
     }
 }
 

@@ -1,7 +1,8 @@
 use super::*;
-use crate::access::{AccessLevel, BoundPerson, Caller, Denied, Environment, Permissions, Quotas, Tenant};
+use crate::access::tests::{bound, unbound};
+use crate::access::{AccessLevel, Denied};
 use crate::event::EventType;
-use crate::id::{KeyId, ObservationId, OrganizationId};
+use crate::id::ObservationId;
 use crate::json::{Object, Value};
 use crate::notification::Audience;
 use crate::observation;
@@ -150,7 +151,9 @@ fn every_field_of_a_submission_has_its_bounds_and_says_in_which_observation() {
         ),
         ("status", "\"submitted\"".to_owned(), Some(("status", Code::UnknownField))),
     ];
-    check(SUBMITTED, &table, |body| SubmissionDraft::parse(body, &assignment(), NOON.date()).err());
+    check(SUBMITTED, &table, |body| {
+        SubmissionDraft::parse(body, &assignment(), &unbound(AccessLevel::Standard), NOON.date()).err()
+    });
 }
 
 #[test]
@@ -184,7 +187,7 @@ fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
     let one = r#"{"type":"strength","observation":"Listens."}"#;
     let observations = vec![one; observations].join(",");
     let body = format!(r#"{{"reviewer_id":"{}","observations":[{observations}]}}"#, person(reviewer));
-    SubmissionDraft::parse(object(&body), &assignment(), NOON.date()).unwrap()
+    SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap()
 }
 
 fn submitted(
@@ -260,43 +263,58 @@ fn what_an_observation_refers_to_is_refused_with_its_place() {
     let body = r#"{"reviewer_id":"emp_00000000000000000000000003","observations":[
         {"type":"strength","observation":"x"},
         {"type":"strength","observation":"x","attribute_ids":["a","b"]}]}"#;
-    let draft = SubmissionDraft::parse(object(body), &assignment(), NOON.date()).unwrap();
+    let draft =
+        SubmissionDraft::parse(object(body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap();
     let missing = ("observations[1].attribute_ids".to_owned(), Code::NotFoundInOrganization);
     assert_eq!(named_in(submitted(&assignment(), draft).unwrap_err()), [missing.clone(), missing]);
 }
 
-fn caller(acts_for: Option<u128>) -> Caller {
-    Caller {
-        tenant: Tenant { organization: OrganizationId::from_ulid(Ulid(1)), environment: Environment::Live },
-        key: KeyId::from_ulid(Ulid(1)),
-        name: "Key".to_owned(),
-        scopes: Permissions::ALL,
-        level: AccessLevel::Standard,
-        person: acts_for.map(|it| BoundPerson { id: person(it), is_org_admin: false }),
-        expires_at: None,
-        quotas: Quotas::DEFAULT,
+#[test]
+fn bound_key_asks_and_submits_as_its_person() {
+    let naming = |requester: &str| Draft::parse(with(GOOD, &[("requester_id", requester.to_owned())])).unwrap();
+    let own = format!("\"{}\"", person(9));
+    let organization = unbound(AccessLevel::Standard);
+    let table = [
+        (organization.clone(), naming("null"), Ok(None)),
+        (organization.clone(), naming(&own), Ok(Some(person(9)))),
+        (bound(person(9), false), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
+        (bound(person(9), true), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
+        (bound(person(9), false), naming(&own), Ok(Some(person(9)))),
+        (bound(person(9), false), naming("null"), Err(Denied::OtherPerson)),
+        (bound(person(8), false), naming(&own), Err(Denied::OtherPerson)),
+        (bound(person(8), true), naming(&own), Err(Denied::OtherPerson)),
+    ];
+    for (caller, draft, wanted) in table {
+        let asked = draft.clone().asked_by(&caller);
+        assert_eq!(asked.map(|draft| draft.people().first().copied()), wanted, "{caller:?} {draft:?}");
     }
+    let submission = submission_of(4, 1);
+    assert_eq!(submission.may_be_submitted_by(&bound(person(4), false)), Ok(()));
+    assert_eq!(submission.may_be_submitted_by(&organization), Ok(()));
+    for is_org_admin in [false, true] {
+        let other = bound(person(3), is_org_admin);
+        assert_eq!(submission.may_be_submitted_by(&other), Err(Denied::OtherPerson));
+    }
+    let body = r#"{"observations":[{"type":"strength","observation":"x"}]}"#;
+    let reviewer = bound(person(4), false);
+    let parse = |caller| SubmissionDraft::parse(object(body), &assignment(), caller, NOON.date());
+    assert_eq!(parse(&reviewer).unwrap().may_be_submitted_by(&reviewer), Ok(()));
+    assert_eq!(named(&parse(&organization).unwrap_err()), [("reviewer_id".to_owned(), Code::Required)]);
 }
 
 #[test]
-fn who_acts_for_a_person_asks_and_submits_as_that_person() {
-    let draft = |requester: &str| Draft::parse(with(GOOD, &[("requester_id", requester.to_owned())])).unwrap();
-    let own = format!("\"{}\"", person(9));
+fn assignment_is_canceled_by_its_requester_and_org_admins() {
     let table = [
-        (None, "null", Ok(None)),
-        (None, own.as_str(), Ok(Some(person(9)))),
-        (Some(9), "null", Ok(Some(person(9)))),
-        (Some(9), own.as_str(), Ok(Some(person(9)))),
-        (Some(8), own.as_str(), Err(Denied::ActsForPerson)),
+        (unbound(AccessLevel::Standard), true),
+        (bound(person(9), false), true),
+        (bound(person(4), false), false),
+        (bound(person(4), false).with_level(AccessLevel::Admin), false),
+        (bound(person(7), true), true),
     ];
-    for (acts_for, requester, wanted) in table {
-        let asked = draft(requester).asked_by(&caller(acts_for));
-        assert_eq!(asked.map(|it| it.people().first().copied()), wanted, "{acts_for:?} {requester}");
+    for (caller, may) in table {
+        let denied = (!may).then_some(Denied::NotTheRequester);
+        assert_eq!(assignment().may_be_canceled_by(&caller).err(), denied, "{caller:?}");
     }
-    let submission = submission_of(4, 1);
-    assert_eq!(submission.may_be_submitted_by(&caller(Some(4))), Ok(()));
-    assert_eq!(submission.may_be_submitted_by(&caller(None)), Ok(()));
-    assert_eq!(submission.may_be_submitted_by(&caller(Some(3))), Err(Denied::ActsForPerson));
 }
 
 #[test]

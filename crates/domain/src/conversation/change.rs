@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{About, AboutReference, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, TITLE_CHARS};
+use crate::access::{Caller, Denied};
 use crate::decision::Decision;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::Problems;
 use crate::refusal::Refusal;
 use crate::rule::{self, Field, List, Nested, Refers, Text};
 use crate::time::Timestamp;
@@ -72,6 +73,17 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// Requires that the person of a bound key takes part, org admins included (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::NotAmongParticipants`].
+    pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), Denied> {
+        let takes_part = |own: EmployeeId| self.participants.iter().any(|participant| participant.id == Some(own));
+        if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(Denied::NotAmongParticipants) }
+    }
+}
+
 impl Patch {
     /// The fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
@@ -92,16 +104,14 @@ impl Patch {
 }
 
 impl Conversation {
-    /// Begins a conversation. A caller who acts for a person takes part in it through that person (decision B5).
+    /// Begins a conversation.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people who are not there, for something that is not there to be about, and for a
-    /// conversation that the caller would not see.
+    /// [`Refusal::Unprocessable`] for people who are not there, and for something that is not there to be about.
     pub fn create(
         id: ConversationId,
         draft: Draft,
         found: &References,
-        acts_for: Option<EmployeeId>,
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
@@ -109,10 +119,6 @@ impl Conversation {
             problems.add("about.id", wanted.not_found());
         }
         let participant_ids = everyone(&draft.participants, found, &mut problems);
-        if acts_for.is_some_and(|it| !participant_ids.contains(&it)) {
-            let flaw = Flaw::new(Code::InvalidState, "must have the person in it whom the API key acts for");
-            problems.add("participant_ids", flaw);
-        }
         let about = draft.about.and(found.about);
         let state = Self {
             id,

@@ -23,8 +23,12 @@ pub const BODY_CHARS: usize = 4000;
 
 const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 
-const AUTHOR: Field<Refers<EmployeeKind>> =
-    Field::new("author_id", rule::reference("the participant who writes it"), "");
+const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
+    "author_id",
+    rule::reference("the participant who writes it"),
+    "A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other keys \
+     give it.",
+);
 const BODY: Field<Text> =
     Field::new("body", rule::text(1..=BODY_CHARS), "What is written, in plain text that is not blank.");
 
@@ -64,26 +68,27 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The fields of a new message.
-    pub fn read(fields: &mut Fields) -> Option<Self> {
-        let (author, body) = (fields.required(&AUTHOR), fields.required(&BODY));
+    /// The fields of a new message; `own` is the person of a bound key.
+    pub fn read(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Self> {
+        let author = fields.required_or(&AUTHOR, own.map(Reference::from));
+        let body = fields.required(&BODY);
         Some(Self { author: author?, body: body? })
     }
 
-    /// Reads the body of a new message.
+    /// Reads the body of a new message of this caller.
     ///
     /// # Errors
     /// Every field that is wrong.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object, caller: &Caller) -> Result<Self, Problems> {
+        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, caller.bound_to()))
     }
 
-    /// Whether the caller may write this: who acts for a person writes as that person only (decision B5).
+    /// Requires that the caller may write this message (decision B5).
     ///
     /// # Errors
-    /// [`Denied::ActsForPerson`].
+    /// [`Denied::OtherPerson`].
     pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), Denied> {
-        caller.may_speak_as(&self.author)
+        caller.may_write_as(&self.author)
     }
 }
 

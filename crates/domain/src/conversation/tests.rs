@@ -1,4 +1,6 @@
 use super::*;
+use crate::access::tests::{bound, unbound};
+use crate::access::{AccessLevel, Denied};
 use crate::event::EventType;
 use crate::fields::{Reference, Word};
 use crate::id::{EmployeeKind, MessageId, ObjectiveId};
@@ -91,24 +93,44 @@ fn whom_and_what_a_conversation_names_must_be_there() {
     let about = |id: &str| ("about", format!(r#"{{"type":"objective","id":"{id}"}}"#));
     let people = ("participant_ids", format!(r#"["{}","{}"]"#, person(2), person(3)));
     let goal = About::Objective(ObjectiveId::from_ulid(Ulid(9)));
-    let create = |more: (&str, String), found: &References, acts_for| {
+    let create = |more: (&str, String), found: &References| {
         let draft = Draft::parse(body(&[people.clone(), more])).unwrap();
-        Conversation::create(ConversationId::from_ulid(Ulid(1)), draft, found, acts_for, NOON).map_err(named_in)
+        Conversation::create(ConversationId::from_ulid(Ulid(1)), draft, found, NOON).map_err(named_in)
     };
     let goal_id = ObjectiveId::from_ulid(Ulid(9)).to_string();
     let all = References { people: [person(2), person(3)].into(), about: Some(goal) };
-    let state = create(about(&goal_id), &all, None).unwrap().state;
+    let state = create(about(&goal_id), &all).unwrap().state;
     assert_eq!((state.about, state.participant_ids), (Some(goal), vec![person(2), person(3)]));
     let one = References { people: [person(2)].into(), about: None };
     let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
-    assert_eq!(create(about("nonsense"), &one, None).unwrap_err(), [missing("about.id"), missing("participant_ids")]);
-    let outside = ("participant_ids".to_owned(), Code::InvalidState);
-    assert_eq!(create(about(&goal_id), &all, Some(person(4))).unwrap_err(), [outside]);
-    assert!(create(about(&goal_id), &all, Some(person(3))).is_ok());
-    assert_eq!(
-        create(("about", "null".to_owned()), &References { about: None, ..all }, None).unwrap().state.about,
-        None
-    );
+    assert_eq!(create(about("nonsense"), &one).unwrap_err(), [missing("about.id"), missing("participant_ids")]);
+    assert_eq!(create(("about", "null".to_owned()), &References { about: None, ..all }).unwrap().state.about, None);
+}
+
+#[test]
+fn bound_key_begins_conversations_of_its_person_only() {
+    let people = ("participant_ids", format!(r#"["{}","{}"]"#, person(2), person(3)));
+    let draft = Draft::parse(body(&[people])).unwrap();
+    for is_org_admin in [false, true] {
+        assert_eq!(draft.may_be_begun_by(&bound(person(3), is_org_admin)), Ok(()));
+        let outside = draft.may_be_begun_by(&bound(person(4), is_org_admin));
+        assert_eq!(outside, Err(Denied::NotAmongParticipants));
+    }
+    assert_eq!(draft.may_be_begun_by(&unbound(AccessLevel::Standard)), Ok(()));
+}
+
+#[test]
+fn message_of_a_bound_key_has_its_person_as_author() {
+    let (own, other) = (bound(person(2), true), unbound(AccessLevel::Standard));
+    let parse = |author: &str, caller| message::Draft::parse(object(&format!(r#"{{"body":"x"{author}}}"#)), caller);
+    let author = |number| format!(r#","author_id":"{}""#, person(number));
+    assert_eq!(parse("", &own).unwrap().may_be_written_by(&own), Ok(()));
+    assert_eq!(parse(&author(2), &own).unwrap().may_be_written_by(&own), Ok(()));
+    assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(Denied::OtherPerson));
+    assert_eq!(parse(&author(3), &other).unwrap().may_be_written_by(&other), Ok(()));
+    let required = [("author_id".to_owned(), Code::Required)];
+    assert_eq!(named(&parse("", &other).unwrap_err()), required);
+    assert_eq!(named(&parse(r#","author_id":null"#, &own).unwrap_err()), required);
 }
 
 #[test]
@@ -123,7 +145,8 @@ fn an_id_tells_what_a_conversation_is_about() {
 }
 
 fn written(author: EmployeeId) -> message::Draft {
-    message::Draft::parse(object(&format!(r#"{{"author_id":"{author}","body":"Shall we?"}}"#))).unwrap()
+    let body = object(&format!(r#"{{"author_id":"{author}","body":"Shall we?"}}"#));
+    message::Draft::parse(body, &unbound(AccessLevel::Standard)).unwrap()
 }
 
 #[test]
@@ -187,7 +210,11 @@ fn who_takes_part_writes_and_the_others_are_told() {
 
 #[test]
 fn every_field_of_a_message_has_its_bounds() {
-    let parse = |text: String| message::Draft::parse(object(&text)).err().map(|it| named(&it)).unwrap_or_default();
+    let caller = unbound(AccessLevel::Standard);
+    let parse = |text: String| {
+        let parsed = message::Draft::parse(object(&text), &caller);
+        parsed.err().map(|problems| named(&problems)).unwrap_or_default()
+    };
     let body = |text: &str| parse(format!(r#"{{"author_id":"a","body":"{text}"}}"#));
     let of = |code| vec![("body".to_owned(), code)];
     assert_eq!(body(&"é".repeat(4000)), []);
@@ -208,7 +235,7 @@ fn every_field_of_a_message_has_its_bounds() {
 fn a_long_message_is_told_in_part() {
     let author = Reference::<EmployeeKind> { text: person(2).to_string(), id: Some(person(2)) };
     let text = format!(r#"{{"author_id":"{}","body":"{}"}}"#, author.text, "é".repeat(201));
-    let draft = message::Draft::parse(object(&text)).unwrap();
+    let draft = message::Draft::parse(object(&text), &unbound(AccessLevel::Standard)).unwrap();
     let decision = conversation().add(MessageId::from_ulid(Ulid(5)), draft, NOON).unwrap();
     assert_eq!(decision.notices[0].body, format!("{}…", "é".repeat(200)));
 }

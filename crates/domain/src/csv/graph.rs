@@ -62,32 +62,6 @@ pub(super) fn depths(lines: &Lines, of: impl Iterator<Item = EmployeeId>) -> Has
     depths
 }
 
-/// Those of these people who report to somebody, directly or further down. There must be no cycle.
-pub(super) fn below(lines: &Lines, manager: EmployeeId, of: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
-    // Whether each person who was met is below.
-    let mut met: HashMap<EmployeeId, bool> = HashMap::with_capacity(lines.len());
-    let (mut below, mut path) = (HashSet::new(), Vec::new());
-    for start in of {
-        let mut at = start;
-        let is_below = loop {
-            if let Some(known) = met.get(&at) {
-                break *known;
-            }
-            path.push(at);
-            match lines.get(&at) {
-                Some(next) if *next == manager => break true,
-                Some(next) if path.len() <= lines.len() => at = *next,
-                _ => break false,
-            }
-        };
-        met.extend(path.drain(..).map(|it| (it, is_below)));
-        if is_below {
-            below.insert(start);
-        }
-    }
-    below
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,15 +80,6 @@ mod tests {
         let lines = lines(&[(1, 2), (2, 3), (3, 2), (4, 1), (5, 5), (6, 7)]);
         let found = on_cycles(&lines, (1..8).map(id));
         assert_eq!(found, [2, 3, 5].map(id).into());
-    }
-
-    #[test]
-    fn whoever_stands_under_a_manager_at_any_depth_is_below_and_the_manager_is_not() {
-        let lines = lines(&[(1, 2), (2, 3), (4, 2), (5, 3), (3, 6), (7, 8)]);
-        let found = below(&lines, id(2), (1..10).map(id));
-        assert_eq!(found, [1, 4].map(id).into());
-        assert_eq!(below(&lines, id(3), [5, 1, 3].map(id).into_iter()), [5, 1].map(id).into());
-        assert_eq!(below(&lines, id(1), (1..10).map(id)), [].into());
     }
 
     #[test]

@@ -14,7 +14,6 @@ use super::matching::{self, Index, Target};
 use super::report::RowOutcome;
 use super::row_problem::Rejection;
 use super::{File, Known, Step};
-use crate::access::Denied;
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::library::Department;
@@ -31,8 +30,6 @@ pub struct PlanOptions<'a> {
     pub clear_empty: bool,
     /// Whether departments that are missing may be created (decision E6).
     pub is_admin: bool,
-    /// The person whom the uploader acts for: nobody gets a role, or comes under that person (decision B5).
-    pub acts_for: Option<EmployeeId>,
     /// The connector that uploads.
     pub connector: Option<&'a Connector>,
     /// Now.
@@ -87,7 +84,6 @@ pub fn plan(
     planner.resolve_managers();
     planner.decide();
     planner.break_cycles();
-    planner.refuse_new_reports();
     planner.complete_rejections();
     planner.finish()
 }
@@ -286,41 +282,20 @@ impl Planner<'_> {
         }
     }
 
-    /// The lines as they will be, and whose they change.
-    fn final_lines(&self) -> (Lines, Vec<(EmployeeId, usize)>) {
-        let (mut lines, mut changed) = (self.known.lines.clone(), Vec::new());
+    /// The lines as they will be.
+    fn final_lines(&self) -> Lines {
+        let mut lines = self.known.lines.clone();
         for at in self.open() {
             if let (Some(person), Some(manager)) = (self.person(at), self.moves_to(at)) {
                 put(&mut lines, person, manager);
-                changed.push((person, at));
             }
         }
-        (lines, changed)
-    }
-
-    /// Rejects the rows that would bring their person under whom the uploader acts for, directly or through other rows,
-    /// until there is none (decision B5). Whoever comes along below such a person has no row that changes their line.
-    fn refuse_new_reports(&mut self) {
-        let Some(own) = self.options.acts_for else { return };
-        loop {
-            let (lines, changed) = self.final_lines();
-            let people = || changed.iter().map(|(person, _)| *person);
-            let before = graph::below(&self.known.lines, own, people());
-            let after = graph::below(&lines, own, people());
-            let brought = changed.iter().filter(|(it, _)| after.contains(it) && !before.contains(it));
-            let brought: Vec<_> = brought.map(|(_, at)| (*at, Denied::ActsForPerson.into())).collect();
-            if brought.is_empty() {
-                return;
-            }
-            self.reject(brought);
-            // A line that is taken back may close a cycle.
-            self.break_cycles();
-        }
+        lines
     }
 
     fn finish(mut self) -> Plan {
         let open = self.open();
-        let (lines, _) = self.final_lines();
+        let lines = self.final_lines();
         let depths = graph::depths(&lines, open.iter().filter_map(|it| self.person(*it)));
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {

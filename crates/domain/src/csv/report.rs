@@ -8,7 +8,6 @@ use strum::{IntoStaticStr, VariantArray};
 use super::columns::UnknownColumn;
 use super::row_problem::{Rejection, RowCode, RowProblem};
 use super::{CsvRow, File, PersonNames};
-use crate::audit::Change;
 use crate::fields::Word;
 use crate::people::Employee;
 use crate::people::connector::{Sync, SyncStatus};
@@ -161,7 +160,17 @@ pub struct PlannedRow {
     #[serde(serialize_with = "crate::fields::as_word")]
     pub action: Action,
     /// The columns that would change.
-    pub changes: BTreeMap<String, Change>,
+    pub changes: BTreeMap<String, PlannedChange>,
+}
+
+/// Change of one column of a row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedChange {
+    /// The stored value; absent where the caller may not read people (decision E9).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<serde_json::Value>,
+    /// The value that the row gives.
+    pub to: serde_json::Value,
 }
 
 impl Report {
@@ -202,18 +211,21 @@ impl Report {
     }
 }
 
-/// The columns in which a person differs, as a file would say it.
-pub(super) fn changes(before: Option<&Employee>, after: &Employee, names: &PersonNames) -> BTreeMap<String, Change> {
+/// The columns in which a person differs, as a file would say it; with the stored values where `shows_stored`.
+pub(super) fn changes(
+    before: Option<&Employee>,
+    after: &Employee,
+    names: &PersonNames,
+    shows_stored: bool,
+) -> BTreeMap<String, PlannedChange> {
     let before = before.map(|it| cells(it, names)).unwrap_or_default();
     let after = cells(after, names);
     let null = || serde_json::Value::Null;
     let both = before.keys().chain(after.keys());
-    let differing = both.filter(|it| before.get(*it) != after.get(*it)).map(|it| {
-        let change = Change {
-            from: before.get(it).cloned().unwrap_or_else(null),
-            to: after.get(it).cloned().unwrap_or_else(null),
-        };
-        (it.clone(), change)
+    let differing = both.filter(|column| before.get(*column) != after.get(*column)).map(|column| {
+        let from = shows_stored.then(|| before.get(column).cloned().unwrap_or_else(null));
+        let to = after.get(column).cloned().unwrap_or_else(null);
+        (column.clone(), PlannedChange { from, to })
     });
     differing.collect()
 }

@@ -41,7 +41,8 @@ impl Plan {
         judge.decide(row, step.id, stored, step.wanted)
     }
 
-    /// What would become of each row, with what would change; `names` are those of whoever is stored.
+    /// What would become of each row, with what would change; `names` are those of whoever is stored. Stored
+    /// values are left out unless `shows_stored`: a write scope alone reads nothing (decision B3).
     ///
     /// # Errors
     /// As [`Plan::decisions`].
@@ -51,6 +52,7 @@ impl Plan {
         known: &Known,
         options: &PlanOptions<'_>,
         mut names: PersonNames,
+        shows_stored: bool,
     ) -> Result<Vec<PlannedRow>, Rejection> {
         names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
         // In another spelling an address is the same.
@@ -66,9 +68,9 @@ impl Plan {
         let changes = |step: &&Step| {
             let before = step.before.and_then(|it| known.people.get(it));
             let decisions = Self::decisions(file, known, options, step)?;
-            Ok::<_, Rejection>(
-                decisions.last().map_or_else(Default::default, |it| report::changes(before, &it.state, &names)),
-            )
+            let after = decisions.last().map(|decision| &decision.state);
+            let changes = after.map(|after| report::changes(before, after, &names, shows_stored));
+            Ok::<_, Rejection>(changes.unwrap_or_default())
         };
         let planned = |(at, row): (usize, &CsvRow)| {
             Ok(PlannedRow {

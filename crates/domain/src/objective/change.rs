@@ -1,16 +1,14 @@
 //! Creating and updating objectives (§4.2, decisions C4 to C7).
 
 use super::lifecycle::Move;
-use super::sight::require_org_writer;
 use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
-use crate::access::{Caller, Denied};
+use crate::access::Denied;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference, Word};
 use crate::id::{EmployeeKind, ObjectiveId};
 use crate::json::Object;
-use crate::organization::Review;
 use crate::people::Role;
 use crate::problem::{Code, Flaw, Problems};
 use crate::refusal::Refusal;
@@ -120,16 +118,9 @@ impl Draft {
         Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, family))
     }
 
-    /// Whether the caller may create this at all, before the owner is looked at (decisions C6, C10).
-    ///
-    /// # Errors
-    /// [`Denied::AdminRequired`].
-    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), Denied> {
-        if self.scope == Scope::Org {
-            require_org_writer(caller)?;
-        }
-        let skips_review = review == Review::Required && self.status != Status::Proposed;
-        if skips_review { caller.require_admin() } else { Ok(()) }
+    /// The status that it is created with.
+    pub(super) const fn first_status(&self) -> Status {
+        self.status
     }
 }
 
@@ -171,8 +162,8 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`Denied::OwnerNotAdmin`] for an org objective of somebody else; [`Refusal::Unprocessable`] for an owner who is
-    /// not in the organization.
+    /// [`Denied::OwnerNotAdmin`] for an org objective of a person who is no org admin; [`Denied::NotBelow`] for an
+    /// owner out of the caller's reach; [`Refusal::Unprocessable`] for an owner who is not in the organization.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
@@ -182,8 +173,7 @@ impl Objective {
         let not_found = || Refusal::unprocessable("owner_id", draft.owner.not_found());
         let (Some(owner_id), Some(owner)) = (draft.owner.id, owner) else { return Err(not_found()) };
         if !owner.in_reach {
-            let flaw = Flaw::new(Code::InvalidState, "is neither the key's person nor reports to them");
-            return Err(Refusal::unprocessable("owner_id", flaw));
+            return Err(Denied::NotBelow.into());
         }
         if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
             return Err(Denied::OwnerNotAdmin.into());
@@ -320,7 +310,7 @@ mod tests {
         assert!(matches!(create(None), Err(Refusal::Unprocessable(_))));
         let beyond = Some(OwnerFound { role: Role::OrgAdmin, in_reach: false });
         let refused = Objective::create(objective(Proposed, false).id, draft.clone(), beyond, NOON);
-        assert!(matches!(refused, Err(Refusal::Unprocessable(_))));
+        assert_eq!(refused.unwrap_err(), Denied::NotBelow.into());
     }
 
     #[test]

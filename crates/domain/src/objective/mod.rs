@@ -1,9 +1,9 @@
 //! Objectives: goals at three scopes with a review and completion lifecycle (§2.2, §3.1, §4.2, decisions C).
 
+mod authorization;
 mod change;
 mod lifecycle;
 mod list;
-mod sight;
 
 pub(crate) use change::backwards;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, OwnerFound, Patch};

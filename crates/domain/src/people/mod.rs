@@ -1,6 +1,5 @@
 //! People: the organization's system of record for them (§2.3, §3.3, §4.3).
 
-mod authorization;
 mod change;
 pub mod connector;
 mod custom;
@@ -8,7 +7,6 @@ pub mod invitation;
 mod lifecycle;
 mod list;
 
-pub use authorization::LineChange;
 pub use change::{Draft, Patch, References, ReportingLine};
 pub(crate) use change::{EMAIL, EXTERNAL_ID, FIRST_NAME, JOB_TITLE, LAST_NAME, ROLE};
 pub use connector::Connector;

@@ -32,7 +32,11 @@ const READ_ONLY: &[&str] = &[
 const IMMUTABLE: &[&str] = &["employee_id", "author_id"];
 
 const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
-const AUTHOR: Field<Refers<EmployeeKind>> = Field::new("author_id", rule::reference("the person who writes it"), "");
+const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
+    "author_id",
+    rule::reference("the person who writes it"),
+    "A key that acts for a person writes as that person: 403 for another one, and for null.",
+);
 const TITLE: Field<Text> =
     Field::new("title", rule::text(1..=TITLE_CHARS), "What it is called, in text that is not blank.");
 const BODY: Field<Text> = Field::new(
@@ -64,8 +68,8 @@ const OBSERVATIONS: Field<List<Refers<ObservationKind>>> = Field::new(
 pub struct Draft {
     /// Whom it is about.
     pub employee: Reference<EmployeeKind>,
-    /// Who writes it.
-    pub author: Option<Reference<EmployeeKind>>,
+    /// The author as the body names it; see [`Draft::author`].
+    pub(super) author: Option<Option<Reference<EmployeeKind>>>,
     /// The objectives that it rests on.
     pub objectives: Vec<Reference<ObjectiveKind>>,
     /// The observations that it rests on.
@@ -130,7 +134,7 @@ impl Draft {
     /// The fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
-        let author = fields.optional(&AUTHOR);
+        let author = fields.nullable(&AUTHOR);
         let title = fields.required(&TITLE);
         let body = fields.present(&BODY);
         let days = (fields.optional(&PERIOD_START), fields.optional(&PERIOD_END));
@@ -145,6 +149,12 @@ impl Draft {
             objectives: objectives.unwrap_or_default(),
             observations: observations.unwrap_or_default(),
         })
+    }
+
+    /// The author, if there is one.
+    #[must_use]
+    pub fn author(&self) -> Option<&Reference<EmployeeKind>> {
+        self.author.as_ref()?.as_ref()
     }
 
     /// Reads the body of a creation.
@@ -198,7 +208,7 @@ impl Summary {
         let mut problems = Problems::none();
         let known = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains(id));
         let employee_id = problems.take("employee_id", known(&draft.employee));
-        let author_id = draft.author.as_ref().map(|it| problems.take("author_id", known(it)));
+        let author_id = draft.author().map(|author| problems.take("author_id", known(author)));
         let objectives = objectives(&draft.objectives, &[], found, &mut problems);
         let about = draft.employee.id;
         let observations = observations(&draft.observations, &[], about, found, &mut problems);

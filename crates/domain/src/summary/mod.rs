@@ -1,6 +1,7 @@
 //! Summaries: what is said about one person over a time, with the objectives and observations that it rests on
 //! (decisions G).
 
+mod authorization;
 mod change;
 mod lifecycle;
 mod list;

@@ -33,13 +33,7 @@ pub(crate) fn planning(bytes: &[u8]) {
         Ulid(number)
     };
     for clear_empty in [false, true] {
-        let options = PlanOptions {
-            clear_empty,
-            is_admin: true,
-            acts_for: None,
-            connector: None,
-            at: Timestamp::from_millis(1_000),
-        };
+        let options = PlanOptions { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
         let plan = csv::plan(&file, &Known::default(), &HashSet::new(), &options, &mut ids);
         let Counts { created, updated, deactivated, skipped, errors } = Report::of(&file, plan.outcomes.iter()).data;
         assert_eq!(

@@ -84,7 +84,14 @@ fn demands(route: &Route) -> String {
         Access::AnyKey => "Needs any valid API key.".to_owned(),
         Access::ReadsTypes => "Needs the read scope of each type that is searched.".to_owned(),
         Access::Permission(scope) => format!("Needs the scope `{}`.", scope.word()),
-        Access::Admin(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
+        Access::Admin(scope) => {
+            format!("Needs the scope `{}` and an admin-level key, or one that acts for an org admin.", scope.word())
+        }
+        Access::AdminKey(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
+        Access::People(scope) => format!(
+            "Needs the scope `{}`. Keys that act for a person are refused, unless that person is an org admin.",
+            scope.word()
+        ),
     };
     if route.live_only {
         text.push_str(" Test keys are refused.");

@@ -91,7 +91,7 @@ const ASSIGNMENT_CREATE: Schema = Schema::new("AssignmentCreate", || body(assign
     })
 });
 const SUBMISSION_CREATE: Schema = Schema::new("SubmissionCreate", || {
-    body(|it| SubmissionDraft::read(it, Id::from_bytes([0; 16]), NOW.date()))
+    body(|fields| SubmissionDraft::read(fields, Id::from_bytes([0; 16]), None, NOW.date()))
 })
 .example(|| {
     json!({

@@ -11,27 +11,27 @@ use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
-use crate::table::Access::Admin;
+use crate::table::Access::AdminKey;
 use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/connectors", Admin(Permission::SettingsRead), list)
+    Route::get("/connectors", AdminKey(Permission::SettingsRead), list)
         .named("listConnectors", "List connectors to HR systems")
         .about("Lists the connections to HR systems.")
         .lists(&CONNECTOR, |it| drop(it.changed::<Connector>("")))
         .live_only(),
-    Route::post("/connectors", Admin(Permission::SettingsWrite), create)
+    Route::post("/connectors", AdminKey(Permission::SettingsWrite), create)
         .named("createConnector", "Connect an HR system")
         .about("Connects an HR system, which then owns the records of people whom it brings.")
         .takes(&CONNECTOR_CREATE)
         .creates(&CONNECTOR)
         .live_only(),
-    Route::get("/connectors/{id}", Admin(Permission::SettingsRead), get)
+    Route::get("/connectors/{id}", AdminKey(Permission::SettingsRead), get)
         .named("getConnector", "Get a connector")
         .about("Answers one connection to an HR system.")
         .answers(&CONNECTOR)
         .live_only(),
-    Route::post("/connectors/{id}/release", Admin(Permission::SettingsWrite), release)
+    Route::post("/connectors/{id}/release", AdminKey(Permission::SettingsWrite), release)
         .named("releaseEmployees", "Give the records of some, or all, managed employees back")
         .about("Gives the records of people whom an HR system owns back, with the values that they have.")
         .may_take(&CONNECTOR_RELEASE)

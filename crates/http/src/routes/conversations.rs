@@ -123,7 +123,7 @@ const CONVERSATION_CREATE: Schema =
     });
 const CONVERSATION_UPDATE: Schema = Schema::new("ConversationUpdate", || body(conversation::Patch::read))
     .example(|| json!({"title": "The third quarter"}));
-const MESSAGE_CREATE: Schema = Schema::new("MessageCreate", || body(message::Draft::read))
+const MESSAGE_CREATE: Schema = Schema::new("MessageCreate", || body(|fields| message::Draft::read(fields, None)))
     .example(|| json!({"author_id": EMPLOYEE_ID, "body": "Weekends excepted?"}));
 
 /// The conversation of examples.

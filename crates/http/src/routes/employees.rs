@@ -18,7 +18,7 @@ use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, named, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
+use crate::table::Access::{People, Permission as Needs};
 use crate::table::{EventFamily, Query, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
@@ -26,7 +26,7 @@ const ROUTES: &[Route] = &[
         .named("listEmployees", "List employees")
         .about("Lists people by last name; active ones unless `filter[status]` says otherwise.")
         .lists(&EMPLOYEE, |it| drop(people::Filter::read(it))),
-    Route::post("/employees", Needs(Permission::EmployeesWrite), create)
+    Route::post("/employees", People(Permission::EmployeesWrite), create)
         .named("createEmployee", "Create an employee, invited or not")
         .about(
             "Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is taken, \
@@ -34,7 +34,7 @@ const ROUTES: &[Route] = &[
         )
         .takes(&EMPLOYEE_CREATE)
         .creates(&EMPLOYEE),
-    Route::post("/employees/csv", Needs(Permission::EmployeesWrite), upload)
+    Route::post("/employees/csv", People(Permission::EmployeesWrite), upload)
         .named("upsertEmployees", "Record and update the people of a CSV file")
         .about(
             "Records and updates people by e-mail address, or by `external_id` where the file has that column. A bad \
@@ -48,20 +48,20 @@ const ROUTES: &[Route] = &[
         .about("Answers one person of any status.")
         .expands::<people::Expand>()
         .answers(&EMPLOYEE),
-    Route::patch("/employees/{id}", Needs(Permission::EmployeesWrite), update)
+    Route::patch("/employees/{id}", People(Permission::EmployeesWrite), update)
         .named("updateEmployee", "Update an employee")
         .about("Changes what is given. What an HR system owns is 422, and so is a manager below the person.")
         .takes(&EMPLOYEE_UPDATE)
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/deactivate", Needs(Permission::EmployeesWrite), deactivate)
+    Route::post("/employees/{id}/deactivate", People(Permission::EmployeesWrite), deactivate)
         .named("deactivateEmployee", "Deactivate an employee")
         .about("Says that an active person has left; the reporting line and the records stay.")
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/reactivate", Needs(Permission::EmployeesWrite), reactivate)
+    Route::post("/employees/{id}/reactivate", People(Permission::EmployeesWrite), reactivate)
         .named("reactivateEmployee", "Reactivate an employee")
         .about("Says that a deactivated person works there again, as before.")
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/rehire", Needs(Permission::EmployeesWrite), rehire)
+    Route::post("/employees/{id}/rehire", People(Permission::EmployeesWrite), rehire)
         .named("rehireEmployee", "Rehire an employee, perhaps elsewhere in the organization")
         .about(
             "Says that a deactivated person works there again, with another manager, department or custom fields \

@@ -35,7 +35,8 @@ const ROUTES: &[Route] = &[
     Route::get("/audit-log", Admin(Permission::AuditRead), audit_log)
         .named("listAuditLog", "List audit entries")
         .about("Lists who did what, newest first.")
-        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it))),
+        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it)))
+        .full_sight(),
 ];
 
 /// The routes of the feed and the audit log.
@@ -107,7 +108,7 @@ fn change() -> Value {
 }
 
 /// Members that differ, by name.
-pub(crate) fn changes() -> Value {
+fn changes() -> Value {
     json!({"type": "object", "additionalProperties": named("FieldChange")})
 }
 

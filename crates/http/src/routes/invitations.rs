@@ -13,7 +13,7 @@ use crate::invitation_page;
 use crate::schema::shapes::{Member, answer, count, datetime, field, id, named, nullable};
 use crate::schema::words::{of, open};
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, with};
-use crate::table::Access::Permission as Needs;
+use crate::table::Access::{People, Permission as Needs};
 use crate::table::{Method, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
@@ -21,7 +21,7 @@ const ROUTES: &[Route] = &[
         .named("getInvitation", "Get the newest invitation of an employee")
         .about("Answers the newest invitation of a person; 404 where there never was one.")
         .answers(&INVITATION),
-    Route::post("/employees/{id}/invite", Needs(Permission::EmployeesWrite), invite)
+    Route::post("/employees/{id}/invite", People(Permission::EmployeesWrite), invite)
         .named("inviteEmployee", "Invite a pending employee again")
         .about(
             "Sends a new invitation to a person who has not accepted; the token before is good no more. The mail \

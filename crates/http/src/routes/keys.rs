@@ -12,7 +12,7 @@ use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times, titled};
 use crate::schema::words::{SCOPES, enumeration, of, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
-use crate::table::Access::{Admin, AnyKey};
+use crate::table::Access::{AdminKey, AnyKey};
 use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
@@ -20,12 +20,12 @@ const ROUTES: &[Route] = &[
         .named("getMe", "Get what the key of this request is and may do")
         .about("Answers what the key of the request is, may do, and how often it may ask.")
         .answers(&ME),
-    Route::get("/api-keys", Admin(Permission::SettingsRead), list)
+    Route::get("/api-keys", AdminKey(Permission::SettingsRead), list)
         .named("listApiKeys", "List API keys")
         .about("Lists the keys of the organization, without secrets.")
         .lists(&API_KEY, |it| drop(it.changed::<ApiKey>("")))
         .live_only(),
-    Route::post("/api-keys", Admin(Permission::SettingsWrite), create)
+    Route::post("/api-keys", AdminKey(Permission::SettingsWrite), create)
         .named("createApiKey", "Create an API key")
         .about(
             "Creates a key that may do no more than the key of the request. The new key is the member `key` of this \
@@ -34,18 +34,18 @@ const ROUTES: &[Route] = &[
         .takes(&API_KEY_CREATE)
         .creates(&API_KEY_WITH_SECRET)
         .live_only(),
-    Route::get("/api-keys/{id}", Admin(Permission::SettingsRead), get)
+    Route::get("/api-keys/{id}", AdminKey(Permission::SettingsRead), get)
         .named("getApiKey", "Get an API key")
         .about("Answers one key, without its secret.")
         .answers(&API_KEY)
         .live_only(),
-    Route::patch("/api-keys/{id}", Admin(Permission::SettingsWrite), update)
+    Route::patch("/api-keys/{id}", AdminKey(Permission::SettingsWrite), update)
         .named("updateApiKey", "Change the name, scopes or end of an API key")
         .about("Changes the name, the scopes or the end; it takes effect everywhere within a second.")
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY)
         .live_only(),
-    Route::post("/api-keys/{id}/rotate", Admin(Permission::SettingsWrite), rotate)
+    Route::post("/api-keys/{id}/rotate", AdminKey(Permission::SettingsWrite), rotate)
         .named("rotateApiKey", "Rotate an API key")
         .about(
             "Replaces a key. The new key is the member `key` of this answer and of no other. The one before stays good \
@@ -54,7 +54,7 @@ const ROUTES: &[Route] = &[
         .may_take(&API_KEY_ROTATE)
         .answers(&API_KEY_WITH_SECRET)
         .live_only(),
-    Route::post("/api-keys/{id}/revoke", Admin(Permission::SettingsWrite), revoke)
+    Route::post("/api-keys/{id}/revoke", AdminKey(Permission::SettingsWrite), revoke)
         .named("revokeApiKey", "Revoke an API key")
         .about("Ends a key for good, everywhere within a second.")
         .answers(&API_KEY)

@@ -52,8 +52,9 @@ const NOTIFICATION: Schema = Schema::resource("Notification", notification).exam
 const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", notifications_read)
     .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT}))
     .outcome("Whose notifications were marked, and when.");
-const NOTIFICATIONS_READ_ALL: Schema = Schema::new("NotificationsReadAll", || body(notification::read_read_all))
-    .example(|| json!({"recipient_id": EMPLOYEE_ID}));
+const NOTIFICATIONS_READ_ALL: Schema =
+    Schema::new("NotificationsReadAll", || body(|fields| notification::read_read_all(fields, None)))
+        .example(|| json!({"recipient_id": EMPLOYEE_ID}));
 
 fn words() -> Vec<Member> {
     vec![of::<notification::Type>("What a notification is about."), sort::<Notification>()]

@@ -11,7 +11,7 @@ use crate::exchange::AuthenticatedRequest;
 use crate::schema::shapes::{Member, answer, count, field, flag, id, plain, times};
 use crate::schema::words::{of, open};
 use crate::schema::{AT, ORGANIZATION_ID, Schema, body};
-use crate::table::Access::{Admin, Permission as Needs};
+use crate::table::Access::{AdminKey, Permission as Needs};
 use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
@@ -19,12 +19,12 @@ const ROUTES: &[Route] = &[
         .named("getOrganization", "Get the organization and its settings")
         .about("Answers the organization that the key belongs to.")
         .answers(&ORGANIZATION),
-    Route::patch("/organization", Admin(Permission::SettingsWrite), update)
+    Route::patch("/organization", AdminKey(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
         .about("Changes the name and how reviews go.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
-    Route::post("/test-data/reset", Admin(Permission::SettingsWrite), reset_test_data)
+    Route::post("/test-data/reset", AdminKey(Permission::SettingsWrite), reset_test_data)
         .named("resetTestData", "Remove all test data")
         .about(
             "Removes everything from the data set of test keys but the organization's settings, its keys and the \

@@ -1,6 +1,6 @@
 //! Who may do what: one case per row of the table.
 
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::fields::Word;
 use candor_http::table::{Access, ROUTES, Route};
 use serde_json::json;
@@ -9,12 +9,14 @@ use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
 fn demanded(route: &Route) -> Option<Permission> {
-    match route.access {
-        Access::Public | Access::AnyKey => None,
-        // That of the type which is meant where none is named.
-        Access::ReadsTypes => Some(Permission::ObservationsRead),
-        Access::Permission(scope) | Access::Admin(scope) => Some(scope),
-    }
+    // A search that names no types is for observations.
+    let default = (route.access == Access::ReadsTypes).then_some(Permission::ObservationsRead);
+    route.access.scope().or(default)
+}
+
+/// Whether a standard key of the organization is refused.
+fn is_for_admins(route: &Route) -> bool {
+    matches!(route.access.admin_context(), Some(AdminContext::Data | AdminContext::Settings))
 }
 
 fn all_but(scope: Permission) -> Permissions {
@@ -74,7 +76,7 @@ async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
         let Some(scope) = demanded(route) else { continue };
         let key = world.key(Permissions::NONE.with(scope), AccessLevel::Standard, environment(route)).await;
         let answered = sent(&world, &resources, route, &key).await;
-        if matches!(route.access, Access::Admin(_)) {
+        if is_for_admins(route) {
             assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
             let details = json!([{"required_access_level": "admin"}]);
             assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
@@ -93,7 +95,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
         let scopes = demanded(route).map_or(Permissions::NONE, |it| Permissions::NONE.with(it));
         // Rotating, and making a key, takes what the key gets.
         let scopes = if resources.path(route).contains("api-keys") { Permissions::ALL } else { scopes };
-        let level = if matches!(route.access, Access::Admin(_)) { AccessLevel::Admin } else { AccessLevel::Standard };
+        let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, environment(route)).await;
         let answered = sent(&world, &resources, route, &key).await;
         let wanted = if route.operation == "acceptInvitation" { 404 } else { route.status };

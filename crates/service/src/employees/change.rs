@@ -6,7 +6,7 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::library::Department;
-use candor_domain::people::{Connector, Draft, Employee, LineChange, Patch, References, Rehire, ReportingLine, Status};
+use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
@@ -18,8 +18,8 @@ use crate::{Call, Error, Shell, invitations};
 /// `POST /employees`
 ///
 /// # Errors
-/// Invalid fields, a role or a place that the caller may not give, references that do not hold, an address that is
-/// taken; see [`Error`].
+/// Invalid fields, a caller who may not write to people, references that do not hold, an address that is taken;
+/// see [`Error`].
 pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let draft = call.admit_new(|| Draft::parse(body.clone()))?;
@@ -31,9 +31,6 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
             external_id: draft.external_id.as_deref(),
         };
         let known = wanted.load(shell, call.caller.tenant).await?.references;
-        let new_manager = draft.manager.as_ref().and_then(|it| it.id).filter(|_| known.manager.is_some());
-        let (line, on_tree) = line_change(shell, call, None, new_manager).await?;
-        draft.may_be_recorded_by(call.caller.acts_for(), line)?;
         let invited = draft.send_invite;
         let decision = Employee::create(shell.id(at), draft, &known, at)?;
         let person = &decision.state;
@@ -42,7 +39,6 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
         let invitation =
             if invited { Some(invitations::with_employee(shell, call.caller.tenant, person, at).await?) } else { None };
         let invitation = invitation.map(|it| Write::put(&Row::new(it)));
-        let requires = requires.into_iter().chain(on_tree.map(Require::TreeUnchanged));
         Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))
     };
     shell.create(call, "/employees", decide).await
@@ -51,7 +47,7 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// `PATCH /employees/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, a role or a place that the caller may not give, references that do not hold, an address that
+/// Not found, invalid fields, a caller who may not write to people, references that do not hold, an address that
 /// is taken; see [`Error`].
 pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
@@ -59,9 +55,8 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
         let stored = shell.stored::<Employee>(call, id).await?;
         let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
-        let tree = authorized(shell, call, &patch, &stored.value, known.tree).await?;
         let decision = stored.value.update(&patch, &known.references, at)?;
-        let planned = decision.map(|it| planned(&stored.value, it, tree));
+        let planned = decision.map(|it| planned(&stored.value, it, known.tree));
         Ok((stored, planned))
     };
     shell.update(call, decide).await
@@ -70,16 +65,16 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// `POST /employees/{id}/rehire`
 ///
 /// # Errors
-/// Not found, invalid fields, a place that the caller may not give, not deactivated, references that do not hold; see [`Error`].
+/// Not found, invalid fields, a caller who may not write to people, not deactivated, references that do not hold;
+/// see [`Error`].
 pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
         let stored = shell.stored::<Employee>(call, id).await?;
         let rehire = call.admit(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
-        let tree = authorized(shell, call, rehire.patch(), &stored.value, known.tree).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
-        let planned = planned(&stored.value, decision, tree);
+        let planned = planned(&stored.value, decision, known.tree);
         Ok((stored, planned))
     };
     shell.act(call, decide).await
@@ -93,7 +88,7 @@ fn moves(body: &Object) -> bool {
 /// `POST /employees/{id}/deactivate`
 ///
 /// # Errors
-/// Not found, deactivated already; see [`Error`].
+/// Not found, a caller who may not write to people, deactivated already; see [`Error`].
 pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = shell.stored::<Employee>(call, id).await?;
@@ -112,7 +107,7 @@ pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
 /// `POST /employees/{id}/reactivate`
 ///
 /// # Errors
-/// Not found, not deactivated; see [`Error`].
+/// Not found, a caller who may not write to people, not deactivated; see [`Error`].
 pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = shell.stored::<Employee>(call, id).await?;
@@ -121,37 +116,6 @@ pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Re
         Ok((stored, planned))
     };
     shell.act(call, decide).await
-}
-
-/// Whether the caller may change the record like this; answers the oldest version of the tree that was looked at.
-async fn authorized(
-    shell: &Shell,
-    call: &Call,
-    patch: &Patch,
-    stored: &Employee,
-    seen: Option<Version>,
-) -> Result<Option<Version>, Error> {
-    let (line, on_tree) = line_change(shell, call, Some(stored.id), patch.new_manager(stored)).await?;
-    patch.may_be_made_by(stored, call.caller.acts_for(), line)?;
-    Ok(seen.into_iter().chain(on_tree).min())
-}
-
-/// Where a change of a reporting line leads, seen from the person whom the caller acts for, and the version of the tree on
-/// which that holds. The manager was found before: whoever is there has their line in the tree.
-async fn line_change(
-    shell: &Shell,
-    call: &Call,
-    person: Option<EmployeeId>,
-    manager: Option<EmployeeId>,
-) -> Result<(LineChange, Option<Version>), Error> {
-    let (Some(own), Some(manager)) = (call.caller.acts_for(), manager) else { return Ok(Default::default()) };
-    let to = shell.store.reporting(call.caller.tenant, own, manager).await?;
-    let Some(person) = person else {
-        return Ok((LineChange { to_below: to.is_below, from_below: false }, Some(to.tree)));
-    };
-    let from = shell.store.reporting(call.caller.tenant, own, person).await?;
-    let line = LineChange { to_below: to.is_below, from_below: from.is_below };
-    Ok((line, Some(to.tree.min(from.tree))))
 }
 
 /// A changed record, with what its references rely upon.

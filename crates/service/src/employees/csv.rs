@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use candor_domain::access::{AdminContext, Permission};
 use candor_domain::csv::{self, File, Plan, Rejection, Report, RowOutcome, UnreadableFile, UploadRequest};
 use candor_domain::fields::Reference;
-use candor_domain::id::{ConnectorKind, EmployeeId};
+use candor_domain::id::ConnectorKind;
 use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::Refusal;
@@ -42,8 +43,8 @@ const TWIN_PAUSE: Duration = Duration::from_millis(100);
 /// `POST /employees/csv`
 ///
 /// # Errors
-/// A file that cannot be read, wrong parameters, a connector that is unknown or not the caller's to act as; see [`Error`]. Rows that fail are no error: the
-/// answer names them.
+/// A file that cannot be read, wrong parameters, a caller who may not write to people, a connector that is unknown
+/// or not the caller's to act as; see [`Error`]. Rows that fail are no error: the answer names them.
 pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> Result<Reply, Error> {
     let call = &call;
     if let Some(reply) = shell.kept(call).await? {
@@ -60,11 +61,17 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
         }
     };
     if request.connector.is_some() {
-        call.caller.require_admin()?;
+        call.caller.require_admin(AdminContext::Settings)?;
     }
+    call.authorize()?;
     let connector = connector(shell, call, request.connector.as_deref()).await?;
-    let (is_admin, acts_for) = (call.caller.is_admin(), call.caller.acts_for());
-    let asked = Asked { file, connector, clear_empty: request.clear_empty, is_admin, acts_for };
+    let asked = Asked {
+        file,
+        connector,
+        clear_empty: request.clear_empty,
+        is_admin: call.caller.is_data_admin(),
+        shows_stored: call.caller.scopes.has(Permission::EmployeesRead),
+    };
     let upload = Upload { shell, call, asked: Arc::new(asked) };
     if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
@@ -103,14 +110,14 @@ struct Asked {
     connector: Option<Connector>,
     clear_empty: bool,
     is_admin: bool,
-    acts_for: Option<EmployeeId>,
+    shows_stored: bool,
 }
 
 impl Asked {
     fn options(&self, at: Timestamp) -> csv::PlanOptions<'_> {
-        let Self { connector, clear_empty, is_admin, acts_for, .. } = self;
+        let Self { connector, clear_empty, is_admin, .. } = self;
         let connector = connector.as_ref();
-        csv::PlanOptions { clear_empty: *clear_empty, is_admin: *is_admin, acts_for: *acts_for, connector, at }
+        csv::PlanOptions { clear_empty: *clear_empty, is_admin: *is_admin, connector, at }
     }
 }
 
@@ -180,7 +187,7 @@ impl<'a> Upload<'a> {
         let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
         let asked = Arc::clone(&self.asked);
         let report = off_thread(move || {
-            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names)?;
+            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
             Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
         });
         let report = report.await?.map_err(|it| refused_later(&it))?;

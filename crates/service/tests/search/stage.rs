@@ -118,7 +118,7 @@ impl Stage {
             idempotency: None,
             precondition: None,
             surplus: None,
-            needs_admin: false,
+            admin_context: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{NOON, Receivers, World, body, json, kind, member, params, process};
 use candor_domain::access::api_key::generate;
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::id::KeyId;
 use candor_domain::json::Object;
 use candor_domain::problem::{Code, Flaw};
@@ -134,7 +134,7 @@ async fn nobody_grants_what_they_lack() {
     let (all, _) = operator::create_key(&world.shell, world.order()).await.unwrap();
     assert_eq!(kind(keys::rotate(&world.shell, &call, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
-    let standard = candor_service::Call { needs_admin: true, ..world.call(caller) };
+    let standard = candor_service::Call { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
     let refused = keys::create(&world.shell, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
     assert_eq!(kind(refused), "denied");
 }
@@ -151,10 +151,10 @@ async fn a_bound_key_lives_and_rises_with_its_person() {
         world.clock.advance_seconds(1);
         world.shell.auth.authenticate(secret.reveal()).await.unwrap()
     };
-    assert!(!caller().await.unwrap().is_admin());
+    assert!(!caller().await.unwrap().is_data_admin());
     let promote = body(r#"{"role":"org_admin"}"#);
     candor_service::employees::update(&world.shell, &world.admin(), person, promote).await.unwrap();
-    assert!(caller().await.unwrap().is_admin());
+    assert!(caller().await.unwrap().is_data_admin());
     candor_service::employees::deactivate(&world.shell, &world.admin(), person).await.unwrap();
     assert!(caller().await.is_none());
 }

@@ -92,7 +92,7 @@ impl World {
             idempotency: None,
             precondition: None,
             surplus: None,
-            needs_admin: false,
+            admin_context: None,
         }
     }
 

@@ -89,7 +89,7 @@ fn a_key_grants_only_what_it_has() {
 }
 
 #[test]
-fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
+fn bound_key_manages_keys_of_its_person_only() {
     let other = EmployeeId::from_ulid(Ulid(8));
     let admin =
         ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Permissions::ALL, ..key() };
@@ -97,8 +97,9 @@ fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
         // the granter's person, whom the key acts for, allowed
         (None, None, true),
         (None, Some(other), true),
-        (Some(Role::OrgAdmin), None, true),
-        (Some(Role::OrgAdmin), Some(other), true),
+        (Some(Role::OrgAdmin), None, false),
+        (Some(Role::OrgAdmin), Some(other), false),
+        (Some(Role::OrgAdmin), Some(PERSON), true),
         (Some(Role::Manager), None, false),
         (Some(Role::Manager), Some(other), false),
         (Some(Role::Manager), Some(PERSON), true),
@@ -117,6 +118,10 @@ fn who_acts_for_a_person_grants_no_sight_that_the_person_lacks() {
         assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
         let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
         assert_eq!(stored.update(wider, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
+        let narrower = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
+        assert_eq!(stored.update(narrower, &granter, NOW).err(), denied, "narrow {role:?} {person:?}");
+        let renamed = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+        assert_eq!(stored.update(renamed, &granter, NOW).err(), denied, "rename {role:?} {person:?}");
     }
 }
 
@@ -191,24 +196,19 @@ fn narrowing_needs_no_scope_and_a_new_name_neither() {
 }
 
 #[test]
-fn an_org_admin_who_acts_through_a_standard_key_is_in_admin_context() {
-    let bound = ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, ..key() };
-    let table = [(Role::OrgAdmin, true), (Role::Manager, false), (Role::Employee, false)];
-    for (role, admin) in table {
-        let caller = record(bound.clone(), Some((PERSON, role, Status::Active)))
-            .authenticate(hash(secret(1).reveal()), NOW)
-            .unwrap();
-        assert_eq!(caller.is_admin(), admin, "{role:?}");
-        assert_eq!(caller.require_admin().is_ok(), admin);
-        let made = ApiKey::create(
-            KeyId::from_ulid(Ulid(3)),
-            draft(Permissions::ALL, AccessLevel::Admin),
-            &secret(2),
-            Some(&caller),
-            false,
-            NOW,
-        );
-        assert_eq!(made.is_ok(), admin, "{role:?} grants admin level");
+fn admin_level_is_granted_by_level_and_never_by_role() {
+    use AccessLevel::{Admin, Standard};
+    for role in [Role::OrgAdmin, Role::Manager, Role::Employee] {
+        for (level, may) in [(Standard, false), (Admin, true)] {
+            let bound = ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, access_level: level, ..key() };
+            let behind = Some((PERSON, role, Status::Active));
+            let caller = record(bound, behind).authenticate(hash(secret(1).reveal()), NOW).unwrap();
+            assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
+            let employee = Some(Reference { text: PERSON.to_string(), id: Some(PERSON) });
+            let new = Draft { employee, ..draft(Permissions::ALL, Admin) };
+            let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&caller), true, NOW);
+            assert_eq!(made.is_ok(), may, "{role:?} {level:?}");
+        }
     }
 }
 

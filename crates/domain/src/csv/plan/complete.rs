@@ -83,7 +83,7 @@ mod tests {
     fn errors(text: &str) -> Vec<RowError> {
         let file = File::read(text.as_bytes()).unwrap();
         let at = Timestamp::from_millis(1_000);
-        let options = PlanOptions { clear_empty: false, is_admin: false, acts_for: None, connector: None, at };
+        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
         let plan = plan(&file, &Known::default(), &HashSet::new(), &options, &mut || Ulid(1));
         Report::of(&file, plan.outcomes.iter()).data.errors
     }

@@ -66,7 +66,7 @@ fn each_bad_field_of_a_creation_is_named() {
 #[test]
 fn everything_that_cannot_be_referred_to_is_named() {
     let draft = Draft {
-        author: Some(reference(3)),
+        author: Some(Some(reference(3))),
         objectives: vec![reference(10), reference(11)],
         observations: vec![reference(20), reference(21), reference(22), reference(23)],
         ..parse("").unwrap()

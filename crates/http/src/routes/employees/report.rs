@@ -4,7 +4,6 @@ use candor_domain::csv::Action;
 use candor_domain::fields::Word;
 use serde_json::{Value, json};
 
-use crate::routes::events::changes;
 use crate::schema::Schema;
 use crate::schema::shapes::{about, answer, array, count, field, plain};
 use crate::schema::words::{FIELD_CODES, open};
@@ -57,7 +56,7 @@ fn report() -> Value {
         row(),
         email(),
         field("action", open(Action::NAME), "What would become of the row."),
-        field("changes", changes(), "The members that would differ, by name."),
+        field("changes", planned_changes(), "The columns that would differ, by name."),
     ];
     let warning = vec![
         field("column", plain(), "The name in the header."),
@@ -69,6 +68,13 @@ fn report() -> Value {
     ];
     let data = field("data", answer(data, vec![]), "The outcome; the five counts add up to the number of rows.");
     answer(vec![data], sometimes)
+}
+
+/// The columns that would differ. The stored value is absent for keys without `employees:read` (decision E9).
+fn planned_changes() -> Value {
+    let to = field("to", json!({}), "The value after the upload; null for none.");
+    let from = field("from", json!({}), "The stored value; null for none. Only for keys with `employees:read`.");
+    json!({"type": "object", "additionalProperties": answer(vec![to], vec![from])})
 }
 
 fn example() -> Value {

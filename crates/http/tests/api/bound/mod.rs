@@ -1,7 +1,9 @@
 //! Keys that act for a person: what they may not do beyond objectives (decision B5).
 
 mod answers;
+mod keys;
 mod people;
+mod writes;
 
 use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
@@ -19,12 +21,17 @@ fn assert_denied(answered: &Answered, what: &str) {
     assert_eq!(answered.json()["error"]["details"], needs_admin(), "{what}");
 }
 
-/// The line top → joe → report → deep, and a team of two outside of it.
+/// A refusal of what no level opens.
+fn assert_refused(answered: &Answered, what: &str) {
+    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{what}: {}", answered.text());
+    assert!(answered.json()["error"].get("details").is_none(), "{what}: {}", answered.text());
+}
+
+/// The line top → joe → report, and a team of two outside of it.
 struct Cast {
     top: String,
     joe: String,
     report: String,
-    deep: String,
     other: String,
     member: String,
     /// Acts for Joe.
@@ -36,10 +43,9 @@ impl Cast {
         let top = person(world, "top", "manager", None).await;
         let joe = person(world, "joe", "employee", Some(&top)).await;
         let report = person(world, "report", "employee", Some(&joe)).await;
-        let deep = person(world, "deep", "employee", Some(&report)).await;
         let other = person(world, "other", "employee", None).await;
         let member = person(world, "member", "employee", Some(&other)).await;
         let key = key_for(world, &joe, AccessLevel::Standard).await;
-        Self { top, joe, report, deep, other, member, key }
+        Self { top, joe, report, other, member, key }
     }
 }

@@ -46,7 +46,7 @@ impl Cast {
             ("the manager above", &top, May::Write, May::Write),
             ("a peer", &peer, May::Nothing, May::Nothing),
             ("a report", &below, May::Nothing, May::Nothing),
-            ("an org admin", &admin, May::All, May::All),
+            ("an org admin", &admin, May::Write, May::Write),
         ] {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, before, after));
         }
@@ -143,33 +143,6 @@ async fn lists_show_each_summary_within_sight_once_in_order() {
             if !seen.is_empty() {
                 assert!(name.contains("org") || seen.len() < all.len(), "{name}");
             }
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_key_that_acts_for_a_person_writes_what_it_will_see() {
-    for it in every_store().await {
-        let world = &it.world;
-        let cast = Cast::gather(world).await;
-        let (me, key) = (&cast.author, &cast.callers[1].1);
-        let made = async |key: &str, author: serde_json::Value, about: &str| {
-            let mut written = body(about);
-            written["author_id"] = author;
-            let answered = world.bare("POST", "/v1/summaries").key(key).json(&written).send().await;
-            (
-                answered.status,
-                answered.status == 422
-                    && answered.problems()[0] == ("author_id".to_owned(), "invalid_state".to_owned()),
-            )
-        };
-        assert_eq!(made(key, json!(me), &cast.employee).await, (201, false), "{}: as oneself", it.name);
-        assert_eq!(made(key, json!(null), &cast.employee).await, (422, true), "{}", it.name);
-        assert_eq!(made(key, json!(cast.employee), me).await, (422, true), "{}: in another's name", it.name);
-        let boss = &cast.callers[2].1;
-        assert_eq!(made(boss, json!(null), &cast.employee).await, (201, false), "{}: about a report", it.name);
-        for path in ["/v1/events", "/v1/webhooks"] {
-            assert_eq!(world.bare("GET", path).key(key).send().await.status, 403, "{path}");
         }
     }
 }

@@ -139,9 +139,6 @@ impl<'a> Pieces<'a> {
         departments.append(&mut people);
         change.writes = departments;
         change.requires = joined.difference(&fresh).map(|it| Require::open::<Department>(*it)).collect();
-        // Whether somebody new comes under the uploader's person was decided on this tree; a move says so itself.
-        let relies = upload.asked.acts_for.is_some() && !moves(&change);
-        change.requires.extend(relies.then_some(Require::TreeUnchanged(self.tree)));
         Ok((change, count))
     }
 

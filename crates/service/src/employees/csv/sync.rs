@@ -1,5 +1,6 @@
 //! What became of an upload is noted at the connector that it was for (decisions G).
 
+use candor_domain::access::AdminContext;
 use candor_domain::audit::AuditEntry;
 use candor_domain::csv::{Report, UnreadableFile};
 use candor_domain::id::ConnectorId;
@@ -81,7 +82,8 @@ impl Upload<'_> {
 /// Notes that a file for a connector could not be read. The request fails all the same, so what goes wrong here is
 /// only logged.
 pub(super) async fn refused(shell: &Shell, call: &Call, connector: Option<&str>, why: &UnreadableFile) {
-    let Some(id) = connector.and_then(|it| it.parse().ok()).filter(|_| call.caller.is_admin()) else { return };
+    let may_act = call.caller.require_admin(AdminContext::Settings).is_ok() && call.authorize().is_ok();
+    let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
     if let Err(error) = try_to_note(shell, call, id, why).await {
         tracing::warn!(connector = %id, %error, "could not note that a file for a connector was refused");
     }

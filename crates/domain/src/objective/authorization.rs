@@ -1,0 +1,143 @@
+//! Permission to create, change and review objectives (§2.2, decisions B5, C6, C10).
+
+use super::{Draft, Objective, Scope, Status, Verb};
+use crate::access::{AdminContext, Caller, Denied};
+use crate::organization::Review;
+
+/// Requires that the caller may write org objectives (decision C6).
+fn require_org_writer(scope: Scope, caller: &Caller) -> Result<(), Denied> {
+    if scope == Scope::Org { caller.require_admin(AdminContext::Data) } else { Ok(()) }
+}
+
+impl Verb {
+    /// Returns `true` for the actions that decide about the owner's work.
+    const fn is_decision(self) -> bool {
+        match self {
+            Self::Approve | Self::Reject | Self::Complete | Self::Miss => true,
+            Self::Submit | Self::Archive => false,
+        }
+    }
+}
+
+impl Objective {
+    /// Requires that a caller who sees this objective may change it.
+    ///
+    /// # Errors
+    /// [`Denied::AdminRequired`] for an org objective.
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+        require_org_writer(self.scope, caller)
+    }
+
+    /// Requires that a caller who sees this objective may take this action. Where reviews are required, the owner
+    /// decides nothing about their own objective, org admins included (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::AdminRequired`] for an org objective; [`Denied::OwnReview`].
+    pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), Denied> {
+        self.may_be_changed_by(caller)?;
+        let is_own = caller.bound_to() == Some(self.owner_id);
+        if is_own && what.is_decision() && review == Review::Required { Err(Denied::OwnReview) } else { Ok(()) }
+    }
+}
+
+impl Draft {
+    /// Requires that the caller may create this objective, before its owner is looked up (decisions B5, C6, C10).
+    ///
+    /// # Errors
+    /// [`Denied::AdminRequired`]; [`Denied::OwnReview`] for an objective of the caller's own that skips a required
+    /// review.
+    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), Denied> {
+        require_org_writer(self.scope, caller)?;
+        if review != Review::Required || self.first_status() == Status::Proposed {
+            return Ok(());
+        }
+        caller.require_admin(AdminContext::Data)?;
+        let is_own = caller.bound_to().is_some_and(|own| self.owner.id == Some(own));
+        if is_own { Err(Denied::OwnReview) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Family;
+    use super::super::tests::objective;
+    use super::*;
+    use crate::access::AccessLevel::{Admin, Standard};
+    use crate::access::tests::{bound, unbound};
+    use crate::fields::Word;
+    use crate::id::EmployeeId;
+    use crate::json::Value;
+    use ulid::Ulid;
+
+    #[test]
+    fn owner_decides_nothing_where_reviews_are_required() {
+        let own = objective(Status::Proposed, true);
+        let other = EmployeeId::from_ulid(Ulid(77));
+        let callers = [
+            ("owner", bound(own.owner_id, false), true),
+            ("owner with an admin-level key", bound(own.owner_id, false).with_level(Admin), true),
+            ("owner who is an org admin", bound(own.owner_id, true), true),
+            ("another person", bound(other, false), false),
+            ("another org admin", bound(other, true), false),
+            ("organization key", unbound(Standard), false),
+        ];
+        for (name, caller, is_owner) in callers {
+            for what in Verb::ALL.iter().copied() {
+                for review in Review::ALL.iter().copied() {
+                    let is_refused = is_owner && what.is_decision() && review == Review::Required;
+                    let denied = is_refused.then_some(Denied::OwnReview);
+                    let result = own.may_be_acted_on_by(&caller, what, review);
+                    assert_eq!(result.err(), denied, "{name} {what:?} {review:?}");
+                }
+            }
+            assert_eq!(own.may_be_changed_by(&caller), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn org_objective_is_written_in_admin_context_of_data() {
+        let org = Objective { scope: Scope::Org, ..objective(Status::Proposed, false) };
+        let other = EmployeeId::from_ulid(Ulid(77));
+        let table = [
+            (unbound(Standard), false),
+            (unbound(Admin), true),
+            (bound(other, false).with_level(Admin), false),
+            (bound(other, true), true),
+        ];
+        for (caller, may) in table {
+            let denied = (!may).then_some(Denied::AdminRequired);
+            assert_eq!(org.may_be_changed_by(&caller).err(), denied, "{caller:?}");
+            assert_eq!(org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(), denied, "{caller:?}");
+        }
+    }
+
+    #[test]
+    fn required_review_is_skipped_by_admins_and_never_for_oneself() {
+        let own = objective(Status::Proposed, false).owner_id;
+        let draft = |status: &str| {
+            let text = format!(
+                r#"{{"owner_id":"{own}","title":"x","period_start":"2026-01-01","period_end":"2026-12-31",
+                     "status":"{status}"}}"#
+            );
+            let Ok(Value::Object(body)) = serde_json::from_str(&text) else { panic!("{text}") };
+            Draft::parse(Family::Employees, body).unwrap()
+        };
+        let other = EmployeeId::from_ulid(Ulid(77));
+        let table = [
+            (unbound(Standard), Some(Denied::AdminRequired)),
+            (unbound(Admin), None),
+            (bound(own, false), Some(Denied::AdminRequired)),
+            (bound(own, true), Some(Denied::OwnReview)),
+            (bound(other, false).with_level(Admin), Some(Denied::AdminRequired)),
+            (bound(other, true), None),
+        ];
+        for (caller, denied) in table {
+            for status in ["approved", "in_progress"] {
+                let draft = draft(status);
+                assert_eq!(draft.may_be_created_by(&caller, Review::Required).err(), denied, "{caller:?}");
+                assert_eq!(draft.may_be_created_by(&caller, Review::Optional), Ok(()), "{caller:?}");
+            }
+            assert_eq!(draft("proposed").may_be_created_by(&caller, Review::Required), Ok(()), "{caller:?}");
+        }
+    }
+}

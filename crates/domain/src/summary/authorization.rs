@@ -1,0 +1,142 @@
+//! Permission to write, change and review summaries (decisions B5, C10).
+
+use super::{ActionKind, Draft, Summary};
+use crate::access::{Caller, Denied};
+use crate::organization::Review;
+
+impl Draft {
+    /// Resolves the author: a bound key writes as its person (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::OtherPerson`].
+    pub fn written_by(mut self, caller: &Caller) -> Result<Self, Denied> {
+        self.author = Some(caller.speaker(self.author.take())?);
+        Ok(self)
+    }
+}
+
+impl Summary {
+    /// Requires that a caller who sees this summary may change it. Its author, the managers above its person and
+    /// org admins may; the person it was shared with may not.
+    ///
+    /// # Errors
+    /// [`Denied::OnlyShared`].
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+        let Some(person) = caller.person else { return Ok(()) };
+        let is_only_shared = person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
+        if is_only_shared { Err(Denied::OnlyShared) } else { Ok(()) }
+    }
+
+    /// Requires that a caller who sees this summary may take this action. The person it is about gives feedback,
+    /// and never approves, returns or shares; where reviews are required, the author does not approve. Both bind
+    /// org admins too (decision B5).
+    ///
+    /// # Errors
+    /// [`Denied::NotTheSubject`], [`Denied::AboutOneself`], [`Denied::OwnReview`], [`Denied::OnlyShared`].
+    pub fn may_be_acted_on_by(&self, caller: &Caller, what: ActionKind, review: Review) -> Result<(), Denied> {
+        let Some(person) = caller.bound_to() else { return Ok(()) };
+        let is_about_them = person == self.employee_id;
+        let is_author = self.author_id == Some(person);
+        match what {
+            ActionKind::Feedback if is_about_them => Ok(()),
+            ActionKind::Feedback => Err(Denied::NotTheSubject),
+            ActionKind::Approve | ActionKind::Return | ActionKind::Share if is_about_them => Err(Denied::AboutOneself),
+            ActionKind::Approve if is_author && review == Review::Required => Err(Denied::OwnReview),
+            ActionKind::Approve | ActionKind::Return | ActionKind::Share => Ok(()),
+            ActionKind::Submit | ActionKind::Archive => self.may_be_changed_by(caller),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Status;
+    use super::super::tests::summary;
+    use super::*;
+    use crate::access::AccessLevel::{Admin, Standard};
+    use crate::access::tests::{bound, unbound};
+    use crate::fields::{Reference, Word};
+    use crate::id::{EmployeeId, Id};
+    use ulid::Ulid;
+
+    #[test]
+    fn each_relation_takes_the_actions_that_are_its_own() {
+        use Denied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
+        let it = summary(Status::Shared);
+        let (subject, author) = (it.employee_id, it.author_id.unwrap());
+        let of_oneself = Summary { author_id: Some(subject), ..it.clone() };
+        let other = EmployeeId::from_ulid(Ulid(77));
+        let table = [
+            // Refused: submit, approve, return, share, feedback, archive, change; approve where reviews are required.
+            (&it, unbound(Standard), [None; 7], None),
+            (&it, unbound(Admin), [None; 7], None),
+            (
+                &it,
+                bound(subject, false).with_level(Admin),
+                [
+                    Some(OnlyShared),
+                    Some(AboutOneself),
+                    Some(AboutOneself),
+                    Some(AboutOneself),
+                    None,
+                    Some(OnlyShared),
+                    Some(OnlyShared),
+                ],
+                Some(AboutOneself),
+            ),
+            (
+                &it,
+                bound(subject, true),
+                [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
+                Some(AboutOneself),
+            ),
+            (
+                &of_oneself,
+                bound(subject, false),
+                [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
+                Some(AboutOneself),
+            ),
+            (&it, bound(author, false), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
+            (&it, bound(author, true), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
+            (&it, bound(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
+            (&it, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
+        ];
+        for (summary, caller, refused, required) in table {
+            for (what, wanted) in ActionKind::ALL.iter().zip(refused) {
+                let result = summary.may_be_acted_on_by(&caller, *what, Review::Optional);
+                assert_eq!(result.err(), wanted, "{caller:?} {what:?}");
+            }
+            assert_eq!(summary.may_be_changed_by(&caller).err(), refused[6], "{caller:?}");
+            let result = summary.may_be_acted_on_by(&caller, ActionKind::Approve, Review::Required);
+            assert_eq!(result.err(), required, "{caller:?}");
+        }
+    }
+
+    #[test]
+    fn bound_key_writes_summaries_as_its_person() {
+        let own: EmployeeId = Id::from_ulid(Ulid(7));
+        let draft = |author: &str| {
+            let text = format!(r#"{{"employee_id":"{}","title":"x"{author}}}"#, EmployeeId::from_ulid(Ulid(8)));
+            let Ok(crate::json::Value::Object(body)) = serde_json::from_str(&text) else { panic!("{text}") };
+            Draft::parse(body).unwrap()
+        };
+        let named = |id: EmployeeId| format!(r#","author_id":"{id}""#);
+        let other = EmployeeId::from_ulid(Ulid(9));
+        let table = [
+            (String::new(), Ok(Some(own))),
+            (named(own), Ok(Some(own))),
+            (named(other), Err(Denied::OtherPerson)),
+            (r#","author_id":null"#.to_owned(), Err(Denied::OtherPerson)),
+        ];
+        let author = |draft: Draft| draft.author().and_then(|it: &Reference<_>| it.id);
+        for (text, wanted) in table {
+            for is_org_admin in [false, true] {
+                let written = draft(&text).written_by(&bound(own, is_org_admin));
+                assert_eq!(written.map(author), wanted, "{text}");
+            }
+        }
+        let written = draft(&named(other)).written_by(&unbound(Standard));
+        assert_eq!(written.map(author), Ok(Some(other)));
+        assert_eq!(draft("").written_by(&unbound(Standard)).map(author), Ok(None));
+    }
+}

@@ -1,0 +1,126 @@
+//! Level and role: the level of a key opens keys and settings, the role of its person opens data, and neither
+//! opens the other's (decisions B5, B7).
+
+use candor_domain::access::{AccessLevel, AdminContext};
+use candor_http::table::ROUTES;
+use serde_json::{Value, json};
+
+use super::{assert_denied, assert_refused};
+use crate::objectives::{key_for, person};
+use crate::resources::{Resources, method};
+use crate::stores::every_store;
+use crate::support::{Answered, World};
+
+#[tokio::test]
+async fn each_admin_route_opens_by_its_own_context() {
+    let world = World::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let employee = person(&world, "joe", "manager", None).await;
+    let admin = person(&world, "boss", "org_admin", None).await;
+    let mut counted = [0; 3];
+    for (bound_to, level) in [
+        (&employee, AccessLevel::Standard),
+        (&employee, AccessLevel::Admin),
+        (&admin, AccessLevel::Standard),
+        (&admin, AccessLevel::Admin),
+    ] {
+        let key = key_for(&world, bound_to, level).await;
+        for route in ROUTES.iter().filter(|route| !route.test_only) {
+            let Some(context) = route.access.admin_context() else { continue };
+            let opens = match context {
+                AdminContext::Settings => level == AccessLevel::Admin,
+                AdminContext::Data | AdminContext::People => bound_to == &admin,
+            };
+            counted[context as usize] += 1;
+            let request = world.bare(method(route), &resources.path(route)).key(&key);
+            let answered = resources.filled(request, route).send().await;
+            let what = format!("{} {level:?} {opens}", route.operation);
+            if opens {
+                // A key of the organization stays out of reach, which is another refusal.
+                let is_refused = answered.status == 403;
+                let has_details = is_refused && answered.json()["error"].get("details").is_some();
+                assert!(!has_details, "{what}: {}", answered.text());
+                assert!(!is_refused || route.path.starts_with("/api-keys"), "{what}: {}", answered.text());
+            } else {
+                assert_denied(&answered, &what);
+            }
+        }
+    }
+    assert!(counted.iter().all(|count| *count > 0), "{counted:?}");
+}
+
+async fn ask(world: &World, key: &str, method: &str, path: &str, body: Value) -> Answered {
+    world.bare(method, &format!("/v1/api-keys{path}")).key(key).json(&body).send().await
+}
+
+async fn made(world: &World, body: Value) -> String {
+    world.made("/v1/api-keys", body).await
+}
+
+#[tokio::test]
+async fn bound_admin_level_key_manages_keys_of_its_person() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (joe, eve) = (person(world, "joe", "employee", None).await, person(world, "eve", "manager", None).await);
+        let admin = person(world, "boss", "org_admin", None).await;
+        for own in [&joe, &admin] {
+            let key = key_for(world, own, AccessLevel::Admin).await;
+            let new = |employee: Value| json!({"name": "New", "scopes": ["employees:read"], "employee_id": employee});
+            let keys = [made(world, new(json!(eve))).await, made(world, new(Value::Null)).await];
+            for (employee, id) in [(json!(eve), &keys[0]), (Value::Null, &keys[1])] {
+                let what = format!("{} {own} {employee}", it.name);
+                assert_refused(&ask(world, &key, "POST", "", new(employee)).await, &what);
+                let (path, patch) = (format!("/{id}"), json!({"name": "Mine"}));
+                assert_refused(&ask(world, &key, "PATCH", &path, patch).await, &what);
+                assert_refused(&ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await, &what);
+                assert_eq!(ask(world, &key, "POST", &format!("{path}/revoke"), json!({})).await.status, 200, "{what}");
+            }
+            let mut own_admin = new(json!(own));
+            own_admin["access_level"] = json!("admin");
+            for body in [new(json!(own)), own_admin] {
+                let answered = ask(world, &key, "POST", "", body).await;
+                assert_eq!(answered.status, 201, "{}: {}", it.name, answered.text());
+                let path = format!("/{}", answered.json()["id"].as_str().unwrap());
+                let patched = ask(world, &key, "PATCH", &path, json!({"name": "Renamed"})).await;
+                assert_eq!(patched.status, 200, "{}: {}", it.name, patched.text());
+                let rotated = ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await;
+                assert_eq!(rotated.status, 200, "{}: {}", it.name, rotated.text());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn secret_of_an_organization_key_is_not_replayed_to_a_bound_key() {
+    for it in every_store().await {
+        let world = &it.world;
+        let admin = person(world, "boss", "org_admin", None).await;
+        let bound = key_for(world, &admin, AccessLevel::Admin).await;
+        let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
+        let send = async |key: &str| {
+            let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "k-1");
+            request.json(&body).send().await
+        };
+        assert_eq!(send(&world.admin).await.status, 201, "{}", it.name);
+        assert_eq!(send(&bound).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", it.name);
+    }
+}
+
+#[tokio::test]
+async fn upload_for_a_connector_needs_level_and_role() {
+    for it in every_store().await {
+        let world = &it.world;
+        let (joe, admin) =
+            (person(world, "joe", "employee", None).await, person(world, "boss", "org_admin", None).await);
+        let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let path = format!("/v1/employees/csv?connector_id={connector}");
+        for (person, level, wanted) in
+            [(&joe, AccessLevel::Admin, 403), (&admin, AccessLevel::Standard, 403), (&admin, AccessLevel::Admin, 200)]
+        {
+            let request = world.bare("POST", &path).key(&key_for(world, person, level).await);
+            let file = "email,first_name,last_name\nnew@example.com,New,Person\n";
+            let answered = request.header("content-type", "text/csv").body(file).send().await;
+            assert_eq!(answered.status, wanted, "{} {level:?}: {}", it.name, answered.text());
+        }
+    }
+}
