@@ -3,6 +3,9 @@
 mod answers;
 mod keys;
 mod people;
+mod relations;
+mod relations_tables;
+mod walk;
 mod writes;
 
 use candor_domain::access::AccessLevel;

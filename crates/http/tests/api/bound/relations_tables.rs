@@ -1,0 +1,196 @@
+//! The tables of the walk: what each read shows, and to which relations each write is open (decision B5).
+
+use serde_json::{Value, json};
+
+use super::relations::{Cast, Kind, RELATIONS, Relation};
+use Kind::{
+    Asked, Assignment, Draft, Foreign, GoalTalk, Managers, Message, Objective, Observation, Org, Retired, Shared,
+    Submitted, SubmittedManagers, Talk, Team,
+};
+use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject};
+
+/// What a read shows.
+#[derive(Clone, Copy)]
+pub(super) enum Entry {
+    /// These resources, to the relations that see them.
+    Shows(Shown),
+    /// Everything, and so only to the relations that see everything.
+    Refused,
+}
+
+/// Resources that a read shows.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// The resources that it is about.
+    pub(super) roots: &'static [Kind],
+    /// Queries that it is asked with.
+    pub(super) queries: &'static [&'static str],
+    /// How many levels of contents its answers show.
+    pub(super) depth: u8,
+    /// It shows some of what the relation sees, such as a person's own notifications.
+    pub(super) is_partial: bool,
+}
+
+const fn shows(roots: &'static [Kind], depth: u8, queries: &'static [&'static str]) -> Entry {
+    Entry::Shows(Shown { roots, queries, depth, is_partial: false })
+}
+
+/// None of the watched resources.
+const NOTHING: Entry = shows(&[], 0, &[""]);
+/// Some of the watched resources, and only visible ones.
+const OWN: Entry = Entry::Shows(Shown { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
+
+const OBSERVATIONS: &[Kind] = &[Observation, Managers, Foreign, Submitted, SubmittedManagers];
+const GOALS: &[&str] = &["?expand=owner", "?expand=owner,linked_summaries"];
+const GOAL_LISTS: &[&str] = &["?limit=100", "?limit=100&filter[status]=proposed&expand=linked_summaries"];
+const SUMMARIES: &[&str] = &["", "?expand=employee,author,included_objectives,included_observations"];
+const SUMMARY_LISTS: &[&str] = &[
+    "?limit=100",
+    "?limit=100&filter[status]=draft&filter[status]=shared&filter[status]=archived\
+     &expand=included_objectives,included_observations",
+];
+
+/// What each read shows. Every GET of the table of routes has an entry.
+pub(super) const READS: &[(&str, Entry)] = &[
+    ("listObservations", shows(OBSERVATIONS, 0, &["?limit=100&filter[archived]=all&expand=employee,attributes"])),
+    ("getObservation", shows(OBSERVATIONS, 0, &["", "?expand=employee,attributes"])),
+    ("listEmployeeObjectives", shows(&[Objective], 2, GOAL_LISTS)),
+    ("getEmployeeObjective", shows(&[Objective], 2, GOALS)),
+    ("listEmployeeObjectiveHistory", shows(&[Objective], 0, &[""])),
+    ("listManagerObjectives", shows(&[Team, Org], 2, GOAL_LISTS)),
+    ("getManagerObjective", shows(&[Team, Org], 2, GOALS)),
+    ("listManagerObjectiveHistory", shows(&[Team, Org], 0, &[""])),
+    ("listSummaries", shows(&[Draft, Shared, Retired], 2, SUMMARY_LISTS)),
+    ("getSummary", shows(&[Draft, Shared, Retired], 2, SUMMARIES)),
+    ("listConversations", shows(&[Talk, GoalTalk], 1, &["?limit=100", "?filter[archived]=all"])),
+    ("getConversation", shows(&[Talk, GoalTalk], 1, &[""])),
+    ("listMessages", shows(&[Message], 1, &["?limit=100"])),
+    ("getMessage", shows(&[Message], 1, &[""])),
+    ("listAssignments", shows(&[Assignment, Asked], 1, &["?limit=100"])),
+    ("getAssignment", shows(&[Assignment, Asked], 1, &[""])),
+    (
+        "search",
+        shows(
+            &[Observation, Managers, Foreign, Submitted, SubmittedManagers, Objective, Team, Org, Draft, Shared],
+            1,
+            &["?limit=100&q=calm&types=observations,objectives,employees,summaries"],
+        ),
+    ),
+    ("listNotifications", OWN),
+    ("listEvents", Entry::Refused),
+    ("getEvent", Entry::Refused),
+    ("listAuditLog", Entry::Refused),
+    ("listWebhooks", Entry::Refused),
+    ("getWebhook", Entry::Refused),
+    ("listDeliveries", Entry::Refused),
+    ("getDelivery", Entry::Refused),
+    ("getMe", NOTHING),
+    ("getOrganization", NOTHING),
+    ("listEmployees", NOTHING),
+    ("getEmployee", NOTHING),
+    ("getInvitation", NOTHING),
+    ("listDepartments", NOTHING),
+    ("getDepartment", NOTHING),
+    ("listAttributes", NOTHING),
+    ("getAttribute", NOTHING),
+    ("listApiKeys", NOTHING),
+    ("getApiKey", NOTHING),
+    ("listConnectors", NOTHING),
+    ("getConnector", NOTHING),
+    ("getDocument", NOTHING),
+];
+
+/// A write and the relations that it is open to.
+pub(super) struct Write {
+    pub(super) operation: &'static str,
+    /// The resource that it changes; `None` for a creation, which has tests of its own.
+    pub(super) target: Option<Kind>,
+    /// Actions that come first.
+    pub(super) before: &'static [&'static str],
+    pub(super) open_to: &'static [Relation],
+    body: &'static str,
+}
+
+impl Write {
+    /// The body of a request of this relation. A key of the organization has to name the person it writes for.
+    pub(super) fn body(&self, cast: &Cast, relation: Relation) -> Value {
+        let mut body: Value = serde_json::from_str(self.body).unwrap();
+        if relation == Organization && matches!(self.operation, "createMessage" | "submitFeedback") {
+            let field = if self.operation == "createMessage" { "author_id" } else { "reviewer_id" };
+            body[field] = json!(cast.person(Author));
+        }
+        body
+    }
+}
+
+const fn new(operation: &'static str) -> Write {
+    Write { operation, target: None, before: &[], open_to: &RELATIONS, body: "{}" }
+}
+
+const fn on(
+    operation: &'static str,
+    target: Kind,
+    before: &'static [&'static str],
+    open_to: &'static [Relation],
+    body: &'static str,
+) -> Write {
+    Write { operation, target: Some(target), before, open_to, body }
+}
+
+/// Author and org admins.
+const WRITERS: &[Relation] = &[Author, Admin, Organization];
+/// Owner, managers above and org admins.
+const OWNERS: &[Relation] = &[Subject, Above, Admin, Organization];
+const ADMINS: &[Relation] = &[Admin, Organization];
+/// Author, managers above and org admins.
+const KEEPERS: &[Relation] = &[Author, Above, Admin, Organization];
+const TALKERS: &[Relation] = &[Author, Subject, Admin, Organization];
+
+/// Every write of the resources that not every caller sees has an entry.
+pub(super) const WRITES: &[Write] = &[
+    new("createObservation"),
+    on("updateObservation", Observation, &[], WRITERS, r#"{"impact":"Trust"}"#),
+    on("updateObservation", Managers, &[], WRITERS, r#"{"visibility":"person"}"#),
+    on("updateObservation", Submitted, &[], WRITERS, r#"{"impact":"Trust"}"#),
+    on("archiveObservation", Observation, &[], WRITERS, "{}"),
+    on("archiveObservation", SubmittedManagers, &[], WRITERS, "{}"),
+    on("restoreObservation", Managers, &["archive"], WRITERS, "{}"),
+    new("createEmployeeObjective"),
+    on("updateEmployeeObjective", Objective, &[], OWNERS, r#"{"description":"Soon"}"#),
+    on("submitEmployeeObjective", Objective, &[], OWNERS, "{}"),
+    on("approveEmployeeObjective", Objective, &[], OWNERS, "{}"),
+    on("rejectEmployeeObjective", Objective, &[], OWNERS, r#"{"reason":"No"}"#),
+    on("completeEmployeeObjective", Objective, &["approve"], OWNERS, "{}"),
+    on("missEmployeeObjective", Objective, &["approve", "start"], OWNERS, "{}"),
+    on("archiveEmployeeObjective", Objective, &[], OWNERS, "{}"),
+    new("createManagerObjective"),
+    on("updateManagerObjective", Team, &[], OWNERS, r#"{"description":"Soon"}"#),
+    on("updateManagerObjective", Org, &[], ADMINS, r#"{"description":"Soon"}"#),
+    on("submitManagerObjective", Org, &[], ADMINS, "{}"),
+    on("approveManagerObjective", Team, &[], OWNERS, "{}"),
+    on("rejectManagerObjective", Org, &[], ADMINS, r#"{"reason":"No"}"#),
+    on("completeManagerObjective", Org, &["approve"], ADMINS, "{}"),
+    on("missManagerObjective", Team, &["approve", "start"], OWNERS, "{}"),
+    on("archiveManagerObjective", Org, &[], ADMINS, "{}"),
+    new("createSummary"),
+    on("updateSummary", Draft, &[], KEEPERS, r#"{"body":"Calmer."}"#),
+    on("submitSummary", Draft, &[], KEEPERS, "{}"),
+    on("approveSummary", Draft, &[], KEEPERS, "{}"),
+    on("returnSummary", Draft, &["submit"], KEEPERS, r#"{"reason":"No"}"#),
+    on("shareSummary", Draft, &["approve"], KEEPERS, "{}"),
+    on("giveSummaryFeedback", Shared, &[], &[Subject, Organization], "{}"),
+    on("archiveSummary", Shared, &[], KEEPERS, "{}"),
+    new("createConversation"),
+    on("updateConversation", Talk, &[], TALKERS, r#"{"title":"Calmer"}"#),
+    on("archiveConversation", GoalTalk, &[], TALKERS, "{}"),
+    on("createMessage", Talk, &[], &[Author, Subject, Organization], r#"{"body":"Yes."}"#),
+    new("createAssignment"),
+    on("cancelAssignment", Asked, &[], &[Requester, Admin, Organization], "{}"),
+    on(
+        "submitFeedback",
+        Asked,
+        &[],
+        &[Author, Reviewer, Organization],
+        r#"{"observations":[{"type":"strength","observation":"Calm."}]}"#,
+    ),
+];

@@ -1,0 +1,153 @@
+//! Walks every route with keys of eight relations, and compares what the answers show with the tables of
+//! [`super::relations`] (decision B5). A route that has no entry there fails the walk.
+
+use std::collections::BTreeSet;
+
+use candor_http::table::{Method, ROUTES, Route};
+
+use super::relations::{Cast, Entry, Fixture, KINDS, Kind, READS, RELATIONS, Relation, Shown, WRITES};
+use crate::resources::{Resources, method};
+use crate::stores::every_store;
+use crate::support::World;
+
+fn entry(route: &Route) -> Entry {
+    let entry = READS.iter().find(|(operation, _)| *operation == route.operation);
+    entry.unwrap_or_else(|| panic!("{} needs an entry in READS: what does it show?", route.operation)).1
+}
+
+/// The paths of a route: of each resource that it can show, or of one that is not watched.
+fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources) -> Vec<String> {
+    let path = format!("/v1{}", route.path);
+    let of = |kind: Kind| path.replace("{id}", fixture.id(kind));
+    let single: Vec<String> = match shown.roots {
+        _ if !path.contains("{id}") => vec![path],
+        [] => vec![resources.path(route)],
+        [Kind::Message] => vec![of(Kind::Talk).replace("{message_id}", fixture.id(Kind::Message))],
+        roots => roots.iter().copied().map(of).collect(),
+    };
+    single.iter().flat_map(|path| shown.queries.iter().map(move |query| format!("{path}{query}"))).collect()
+}
+
+/// The resources that an answer of this route may show to a relation: the roots and what they contain, at most `depth`
+/// levels down, each only through what the relation sees.
+fn expected(shown: &Shown, relation: Relation) -> BTreeSet<Kind> {
+    let sees = |kind: &&Kind| kind.readers().contains(&relation);
+    let mut all: BTreeSet<Kind> = shown.roots.iter().filter(sees).copied().collect();
+    let mut level = all.clone();
+    for _ in 0..shown.depth {
+        level = level.iter().flat_map(|kind| kind.contents()).filter(sees).copied().collect();
+        all.extend(level.iter().copied());
+    }
+    all
+}
+
+#[tokio::test]
+async fn every_read_shows_each_relation_what_it_sees() {
+    for it in every_store().await {
+        let world = &it.world;
+        let resources = Resources::make(world, &world.admin).await;
+        let cast = Cast::gather(world).await;
+        let fixture = Fixture::make(world, &cast).await;
+        for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
+            let entry = entry(route);
+            for relation in RELATIONS {
+                let what = format!("{}: {} × {relation:?}", it.name, route.operation);
+                let key = cast.key(relation);
+                let shown = match entry {
+                    Entry::Shows(shown) => shown,
+                    Entry::Refused => {
+                        let answered = world.bare("GET", &resources.path(route)).key(key).send().await;
+                        let is_refused = answered.status == 403;
+                        assert_eq!(is_refused, !relation.is_everything(), "{what}: {}", answered.text());
+                        continue;
+                    }
+                };
+                let mut found = BTreeSet::new();
+                for path in paths(route, &shown, &fixture, &resources) {
+                    let answered = world.bare("GET", &path).key(key).send().await;
+                    assert!(matches!(answered.status, 200 | 403 | 404), "{what} {path}: {}", answered.text());
+                    found.extend(fixture.watched_in(&answered.text()));
+                }
+                if shown.is_partial {
+                    let leaked: Vec<_> = found.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
+                    assert!(leaked.is_empty(), "{what}: {leaked:?}");
+                } else {
+                    assert_eq!(found, expected(&shown, relation), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn hidden_id_as_filter_value_matches_nothing() {
+    const FILTERS: [(&str, &str, &[Kind]); 3] = [
+        ("summaries", "included_observation_id", &[Kind::Observation, Kind::Managers, Kind::Foreign]),
+        ("summaries", "included_objective_id", &[Kind::Objective]),
+        ("conversations", "about_id", &[Kind::Draft, Kind::Objective]),
+    ];
+    for it in every_store().await {
+        let world = &it.world;
+        let cast = Cast::gather(world).await;
+        let fixture = Fixture::make(world, &cast).await;
+        for (list, filter, kinds) in FILTERS {
+            for kind in kinds {
+                for relation in RELATIONS {
+                    let path = format!("/v1/{list}?filter[{filter}]={}", fixture.id(*kind));
+                    let answered = world.bare("GET", &path).key(cast.key(relation)).send().await;
+                    let what = format!("{}: {filter} {kind:?} × {relation:?}", it.name);
+                    assert_eq!(answered.status, 200, "{what}: {}", answered.text());
+                    let is_found = answered.json()["data"].as_array().is_some_and(|data| !data.is_empty());
+                    let containers = KINDS.iter().filter(|container| container.contents().contains(kind));
+                    let is_listed = |container: &Kind| match list {
+                        "summaries" => matches!(container, Kind::Draft | Kind::Shared),
+                        _ => matches!(container, Kind::Talk | Kind::GoalTalk),
+                    };
+                    let sees = |kind: &Kind| kind.readers().contains(&relation);
+                    let wanted = sees(kind) && containers.copied().any(|it| is_listed(&it) && sees(&it));
+                    assert_eq!(is_found, wanted, "{what}: {}", answered.text());
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_write_is_open_to_its_relations() {
+    const FAMILIES: [&str; 6] =
+        ["observations", "employee-objectives", "manager-objectives", "summaries", "conversations", "assignments"];
+    let world = World::new().await;
+    let cast = Cast::gather(&world).await;
+    for route in ROUTES.iter().filter(|route| route.method != Method::Get) {
+        if !FAMILIES.contains(&crate::resources::family(route)) {
+            continue;
+        }
+        let writes: Vec<_> = WRITES.iter().filter(|write| write.operation == route.operation).collect();
+        assert!(!writes.is_empty(), "{} needs an entry in WRITES: whom is it open to?", route.operation);
+        for write in writes {
+            let Some(kind) = write.target else { continue };
+            let mut unchanged = None;
+            for relation in RELATIONS {
+                let fixture = match unchanged.take() {
+                    Some(fixture) => fixture,
+                    None => Fixture::prepared(&world, &cast, kind, write.before).await,
+                };
+                let path = format!("/v1{}", route.path.replace("{id}", fixture.id(kind)));
+                let request = world.bare(method(route), &path).key(cast.key(relation));
+                let answered = request.json(&write.body(&cast, relation)).send().await;
+                let what = format!("{} of {kind:?} × {relation:?}: {}", write.operation, answered.text());
+                if !kind.readers().contains(&relation) {
+                    assert_eq!(answered.status, 404, "{what}");
+                } else if write.open_to.contains(&relation) {
+                    assert!(matches!(answered.status, 200 | 201), "{what}");
+                } else {
+                    assert!(matches!(answered.status, 403 | 422), "{what}");
+                }
+                let shown = fixture.watched_in(&answered.text());
+                let leaked: Vec<_> = shown.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
+                assert!(leaked.is_empty(), "{leaked:?} in {what}");
+                unchanged = (answered.status >= 400).then_some(fixture);
+            }
+        }
+    }
+}
