@@ -2088,6 +2088,7 @@ class OtherEvent(TypedDict):
 
 
 class Quota(TypedDict):
+    """A limit of requests within a sliding window."""
 
     limit: int
     """Requests that are allowed within the window."""

@@ -1599,6 +1599,7 @@ export interface OtherEvent {
   data: Record<string, unknown>;
 }
 
+/** A limit of requests within a sliding window. */
 export interface Quota {
   /** Requests that are allowed within the window. */
   limit: number;

@@ -9,7 +9,7 @@ use candor_service::{Shell, keys};
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;
-use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times, titled};
+use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, id, named, nullable, plain, times};
 use crate::schema::words::{SCOPES, enumeration, of, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
 use crate::table::Access::{AdminKey, AnyKey};
@@ -95,7 +95,8 @@ fn get_me<'a>(_: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::me(&it.call) })
 }
 
-const ME: Schema = Schema::new("Me", me).example(example_of_me);
+const QUOTA: Schema = Schema::new("Quota", quota);
+const ME: Schema = Schema::new("Me", me).refers_to(&[&QUOTA]).example(example_of_me);
 const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(example);
 const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
     .example(|| with(example(), "key", "cdr_live_…"))
@@ -166,14 +167,17 @@ fn api_key(with_secret: bool) -> Value {
     answer(members, vec![])
 }
 
-fn me() -> Value {
-    let bounds = vec![
+fn quota() -> Value {
+    let members = vec![
         field("limit", count(0), "Requests that are allowed within the window."),
         field("window_seconds", count(1), "The length of the sliding window in seconds."),
     ];
-    let quota = titled(answer(bounds, vec![]), "Quota");
+    about(answer(members, vec![]), "A limit of requests within a sliding window.")
+}
+
+fn me() -> Value {
     let about = |class: &str| format!("The quota of requests that count as `{class}`.");
-    let quotas = QuotaClass::words().into_iter().map(|it| field(it, quota.clone(), &about(it))).collect();
+    let quotas = QuotaClass::words().into_iter().map(|it| field(it, named(QUOTA.name), &about(it))).collect();
     let mut members = vec![
         field("key_id", id::<KeyKind>(), "The id of the key that this request came with."),
         field("name", plain(), "What people call the key."),
