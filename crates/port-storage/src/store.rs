@@ -115,6 +115,8 @@ pub struct FeedPage {
 pub trait People {
     /// The reporting lines of these people and of everybody above them.
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
+    /// The people below a manager at any depth, whatever their status, in no order.
+    async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
     /// The direct reports of each of these people who have not left, by last name, first name and id; at most `most`
     /// for each.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;

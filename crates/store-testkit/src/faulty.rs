@@ -172,6 +172,9 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         self.through(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
     }
+    async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
+        self.through(FaultyCall::Batch, self.store.people_below(tenant, manager)).await
+    }
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }

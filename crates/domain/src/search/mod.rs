@@ -10,7 +10,7 @@ mod words;
 
 pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, Score, SearchQuery, WantedWord, WantedWords};
 pub use request::{Filter, SearchRequest, required_permissions};
-pub use resources::{SearchHit, Searchable, SearchedResource};
+pub use resources::{Readers, SearchHit, Searchable, SearchedResource};
 pub use words::{MAX_WORD_BYTES, TextWord, words};
 
 use strum::{IntoStaticStr, VariantArray};
@@ -45,6 +45,15 @@ impl Type {
             Self::Objectives => Permission::ObjectivesRead,
             Self::Employees => Permission::EmployeesRead,
             Self::Summaries => Permission::SummariesRead,
+        }
+    }
+
+    /// Returns `true` if a bound key sees only some of them (decision B5). People are read by every key.
+    #[must_use]
+    pub const fn is_narrowed(self) -> bool {
+        match self {
+            Self::Observations | Self::Objectives | Self::Summaries => true,
+            Self::Employees => false,
         }
     }
 }

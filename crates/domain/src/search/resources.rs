@@ -26,6 +26,8 @@ pub trait Searchable: Resource {
     fn is_found(&self) -> bool;
     /// The person it is about, by whom searches are narrowed.
     fn subject(&self) -> EmployeeId;
+    /// The people who read it whatever the reporting lines say (decision B5).
+    fn readers(&self) -> Readers;
     /// When it was created, by which hits are ordered.
     fn created_at(&self) -> Timestamp;
     /// As a hit shows it.
@@ -44,6 +46,15 @@ pub trait Searchable: Resource {
         }
         found_by
     }
+}
+
+/// The people who read a resource whatever the reporting lines say. The managers above its subject read it besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Readers {
+    /// Every person of the organization.
+    Everyone,
+    /// These people, of whom one may be named twice.
+    People(Vec<EmployeeId>),
 }
 
 /// A resource that was found, as GET shows it.
@@ -125,6 +136,9 @@ impl Searchable for Observation {
     fn subject(&self) -> EmployeeId {
         self.employee_id
     }
+    fn readers(&self) -> Readers {
+        Readers::People(self.author_id.into_iter().chain([self.employee_id]).collect())
+    }
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
@@ -144,6 +158,9 @@ impl Searchable for Objective {
     }
     fn subject(&self) -> EmployeeId {
         self.owner_id
+    }
+    fn readers(&self) -> Readers {
+        if self.scope == objective::Scope::Org { Readers::Everyone } else { Readers::People(vec![self.owner_id]) }
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -166,6 +183,9 @@ impl Searchable for Employee {
     fn subject(&self) -> EmployeeId {
         self.id
     }
+    fn readers(&self) -> Readers {
+        Readers::Everyone
+    }
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
@@ -185,6 +205,10 @@ impl Searchable for Summary {
     }
     fn subject(&self) -> EmployeeId {
         self.employee_id
+    }
+    fn readers(&self) -> Readers {
+        let subject = self.shared_at.map(|_| self.employee_id);
+        Readers::People(self.author_id.into_iter().chain(subject).collect())
     }
     fn created_at(&self) -> Timestamp {
         self.created_at

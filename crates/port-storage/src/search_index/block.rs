@@ -210,14 +210,32 @@ pub(super) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &m
     });
 }
 
+/// Adds the numbers of the documents with those terms of the range that `is_wanted` accepts.
+pub(super) fn numbers_of_terms(
+    body: &[u8],
+    range: &KeyRange,
+    is_wanted: impl Fn(&[u8]) -> bool,
+    out: &mut Vec<u32>,
+) {
+    each_within(body, range, |key, bytes| {
+        if is_wanted(term_of(key)) {
+            out.extend(Numbers::of(bytes));
+        }
+    });
+}
+
+/// The term of a key, without the number of its entry.
+fn term_of(key: &[u8]) -> &[u8] {
+    key.len().checked_sub(3).and_then(|length| key.get(..length)).unwrap_or_default()
+}
+
 /// Hands over all terms of a block, each with the numbers of its documents; a term with many of them comes several times.
 pub(super) fn each_term(body: &[u8], mut with: impl FnMut(&[u8], &[u32])) {
     let mut own = vec![];
     each_within(body, &KeyRange::all(), |key, numbers| {
         own.clear();
         own.extend(Numbers::of(numbers));
-        // What stands behind the term is the number of its entry.
-        with(key.len().checked_sub(3).and_then(|it| key.get(..it)).unwrap_or_default(), &own);
+        with(term_of(key), &own);
     });
 }
 

@@ -11,18 +11,20 @@
 pub mod block;
 mod query;
 pub mod segment;
+mod visible;
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::search::Searchable;
+use candor_domain::search::{Readers, Searchable};
 use candor_domain::time::Timestamp;
 
 pub use block::{Block, KeyRange};
 pub use query::{IndexQuery, PrefixTerm, Term, with_all};
 pub use segment::{CHUNK, Document, DocumentKey, Segment, SegmentContents, keys, to_merge};
+pub use visible::VisibleTerms;
 
 use crate::Version;
 use crate::backlog::Backlog;
@@ -36,6 +38,24 @@ fn subject_term(subject: EmployeeId) -> String {
     format!("{SUBJECT}{}", subject.ulid().to_string().to_ascii_lowercase())
 }
 
+/// Term of the documents that a person reads whatever the reporting lines say: as their author, for instance.
+///
+/// No ULID begins with an `r`, so the term lies outside the range of the subjects' terms.
+fn reader_term(reader: EmployeeId) -> String {
+    format!("{SUBJECT}r{}", reader.ulid().to_string().to_ascii_lowercase())
+}
+
+/// Term of the documents that every person of the organization reads.
+const EVERY_READER: &str = "\u{a7}r*";
+
+/// The terms that say which bound keys may read a resource, beside the term of its subject.
+fn reader_terms(readers: Readers) -> Vec<String> {
+    match readers {
+        Readers::Everyone => vec![EVERY_READER.to_owned()],
+        Readers::People(people) => people.into_iter().map(reader_term).collect(),
+    }
+}
+
 /// The term of what was changed: a segment from before may have it with words that it has no longer.
 const CHANGED: &str = "\u{a7}changed";
 
@@ -44,10 +64,11 @@ const CHANGED: &str = "\u{a7}changed";
 pub fn document<T: Searchable>(it: &T, id: [u8; 16], version: Version) -> Document {
     let words: BTreeSet<String> = it.found_by();
     let subject = (!words.is_empty()).then(|| subject_term(it.subject()));
+    let readers = if words.is_empty() { vec![] } else { reader_terms(it.readers()) };
     let changed = (!words.is_empty() && version > Version::FIRST).then(|| CHANGED.to_owned());
     Document {
         key: DocumentKey { created_at: it.created_at(), id },
-        terms: words.into_iter().chain(subject).chain(changed).collect(),
+        terms: words.into_iter().chain(subject).chain(readers).chain(changed).collect(),
     }
 }
 

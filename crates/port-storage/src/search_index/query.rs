@@ -18,7 +18,7 @@ pub struct Term {
 }
 
 impl Term {
-    fn whole(term: &str) -> Self {
+    pub(super) fn whole(term: &str) -> Self {
         Self { wanted: KeyRange::whole(term), read: KeyRange::whole(term) }
     }
 
@@ -31,7 +31,12 @@ impl Term {
     }
 
     fn beginning(text: &str) -> Self {
-        Self { wanted: KeyRange::beginning(text), read: KeyRange::beginning(text) }
+        Self::between(KeyRange::beginning(text))
+    }
+
+    /// All terms of a range.
+    pub(super) fn between(range: KeyRange) -> Self {
+        Self { wanted: range.clone(), read: range }
     }
 }
 
@@ -125,7 +130,7 @@ pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'
 }
 
 /// The documents with a term of the range: of some, or of all.
-fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
+pub(super) fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
     let mut numbers = vec![];
     for it in blocks {
         match some {

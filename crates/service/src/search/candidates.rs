@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixTerm, Segment, Term, WantedBlocks, with_all,
+    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixTerm, Segment, Term, VisibleTerms, WantedBlocks, with_all,
 };
 use candor_port_storage::store::{Read, Storage};
 
@@ -40,6 +40,7 @@ fn has_any(it: &Numbered<'_>) -> bool {
 pub(super) struct Candidates<'a> {
     index: Index<'a>,
     query: &'a IndexQuery,
+    visible: Option<&'a VisibleTerms>,
     blocks: &'a mut Blocks,
     behind: Option<DocumentKey>,
     not_before: Option<Timestamp>,
@@ -82,6 +83,7 @@ impl<'a> Candidates<'a> {
         Self {
             index,
             query,
+            visible: None,
             blocks,
             behind: None,
             not_before: None,
@@ -91,6 +93,13 @@ impl<'a> Candidates<'a> {
             known: BinaryHeap::new(),
             last: None,
         }
+    }
+
+    /// Only documents that a bound key may see. They are looked up before the words, so that hidden documents decide
+    /// neither what is read nor how often the store is asked.
+    pub(super) const fn visible(mut self, visible: Option<&'a VisibleTerms>) -> Self {
+        self.visible = visible;
+        self
     }
 
     /// Only what comes behind a place.
@@ -156,6 +165,9 @@ impl<'a> Candidates<'a> {
         let mut found = 0;
         while found < count && !self.unopened.is_empty() {
             let mut segments = self.of_next_segments();
+            if let Some(visible) = self.visible {
+                segments = self.look_up_visible(segments, visible).await?;
+            }
             for terms in self.query.steps() {
                 segments = self.look_up(segments, terms).await?;
             }
@@ -192,6 +204,18 @@ impl<'a> Candidates<'a> {
         segments
     }
 
+    /// The visible documents of each of these segments; without the segments that have none.
+    async fn look_up_visible<'s>(
+        &mut self,
+        segments: Vec<Numbered<'s>>,
+        visible: &VisibleTerms,
+    ) -> Read<Vec<Numbered<'s>>> {
+        self.read_blocks(segments.iter().map(|(segment, _)| segment.id), visible.terms()).await?;
+        let numbered =
+            |(segment, _): Numbered<'s>| (segment, Some(visible.numbers(|term| self.blocks_of(segment, term))));
+        Ok(segments.into_iter().map(numbered).filter(has_any).collect())
+    }
+
     /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
     /// that have none.
     async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
@@ -223,11 +247,15 @@ impl<'a> Candidates<'a> {
     }
 
     /// Reads the blocks for some terms that were not read before.
-    async fn read_blocks(&mut self, segments: impl Iterator<Item = [u8; 16]>, terms: &[Term]) -> Read<()> {
+    async fn read_blocks<'t>(
+        &mut self,
+        segments: impl Iterator<Item = [u8; 16]>,
+        terms: impl IntoIterator<Item = &'t Term> + Clone,
+    ) -> Read<()> {
         let mut wanted = vec![];
         for segment in segments {
             let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
-            let missing = terms.iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
+            let missing = terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
             wanted.extend(missing.map(|it| WantedBlocks { segment, range: it.read.clone() }));
         }
         if !wanted.is_empty() {

@@ -17,7 +17,7 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::flat::Stored;
 use candor_port_storage::listing::TypedListing;
 use candor_port_storage::rows::search as rows;
-use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment};
+use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
 use tokio::time::timeout;
 
 use crate::reply::Reply;
@@ -84,6 +84,7 @@ fn place(it: &SearchHit) -> DocumentKey {
 impl Search<'_> {
     /// The first hits behind the cursor: as many as the page has, and one more if there is one.
     async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
+        let visible = self.visible().await?;
         let mut parts = vec![];
         for kind in &self.request.types {
             parts.push(self.part(*kind).await?);
@@ -92,7 +93,8 @@ impl Search<'_> {
         for tier in Score::ALL.into_iter().filter_map(|it| self.tier(it)) {
             let mut found = vec![];
             for it in &mut parts {
-                found.extend(self.found(it, &tier).await?);
+                let visible = visible.as_ref().filter(|_| it.kind.is_narrowed());
+                found.extend(self.found(it, &tier, visible).await?);
             }
             found.sort_by_key(|it| std::cmp::Reverse(place(it)));
             hits.extend(found);
@@ -101,6 +103,22 @@ impl Search<'_> {
             }
         }
         Ok(hits)
+    }
+
+    /// The documents that the caller may see, unless that is all of them. A filter by one person needs no other.
+    async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
+        let Some(person) = self.call.caller.acts_for() else { return Ok(None) };
+        if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
+            return Ok(None);
+        }
+        let (store, tenant) = (&self.shell.store, self.call.caller.tenant);
+        let team = match self.request.list.filter.employee_id {
+            None => store.people_below(tenant, person).await?,
+            Some(subject) if subject == person => vec![],
+            Some(subject) if store.reporting(tenant, person, subject).await?.is_below => vec![subject],
+            Some(_) => vec![],
+        };
+        Ok(Some(VisibleTerms::new(person, &team)))
     }
 
     /// The hits of a score that are behind the cursor; none where all of them are before it.
@@ -129,7 +147,12 @@ impl Search<'_> {
     }
 
     /// The hits of one score: all that are not in the index, and of the others as many as the page has and one more.
-    async fn found(&self, part: &mut Part, tier: &Tier) -> Result<Vec<SearchHit>, Error> {
+    async fn found(
+        &self,
+        part: &mut Part,
+        tier: &Tier,
+        visible: Option<&VisibleTerms>,
+    ) -> Result<Vec<SearchHit>, Error> {
         let filter = &self.request.list.filter;
         let limit = usize::from(self.request.list.page.limit) + 1;
         let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
@@ -137,7 +160,7 @@ impl Search<'_> {
         let (store, tenant) = (&*self.shell.store, self.call.caller.tenant);
         let index = Index { store, tenant, cache: &self.shell.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
-        let mut candidates = candidates.behind(tier.behind).within(filter.created_at);
+        let mut candidates = candidates.visible(visible).behind(tier.behind).within(filter.created_at);
         let (mut hits, mut count) = (vec![], limit);
         while hits.len() < limit {
             let some = candidates.next(count).await?;

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use candor_domain::access::{AccessLevel, BoundPerson, Caller};
+use candor_domain::id::EmployeeId;
+use candor_domain::objective::Family;
 use candor_port_clock::SeededIds;
 use candor_service::vault::Vault;
-use candor_service::{Error, Shell, ShellSettings, observations, search, search_index};
+use candor_service::{Error, Shell, ShellSettings, objectives, observations, search, search_index, summaries};
 use candor_store_testkit::{Fault, FaultyCall};
 
-use crate::support::{KEY, Receivers, World, body, json, params};
+use crate::support::{KEY, Receivers, World, body, json, params, process};
 
 /// The service on the same store, where searches have hardly any time.
 fn hasty(world: &World) -> Shell {
@@ -61,4 +64,62 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
     world.store.fail(FaultyCall::List, 1, Fault::Before);
     assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1);
     assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1, "and it is indexed the next time");
+}
+
+/// Calls of the store that read something.
+fn reads(world: &World) -> [usize; 3] {
+    [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|call| world.store.calls(call))
+}
+
+/// Requests that a search of a bound key makes of the store, and the number of its hits.
+async fn search_cost(world: &World, person: EmployeeId, query: &[(&str, &str)]) -> ([usize; 3], usize) {
+    let person = Some(BoundPerson { id: person, is_org_admin: false });
+    let caller = Caller { person, level: AccessLevel::Standard, ..Caller::clone(&world.admin().caller) };
+    // A process that has read nothing of the index yet.
+    let shell = process(&world.clock, &world.store, Arc::new(Receivers), 12);
+    let before = reads(world);
+    let found = json(&search::search(&shell, &world.call(caller), params(query)).await.unwrap());
+    let after = reads(world);
+    ([0, 1, 2].map(|at| after[at] - before[at]), found["data"].as_array().unwrap().len())
+}
+
+#[tokio::test]
+async fn bound_search_reads_the_same_for_a_hidden_match() {
+    let world = World::new().await;
+    let lead = world.hire("lead", None).await;
+    let (member, stranger) = (world.hire("member", Some(lead)).await, world.hire("stranger", None).await);
+    let written = async |about: EmployeeId, word: &str, number: usize| {
+        let text = format!("Kept {word} in week {number}.");
+        let by = stranger;
+        let summary = serde_json::json!({"employee_id": about, "author_id": by, "title": "Review", "body": text});
+        summaries::create(&world.shell, &world.admin(), body(&summary.to_string())).await.unwrap();
+        let dates = ("2026-01-01", "2026-06-30");
+        let objective = serde_json::json!({
+            "owner_id": about, "title": text, "period_start": dates.0, "period_end": dates.1,
+        });
+        objectives::create(&world.shell, &world.admin(), Family::Employees, body(&objective.to_string())).await.unwrap();
+    };
+    for number in 0..60 {
+        written(stranger, "hidden", number).await;
+    }
+    for number in 0..3 {
+        written(member, "shown", number).await;
+    }
+    while search_index::keep_up(&world.shell, || true).await.unwrap() > 0 {}
+
+    for (types, shown) in [("summaries", 3), ("objectives", 3), ("summaries,objectives", 6)] {
+        for narrowed in [None, Some(member), Some(stranger), Some(lead)] {
+            let subject = narrowed.map(|person| person.to_string());
+            let query = |word| {
+                let subject = subject.as_deref().map(|id| ("filter[employee_id]", id));
+                [("q", word), ("types", types)].into_iter().chain(subject).collect::<Vec<_>>()
+            };
+            let absent = search_cost(&world, lead, &query("absent")).await;
+            let hidden = search_cost(&world, lead, &query("hidden")).await;
+            assert_eq!(hidden, absent, "{types} about {narrowed:?}");
+            let (_, hits) = search_cost(&world, lead, &query("shown")).await;
+            let is_about_member = narrowed.is_none_or(|person| person == member);
+            assert_eq!(hits, if is_about_member { shown } else { 0 }, "{types} about {narrowed:?}");
+        }
+    }
 }

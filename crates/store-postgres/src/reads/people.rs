@@ -45,6 +45,15 @@ impl People for PostgresStore {
         Ok(LinesAbove { tree: Version(tree), lines: lines.collect() })
     }
 
+    async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
+        let mut sql = Sql::default();
+        let (tenant, manager) = (sql.tenant(tenant), sql.id(manager.to_bytes()));
+        sql.push(&format!(
+            "SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}"
+        ));
+        self.read(&sql, |row| Ok(Id::from_bytes(id(row)?))).await
+    }
+
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         let mut sql = Sql::default();
         let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|it| it.to_bytes())));

@@ -135,6 +135,13 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
     Ok(LinesAbove { tree, lines: lines.collect() })
 }
 
+/// The people below a manager at any depth.
+pub(crate) fn below(db: &mut Db, tenant: Tenant, manager: EmployeeId) -> Result<Vec<EmployeeId>, StorageError> {
+    let text = "SELECT descendant_id FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ?";
+    let people = Sql::new(text).bind(tenant).bind(manager);
+    db.rows(people, |row| Ok(Id::from_bytes(id(row, "descendant_id")?)))
+}
+
 /// Those of these people who have a manager, with the manager. Each is looked up by the key: given a list of ids, SQLite
 /// would rather read the index of managers from end to end, because that has both columns.
 pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {

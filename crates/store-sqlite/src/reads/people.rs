@@ -22,6 +22,10 @@ impl People for SqliteStore {
         self.read(move |db| lines::above(db, tenant, people)).await
     }
 
+    async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
+        self.read(move |db| lines::below(db, tenant, manager)).await
+    }
+
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         let managers = managers.to_vec();
         let read = move |db: &mut Db| {

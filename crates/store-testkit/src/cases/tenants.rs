@@ -106,6 +106,7 @@ impl Full {
                 store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, "hr-1".to_owned()).await.unwrap().is_some(),
             ),
             ("reports", !store.direct_reports(tenant, &people, 9).await.unwrap().is_empty()),
+            ("people below", !store.people_below(tenant, it.manager.id).await.unwrap().is_empty()),
             ("line", store.reporting(tenant, it.manager.id, it.person.id).await.unwrap().is_below),
             ("invitation", store.first(tenant, rows::invitations::newest(it.person.id)).await.unwrap().is_some()),
             ("observation", store.row::<Observation>(tenant, it.observation.id).await.unwrap().is_some()),
