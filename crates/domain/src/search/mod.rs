@@ -10,7 +10,7 @@ mod words;
 
 pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, Score, SearchQuery, WantedWord, WantedWords};
 pub use request::{Filter, SearchRequest, required_permissions};
-pub use resources::{Readers, SearchHit, Searchable, SearchedResource};
+pub use resources::{SearchHit, Searchable, SearchedResource};
 pub use words::{MAX_WORD_BYTES, TextWord, words};
 
 use strum::{IntoStaticStr, VariantArray};

@@ -14,6 +14,7 @@ use crate::page::{Key, Listed, Order, SortBy};
 use crate::people::{self, Employee};
 use crate::summary::{self, Summary};
 use crate::time::Timestamp;
+use crate::visibility::{Readers, Restricted};
 
 /// A resource that is searched.
 pub trait Searchable: Resource {
@@ -26,7 +27,7 @@ pub trait Searchable: Resource {
     fn is_found(&self) -> bool;
     /// The person it is about, by whom searches are narrowed.
     fn subject(&self) -> EmployeeId;
-    /// The people who read it whatever the reporting lines say (decision B5).
+    /// Returns the people who see it (decision B5); the managers among them are those of its subject.
     fn readers(&self) -> Readers;
     /// When it was created, by which hits are ordered.
     fn created_at(&self) -> Timestamp;
@@ -46,15 +47,6 @@ pub trait Searchable: Resource {
         }
         found_by
     }
-}
-
-/// The people who read a resource whatever the reporting lines say. The managers above its subject read it besides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Readers {
-    /// Every person of the organization.
-    Everyone,
-    /// These people, of whom one may be named twice.
-    People(Vec<EmployeeId>),
 }
 
 /// A resource that was found, as GET shows it.
@@ -137,7 +129,7 @@ impl Searchable for Observation {
         self.employee_id
     }
     fn readers(&self) -> Readers {
-        Readers::People(self.author_id.into_iter().chain([self.employee_id]).collect())
+        Restricted::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -160,7 +152,7 @@ impl Searchable for Objective {
         self.owner_id
     }
     fn readers(&self) -> Readers {
-        if self.scope == objective::Scope::Org { Readers::Everyone } else { Readers::People(vec![self.owner_id]) }
+        Restricted::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -184,7 +176,7 @@ impl Searchable for Employee {
         self.id
     }
     fn readers(&self) -> Readers {
-        Readers::Everyone
+        Readers { is_public: true, people: vec![], managers_of: None }
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -207,8 +199,7 @@ impl Searchable for Summary {
         self.employee_id
     }
     fn readers(&self) -> Readers {
-        let subject = self.shared_at.map(|_| self.employee_id);
-        Readers::People(self.author_id.into_iter().chain(subject).collect())
+        Restricted::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at

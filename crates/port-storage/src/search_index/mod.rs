@@ -18,8 +18,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::search::{Readers, Searchable};
+use candor_domain::search::Searchable;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::Readers;
 
 pub use block::{Block, KeyRange};
 pub use query::{IndexQuery, PrefixTerm, Term, with_all};
@@ -50,10 +51,8 @@ const EVERY_READER: &str = "\u{a7}r*";
 
 /// The terms that say which bound keys may read a resource, beside the term of its subject.
 fn reader_terms(readers: Readers) -> Vec<String> {
-    match readers {
-        Readers::Everyone => vec![EVERY_READER.to_owned()],
-        Readers::People(people) => people.into_iter().map(reader_term).collect(),
-    }
+    let every = readers.is_public.then(|| EVERY_READER.to_owned());
+    readers.people.into_iter().map(reader_term).chain(every).collect()
 }
 
 /// The term of what was changed: a segment from before may have it with words that it has no longer.

@@ -107,7 +107,7 @@ impl Search<'_> {
 
     /// The documents that the caller may see, unless that is all of them. A filter by one person needs no other.
     async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
-        let Some(person) = self.call.caller.acts_for() else { return Ok(None) };
+        let Some(person) = self.call.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
             return Ok(None);
         }
