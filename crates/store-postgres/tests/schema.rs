@@ -150,7 +150,7 @@ impl Schema {
         let words: Vec<_> = statement.split_whitespace().collect();
         match words[..] {
             // Rows are no schema.
-            ["INSERT" | "UPDATE" | "DELETE", ..] => {}
+            ["INSERT" | "UPDATE" | "DELETE" | "WITH", ..] => {}
             // A partition has what its table has.
             ["CREATE", "TABLE", _, "PARTITION", "OF", ..] => {}
             ["CREATE", "TABLE", name, ..] => {

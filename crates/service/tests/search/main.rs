@@ -5,6 +5,7 @@
 
 mod stage;
 
+use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
 use candor_domain::search::{SearchQuery, Searchable};
 use candor_service::search_index;
@@ -73,12 +74,18 @@ fn query(stage: &Stage) -> String {
     }
 }
 
-/// What the domain finds of all that there is, in the order in which it is to be shown.
-fn wanted(all: &[Observation], asked: &str, filter: &Filter, stage: &Stage) -> Vec<String> {
+/// The ids that the domain's matcher finds among everything that the reader sees, in the order of the answer.
+fn wanted(
+    all: &[Observation],
+    reader: Option<EmployeeId>,
+    asked: &str,
+    filter: &Filter,
+    stage: &Stage,
+) -> Vec<String> {
     let query = SearchQuery::parse(asked).unwrap();
     let mut hits: Vec<_> = all
         .iter()
-        .filter(|it| it.is_found() && stage.lets_through(filter, it))
+        .filter(|it| it.is_found() && stage.is_seen(reader, it) && stage.lets_through(filter, it))
         .filter_map(|it| Some((query.find(&it.texts())?.0, it.created_at, it.id.to_bytes(), it.id.to_string())))
         .collect();
     hits.sort_by(|a, b| b.cmp(a));
@@ -86,8 +93,10 @@ fn wanted(all: &[Observation], asked: &str, filter: &Filter, stage: &Stage) -> V
 }
 
 async fn must_find(stage: &Stage, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
-    let found = stage.found(asked, filter, limit).await;
-    assert_eq!(found, wanted(all, asked, filter, stage), "{asked:?} {filter:?}, {limit} a page");
+    let reader = stage.random.maybe(50, &stage.people);
+    let found = stage.found(reader, asked, filter, limit).await;
+    let wanted = wanted(all, reader, asked, filter, stage);
+    assert_eq!(found, wanted, "{asked:?} {filter:?} for {reader:?}, {limit} a page");
 }
 
 /// Changes an observation in one of the ways in which observations change, or adds one.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{AccessLevel, Caller, Environment, Permissions, Quotas, Tenant};
+use candor_domain::access::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
 use candor_domain::audit::Origin;
 use candor_domain::id::{EmployeeId, KeyId, ObservationId, RequestId};
 use candor_domain::json::{Object, Value};
 use candor_domain::observation::{Observation, Type};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
+use candor_domain::visibility::{Restricted, Viewer};
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
@@ -101,13 +102,18 @@ impl Stage {
     }
 
     fn call(&self) -> Call {
+        self.call_for(None)
+    }
+
+    /// A call with a key that acts for a person, or with one of the organization.
+    fn call_for(&self, person: Option<EmployeeId>) -> Call {
         let caller = Caller {
             tenant: self.tenant,
             key: KeyId::from_ulid(Ulid(1)),
             name: "Admin".to_owned(),
             scopes: Permissions::ALL,
             level: AccessLevel::Admin,
-            person: None,
+            person: person.map(|id| BoundPerson { id, is_org_admin: false }),
             expires_at: None,
             quotas: Quotas::DEFAULT,
         };
@@ -131,7 +137,10 @@ impl Stage {
     /// An observation in the same millisecond as the one before it.
     pub(crate) async fn written_at_once(&self, about: EmployeeId, text: &str) -> Observation {
         let kind = if self.random.chance(50) { "strength" } else { "opportunity" };
-        let body = serde_json::json!({"employee_id": about.to_string(), "type": kind, "observation": text});
+        let (author, visibility) = (self.random.maybe(50, &self.people), self.random.pick(&["person", "managers"]));
+        let body = serde_json::json!({
+            "employee_id": about, "type": kind, "observation": text, "author_id": author, "visibility": visibility,
+        });
         let reply = observations::create(&self.shell, &self.call(), object(&body)).await.unwrap();
         self.stored(json(&reply)["id"].as_str().unwrap().parse().unwrap()).await
     }
@@ -175,13 +184,24 @@ impl Stage {
         }
     }
 
-    pub(crate) fn lets_through(&self, filter: &Filter, it: &Observation) -> bool {
-        let place = |person: EmployeeId| self.people.iter().position(|it| *it == person).unwrap();
-        let is_below = |manager| match (place(manager), place(it.employee_id)) {
+    /// Returns `true` if the person reports to the manager at any depth.
+    fn is_below(&self, person: EmployeeId, manager: EmployeeId) -> bool {
+        let place = |person: EmployeeId| self.people.iter().position(|other| *other == person).unwrap();
+        match (place(manager), place(person)) {
             (0, below) => below > 0,
             (1, below) => below == 3,
             _ => false,
-        };
+        }
+    }
+
+    /// Returns `true` if a key that acts for this person sees the observation.
+    pub(crate) fn is_seen(&self, reader: Option<EmployeeId>, it: &Observation) -> bool {
+        let is_below = reader.is_some_and(|reader| self.is_below(it.employee_id, reader));
+        it.is_visible_to(reader.map_or(Viewer::Everything, Viewer::Person), is_below)
+    }
+
+    pub(crate) fn lets_through(&self, filter: &Filter, it: &Observation) -> bool {
+        let is_below = |manager| self.is_below(it.employee_id, manager);
         filter.about.is_none_or(|about| it.employee_id == about)
             && filter.below.is_none_or(is_below)
             && filter.kind.is_none_or(|kind| it.kind == kind)
@@ -208,12 +228,18 @@ impl Stage {
         Params::new(all)
     }
 
-    /// The ids that are found, page by page.
-    pub(crate) async fn found(&self, asked: &str, filter: &Filter, limit: u16) -> Vec<String> {
+    /// The ids that a key finds, page by page.
+    pub(crate) async fn found(
+        &self,
+        reader: Option<EmployeeId>,
+        asked: &str,
+        filter: &Filter,
+        limit: u16,
+    ) -> Vec<String> {
         let (mut ids, mut cursor) = (vec![], None::<String>);
         loop {
             let params = self.params(asked, filter, limit, cursor.as_deref());
-            let page = json(&search::search(&self.shell, &self.call(), params).await.unwrap());
+            let page = json(&search::search(&self.shell, &self.call_for(reader), params).await.unwrap());
             let hits = page["data"].as_array().unwrap();
             ids.extend(hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
             match page["next_cursor"].as_str() {
