@@ -259,6 +259,10 @@ pub trait Fetch {
     /// # Errors
     /// See [`Fetch::id`].
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
+    /// Bytes of the values that were fetched; 0 where they are not counted.
+    fn size(&self) -> usize {
+        0
+    }
 }
 
 /// A value with a table of its own.

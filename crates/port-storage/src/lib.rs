@@ -8,6 +8,7 @@ pub mod backlog;
 pub mod change;
 pub mod copy;
 pub mod flat;
+pub mod large_work;
 pub mod listing;
 pub mod mail_queue;
 pub mod places;
@@ -15,18 +16,23 @@ pub mod plan;
 pub mod put;
 pub mod queue;
 pub mod read;
+mod row_sizes;
 pub mod rows;
 pub mod search_index;
 pub mod sizes;
 pub mod store;
 pub mod test_data;
+mod turns;
 pub mod upkeep;
 
 pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Row, Sooner, Unique, Write};
+pub use large_work::LargeWork;
 pub use places::{Places, SlowReadPermit, SlowReads};
 pub use put::AnyRow;
 pub use read::StorageExt;
+pub use row_sizes::RowSizes;
 pub use store::{SlowCause, Storage, StorageError, StoredAnswer, TooSlow};
+pub use turns::TenantQueue;
 
 /// How often a resource was written; every write counts one up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

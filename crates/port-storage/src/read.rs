@@ -23,6 +23,8 @@ pub struct Found {
     pub id: [u8; 16],
     /// Its version; the first one where rows never change.
     pub version: Version,
+    /// Bytes of its values as they are stored.
+    pub bytes: usize,
     value: Box<dyn Any + Send>,
 }
 
@@ -75,7 +77,7 @@ fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, StorageError>
 
 fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
     let Versioned { value, version } = versioned::<T>(row)?;
-    Ok(Found { id: value.key().to_bytes(), version, value: Box::new(value) })
+    Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
 fn typed<T: Stored>(row: Found) -> Read<Versioned<T>> {

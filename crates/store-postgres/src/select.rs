@@ -97,12 +97,13 @@ impl Rows for PostgresStore {
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, mut values: Vec<Cell>) -> Read<Vec<Found>> {
         values.retain(|it| !is_nowhere(it));
         let mut sql = Sql::default();
+        let (owner, count) = (tenant, values.len());
         let (tenant, values) = (sql.tenant(tenant), sql.many(by.kind, values));
         let (table, read) = (kind.table(), |row: &mut dyn Fetch| Ok(kind.read(row)?));
         if by == ID {
             let (columns, name) = (columns_of(table, "", &tenant), table.name);
             sql.push(&format!("SELECT {columns} FROM {name} WHERE tenant_id = {tenant} AND id = ANY({values})"));
-            return self.read(&sql, read).await;
+            return self.read_sized(owner, kind, count, sql).await;
         }
         let (columns, name, by) = (columns_of(table, "t.", &tenant), table.name, by.name);
         sql.push(&format!(

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::change::{ChangeSet, CommitError, Committed};
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::{Read, Storage};
+use candor_port_storage::store::{Read, Storage, StorageError};
+use candor_port_storage::{LargeWork, RowSizes};
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
@@ -38,6 +39,9 @@ pub struct PostgresStore {
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
+    /// Turns at reads of rows that are large together.
+    pub(crate) large_work: LargeWork,
+    pub(crate) row_sizes: RowSizes,
     pub(crate) layout: Layout,
     /// Whom reads ask first, where this is the store of those that may show what was there a moment ago.
     pub(crate) asked_first: Option<Arc<Replica>>,
@@ -68,7 +72,20 @@ impl PostgresStore {
         let committer = Committer::new(nodes.clone(), home.clone(), layout);
         let (turns, warned, slow) = (Turns::of(pooled), Warned::default(), Slow::new(options.slow_reads));
         let (asked_first, for_replica) = (None, None);
-        let store = Self { nodes, home, turns, warned, slow, layout, asked_first, for_replica, committer };
+        let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());
+        let store = Self {
+            nodes,
+            home,
+            turns,
+            warned,
+            slow,
+            large_work,
+            row_sizes,
+            layout,
+            asked_first,
+            for_replica,
+            committer,
+        };
         let Some(url) = &options.replica_url else { return Ok(store) };
         let replica = Some(Arc::new(Replica::of(&store, url, options).await?));
         Ok(Self { for_replica: Some(Arc::new(Self { asked_first: replica, ..store.clone() })), ..store })
@@ -115,6 +132,25 @@ impl PostgresStore {
         let mut values = Values::read_by(read);
         self.apart_into(sql, &mut values).await?;
         Ok(values.into_vec())
+    }
+
+    /// Reads rows that are large together, when the tenant's turn comes: on a connection of their own, and as a task of the
+    /// runtime of connections, so that no request waits while they are decoded. It runs to its end, since the server does
+    /// not notice a client that is gone.
+    pub(crate) async fn read_large<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        sql: Sql,
+        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + 'static,
+    ) -> Read<Vec<T>> {
+        let turn = self.large_work.turn(tenant).await?;
+        let store = self.clone();
+        let task = async move {
+            let _turn = turn;
+            store.apart(&sql, read).await
+        };
+        let done = self.home.spawn(task.in_current_span()).await;
+        done.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 
     async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {

@@ -24,7 +24,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, RwLock};
 use std::thread::{Builder, JoinHandle};
 
-use candor_port_storage::StorageError;
+use candor_domain::access::Tenant;
+use candor_port_storage::{RowSizes, StorageError};
 
 pub use backup::{BackupContents, check_backup, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};
@@ -51,6 +52,9 @@ pub struct SqliteStore {
     address: String,
     look_ups: LookUps,
     reads: Arc<Reads>,
+    /// Reads of rows that are large together, on threads of their own.
+    large_reads: Arc<Reads>,
+    row_sizes: RowSizes,
     slow: Slow,
     tasks: Arc<Tasks>,
     threads: Vec<JoinHandle<()>>,
@@ -73,7 +77,7 @@ impl SqliteStore {
         for name in migrate::apply(&mut db)? {
             tracing::info!(migration = name, "the database was migrated");
         }
-        let (reads, tasks) = (Arc::new(TaskQueue::new()), Arc::new(TaskQueue::new()));
+        let (reads, tasks) = (Arc::new(Reads::new()), Arc::new(TaskQueue::new()));
         let count = if source.in_memory() { 0 } else { options.look_ups };
         let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();
         let address = source.address().to_owned();
@@ -81,6 +85,8 @@ impl SqliteStore {
             address,
             look_ups: LookUps::new(idle?),
             reads,
+            large_reads: Arc::new(Reads::new()),
+            row_sizes: RowSizes::default(),
             slow: Slow::new(options.slow_reads),
             tasks,
             threads: vec![],
@@ -89,6 +95,10 @@ impl SqliteStore {
         for _ in 0..options.readers.max(1) {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.reads), gate.clone());
             store.start("candor-read", move || connection::readers::work(db, &reads, gate))?;
+        }
+        for _ in 0..options.large_readers.max(1) {
+            let (db, reads, gate) = (source.reader()?, Arc::clone(&store.large_reads), gate.clone());
+            store.start("candor-large", move || connection::readers::work(db, &reads, gate))?;
         }
         for _ in 0..options.slow_reads.places {
             let (db, reads, gate) = (source.reader()?, Arc::clone(&store.slow.reads), gate.clone());
@@ -132,29 +142,41 @@ impl SqliteStore {
     /// Looks a few rows up by their keys, which takes less than it takes to hand it to another thread.
     async fn look_up<T: Send + 'static>(
         &self,
+        tenant: impl Into<Option<Tenant>>,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
         match self.look_ups.now(read) {
             Ok(found) => found,
-            Err(read) => self.read(read).await,
+            Err(read) => self.read(tenant, read).await,
         }
     }
 
     /// Looks so many rows up: few where they are asked for, and many on a thread that reads.
     async fn look_up_all<T: Send + 'static>(
         &self,
+        tenant: impl Into<Option<Tenant>>,
         count: usize,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
-        if count > FEW { self.read(read).await } else { self.look_up(read).await }
+        if count > FEW { self.read(tenant, read).await } else { self.look_up(tenant, read).await }
     }
 
-    /// Reads what may take a while.
+    /// Reads what may take a while. The service's own reads have no tenant.
     async fn read<T: Send + 'static>(
         &self,
+        tenant: impl Into<Option<Tenant>>,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
-        connection::readers::ask(&self.reads, read).await
+        connection::readers::ask(&self.reads, tenant.into(), read).await
+    }
+
+    /// Reads rows that are large together, apart from all others.
+    async fn read_large<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        connection::readers::ask(&self.large_reads, Some(tenant), read).await
     }
 }
 
@@ -162,6 +184,7 @@ impl Drop for SqliteStore {
     fn drop(&mut self) {
         self.look_ups.close();
         self.reads.close();
+        self.large_reads.close();
         self.slow.reads.close();
         self.tasks.close();
         for thread in self.threads.drain(..) {

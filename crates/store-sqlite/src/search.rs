@@ -63,7 +63,7 @@ pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Comm
 impl SearchIndex for SqliteStore {
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let (table, most) = (Value::from(table), i64::from(most));
-        self.look_up(move |db| {
+        self.look_up(tenant, move |db| {
             // Of one moment: a row goes from those that wait into a segment.
             let moment = db.moment()?;
             let sql = Sql::new(SEGMENTS).bind(tenant).bind(table.clone());
@@ -77,7 +77,7 @@ impl SearchIndex for SqliteStore {
 
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         let wanted = wanted.to_vec();
-        self.look_up_all(wanted.len(), move |db| {
+        self.look_up_all(tenant, wanted.len(), move |db| {
             // One transaction, so that it is opened once.
             let moment = db.moment()?;
             let blocks = wanted.iter().map(|it| blocks(moment.0, tenant, it));
@@ -88,7 +88,7 @@ impl SearchIndex for SqliteStore {
 
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
         let wanted = wanted.to_vec();
-        self.look_up_all(wanted.len(), move |db| {
+        self.look_up_all(tenant, wanted.len(), move |db| {
             let moment = db.moment()?;
             let chunks = wanted.iter().map(|(segment, number)| {
                 let sql = Sql::new(CHUNK).bind(tenant).bind(*segment).bind(i64::from(*number));
@@ -114,7 +114,8 @@ impl SearchIndex for SqliteStore {
 
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
         let sql = Sql::new(TABLES_THAT_WAIT).bind(i64::from(most));
-        self.look_up(move |db| db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?)))).await
+        self.look_up(None, move |db| db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?))))
+            .await
     }
 
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
@@ -132,8 +133,9 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
-        let tenant = tenant.map_or(Value::Null, Value::from);
-        self.look_up(move |db| db.rows(Sql::new(BACKLOG).bind(tenant.clone()).bind(i64::from(most)), backlog)).await
+        let owner = tenant.map_or(Value::Null, Value::from);
+        self.look_up(tenant, move |db| db.rows(Sql::new(BACKLOG).bind(owner.clone()).bind(i64::from(most)), backlog))
+            .await
     }
 }
 

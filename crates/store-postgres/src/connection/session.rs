@@ -7,6 +7,7 @@ use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryStreamExt};
 use tokio::runtime::Handle;
+use tokio::task::yield_now;
 use tokio_postgres::config::Host;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
@@ -21,6 +22,7 @@ use crate::failure::{Failure, unconnected, with_causes};
 use crate::replica::Identity;
 use crate::sql::Sql;
 use candor_port_storage::flat::Fetch;
+use candor_port_storage::large_work::PIECE_BYTES;
 
 /// The longest wait for a new connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -218,8 +220,16 @@ pub(crate) async fn run_into(
     tracing::trace!(statement = sql.text());
     rows.clear();
     let mut stream = connection.load(sql).await?;
+    let mut piece = 0;
     while let Some(row) = stream.try_next().await? {
-        rows.take(&mut Columns::of(&row))?;
+        let mut columns = Columns::of(&row);
+        rows.take(&mut columns)?;
+        piece += columns.size();
+        // Rows that have arrived are read without a wait; other tasks of this thread come between pieces of them.
+        if piece >= PIECE_BYTES {
+            piece = 0;
+            yield_now().await;
+        }
     }
     Ok(())
 }

@@ -105,11 +105,13 @@ pub(crate) const fn element(kind: Type) -> Type {
 pub(crate) struct Columns<'a, R> {
     row: &'a R,
     at: usize,
+    /// Bytes of the values that were read.
+    size: usize,
 }
 
 impl<'a, R> Columns<'a, R> {
     pub(crate) const fn of(row: &'a R) -> Self {
-        Self { row, at: 0 }
+        Self { row, at: 0, size: 0 }
     }
 }
 
@@ -121,6 +123,7 @@ where
         let field = self.row.get(self.at).ok_or("no such column")?;
         self.at += 1;
         let value: Option<PgValue<'_>> = field.value();
+        self.size += value.as_ref().map_or(0, |value| value.as_bytes().len());
         value.map(|it| decode(it.as_bytes())).transpose()
     }
 }
@@ -189,6 +192,9 @@ where
     }
     fn bytes(&mut self) -> Decoded<Vec<u8>> {
         self.next(|bytes| Ok(bytes.to_vec()))
+    }
+    fn size(&self) -> usize {
+        self.size
     }
 }
 

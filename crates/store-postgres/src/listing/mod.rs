@@ -6,10 +6,10 @@ pub(crate) mod slow;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
-use candor_port_storage::flat::Cell;
+use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::listing::{Condition, Listing};
 use candor_port_storage::plan::ListPlan;
-use candor_port_storage::read::Found;
+use candor_port_storage::read::{Found, RowKind};
 use candor_port_storage::store::Read;
 use futures_util::future::try_join_all;
 
@@ -30,18 +30,18 @@ impl PostgresStore {
             return self.merged(&asked, &parts).await;
         };
         let Some(then) = &plan.then else {
-            return self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
+            return self.answer(&asked, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
         if listing.is_several_runs() {
             return self.merged(&asked, &parts).await;
         }
         let stride = page::first_stride(&plan.first);
         let met = Part::met(listing, &plan.first, stride);
-        let rows = self.answer(&asked, &page::sql(tenant, &[met]), false).await?;
+        let rows = self.answer(&asked, page::sql(tenant, &[met]), false).await?;
         if rows.len() > limit {
             return Ok(rows);
         }
-        self.answer(&asked, &page::sql(tenant, &[Part::whole(listing, then)]), true).await
+        self.answer(&asked, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
     /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
@@ -49,17 +49,29 @@ impl PostgresStore {
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
         let goes_far = parts.iter().any(|(_, it)| it.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
-        self.answer(asked, &page::sql(asked.tenant, &parts), goes_far).await
+        self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
     }
 
     /// Runs the statement of a page: where others wait if its cost has a bound, else apart from them.
-    async fn answer(&self, asked: &Asked<'_>, sql: &Sql, goes_far: bool) -> Read<Vec<Found>> {
-        let Some(kind) = asked.listings.first().map(|it| it.kind) else { return Ok(vec![]) };
+    async fn answer(&self, asked: &Asked<'_>, sql: Sql, goes_far: bool) -> Read<Vec<Found>> {
+        let Some(first) = asked.listings.first() else { return Ok(vec![]) };
+        let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);
         if !goes_far && !asked.is_walk() {
-            return self.read(sql, |row| Ok(kind.read(row)?)).await;
+            return self.read_sized(tenant, kind, count, sql).await;
         }
         let conditions = unanswered_parameters(asked.listings.iter().copied());
-        self.slowly(asked.tenant, &conditions, sql, |row| Ok(kind.read(row)?)).await
+        self.slowly(tenant, &conditions, &sql, |row| Ok(kind.read(row)?)).await
+    }
+
+    /// Reads rows on a shared connection, or apart from small reads if so many of them are probably large.
+    pub(crate) async fn read_sized(&self, tenant: Tenant, kind: RowKind, count: usize, sql: Sql) -> Read<Vec<Found>> {
+        let read = move |row: &mut dyn Fetch| Ok(kind.read(row)?);
+        let found = match self.row_sizes.are_large(tenant, kind.table(), count) {
+            false => self.read(&sql, read).await?,
+            true => self.read_large(tenant, sql, read).await?,
+        };
+        self.row_sizes.note_found(tenant, kind.table(), &found);
+        Ok(found)
     }
 }
 

@@ -88,7 +88,11 @@ impl PostgresStore {
     async fn look(&self, tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>) -> Read<Look> {
         let conditions = wanted.filter.conditions(wanted.start);
         let rows = if conditions.is_empty() {
-            self.apart(&sql(tenant, wanted, after, LOOKED_AT), row).await?
+            let sql = sql(tenant, wanted, after, LOOKED_AT);
+            match self.row_sizes.are_large(tenant, Event::TABLE, wanted.limit.into()) {
+                false => self.apart(&sql, row).await?,
+                true => self.read_large(tenant, sql, row).await?,
+            }
         } else {
             let most = self.slow.limits.feed_scan;
             self.slowly(tenant, &conditions, &sql(tenant, wanted, after, most), row).await?
@@ -112,6 +116,8 @@ impl PostgresStore {
                 }
             }
         }
+        let bytes = look.page.events.iter().map(|event| event.data.len()).sum();
+        self.row_sizes.note(tenant, Event::TABLE, look.page.events.len(), bytes);
         // Whatever was looked at is not looked at again, wanted or not.
         look.page.next = end.or(look.page.next);
         Ok(look)

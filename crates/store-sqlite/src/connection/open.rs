@@ -49,6 +49,9 @@ pub struct SqliteOptions {
     /// How many look-ups of single rows are carried out at once where they are asked for; those threads do what is more.
     /// Nothing is carried out so in a database in memory, where it may have to wait for a change.
     pub look_ups: usize,
+    /// Threads that read rows which are large together; at least one. They are fewer than the processors, so that small
+    /// reads always find one.
+    pub large_readers: usize,
     /// What reads get that no index answers, and for how long; their threads do nothing else.
     pub slow_reads: SlowReads,
 }
@@ -63,6 +66,7 @@ impl SqliteOptions {
             place: DatabaseLocation::File(path.into()),
             readers: processors.saturating_sub(1).max(2),
             look_ups: processors,
+            large_readers: processors / 2,
             slow_reads: SlowReads::with_places((processors / 2).max(LEAST_SLOW_PLACES)),
         }
     }
@@ -71,7 +75,7 @@ impl SqliteOptions {
     #[must_use]
     pub const fn memory() -> Self {
         let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
-        Self { place: DatabaseLocation::Memory, readers: 1, look_ups: 0, slow_reads }
+        Self { place: DatabaseLocation::Memory, readers: 1, look_ups: 0, large_readers: 1, slow_reads }
     }
 }
 

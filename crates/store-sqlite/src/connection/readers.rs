@@ -1,49 +1,162 @@
 //! Threads that read, each with a connection of its own: lists, and whatever else may take a while.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::oneshot;
 use tracing::Span;
 
-use candor_port_storage::StorageError;
+use candor_domain::access::Tenant;
+use candor_port_storage::{StorageError, TenantQueue};
 
-use crate::connection::tasks::TaskQueue;
 use crate::sql::Db;
 
-/// The reads that wait.
-pub(crate) type Reads = TaskQueue<Box<dyn FnOnce(&mut Db) + Send>>;
+/// A read of a tenant, until a thread is free for it.
+type WaitingRead = Box<dyn FnOnce(&mut Db) + Send>;
 
-/// Hands a read to the next free thread and waits for the answer.
+/// The reads that wait for some threads. Tenants take turns; the reads of one tenant keep their order.
+pub(crate) struct Reads {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    waiting: TenantQueue<WaitingRead>,
+    is_open: bool,
+}
+
+impl Reads {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::new(State { waiting: TenantQueue::default(), is_open: true }), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a read; drops it if the queue is closed.
+    fn push(&self, tenant: Option<Tenant>, read: WaitingRead) {
+        let mut state = self.lock();
+        if state.is_open {
+            state.waiting.push(tenant, read);
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits for a read; `None` once the queue is closed and empty.
+    fn take(&self) -> Option<WaitingRead> {
+        let mut state = self.lock();
+        loop {
+            if let Some(read) = state.waiting.pop() {
+                return Some(read);
+            }
+            if !state.is_open {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Refuses new reads; those that wait are still carried out.
+    pub(crate) fn close(&self) {
+        self.lock().is_open = false;
+        self.changed.notify_all();
+    }
+}
+
+/// Hands a read of a tenant to the next free thread and waits for the answer. The service's own reads have no tenant.
 pub(crate) async fn ask<T: Send + 'static>(
     reads: &Reads,
+    tenant: Option<Tenant>,
     read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
     let (answer, answered) = oneshot::channel();
     let span = Span::current();
     let work = move |db: &mut Db| {
         let _span = span.entered();
-        // Nobody waits for the answer of a request that was given up.
+        // The client of a dropped request takes no answer.
         if !answer.is_closed() {
             drop(answer.send(read(db)));
         }
     };
-    reads.push(Box::new(work)).map_err(|_| stopped())?;
+    reads.push(tenant, Box::new(work));
     answered.await.map_err(|_| stopped())?
 }
 
-/// What a read comes to that nobody carries out.
+/// The error of a read that no thread carries out.
 pub(crate) fn stopped() -> StorageError {
     StorageError::Unavailable("the store has stopped".to_owned())
 }
 
 /// Reads until the queue is closed and empty.
 pub(crate) fn work(mut db: Db, reads: &Reads, gate: Option<Arc<RwLock<()>>>) {
-    while let Some(waiting) = reads.take(1) {
-        for read in waiting {
-            let _gate = gate.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));
-            // A read that panics is answered by its dropped channel; the thread goes on.
-            drop(catch_unwind(AssertUnwindSafe(|| read(&mut db))));
-        }
+    while let Some(read) = reads.take() {
+        let _gate = gate.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));
+        // A read that panics is answered by its dropped channel; the thread goes on.
+        drop(catch_unwind(AssertUnwindSafe(|| read(&mut db))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::open::{DatabaseLocation, Source};
+    use candor_domain::id::OrganizationId;
+    use futures_util::FutureExt;
+    use futures_util::future::join_all;
+
+    fn tenant(number: u8) -> Option<Tenant> {
+        Some(Tenant::live(OrganizationId::from_bytes([number; 16])))
+    }
+
+    fn reader() -> Db {
+        Source::of(&DatabaseLocation::Memory).unwrap().reader().unwrap()
+    }
+
+    #[tokio::test]
+    async fn reads_of_tenants_are_carried_out_in_turn() {
+        let (reads, order) = (Reads::new(), Arc::new(Mutex::new(vec![])));
+        let note = |owner: u8, number: u8| {
+            let order = Arc::clone(&order);
+            let note = move |_: &mut Db| {
+                order.lock().unwrap().push((owner, number));
+                Ok(())
+            };
+            ask(&reads, tenant(owner), note).boxed()
+        };
+        let mut all = join_all([note(1, 1), note(1, 2), note(1, 3), note(2, 1), note(3, 1), note(2, 2)]);
+        // The first poll queues them all; no thread reads yet.
+        assert!((&mut all).now_or_never().is_none());
+        reads.close();
+        work(reader(), &reads, None);
+        assert!(all.await.into_iter().all(|read| read.is_ok()));
+        assert_eq!(*order.lock().unwrap(), [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn read_of_a_dropped_request_is_not_carried_out() {
+        let (reads, order) = (Reads::new(), Arc::new(Mutex::new(vec![])));
+        let note = |number: u8| {
+            let order = Arc::clone(&order);
+            let note = move |_: &mut Db| {
+                order.lock().unwrap().push(number);
+                Ok(())
+            };
+            ask(&reads, tenant(1), note).boxed()
+        };
+        let (mut dropped, mut kept) = (note(1), note(2));
+        assert!((&mut dropped).now_or_never().is_none() && (&mut kept).now_or_never().is_none());
+        drop(dropped);
+        reads.close();
+        work(reader(), &reads, None);
+        assert_eq!(*order.lock().unwrap(), [2]);
+    }
+
+    #[tokio::test]
+    async fn closed_queue_refuses_reads() {
+        let reads = Reads::new();
+        reads.close();
+        assert!(matches!(ask(&reads, None, |_| Ok(())).await, Err(StorageError::Unavailable(_))));
     }
 }

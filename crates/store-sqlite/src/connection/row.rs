@@ -10,11 +10,13 @@ use candor_port_storage::flat::Fetch;
 pub(crate) struct Columns<'r, R> {
     row: &'r R,
     next: usize,
+    /// Bytes of the texts and blobs that were read.
+    size: usize,
 }
 
 impl<'r, R> Columns<'r, R> {
     pub(crate) const fn new(row: &'r R) -> Self {
-        Self { row, next: 0 }
+        Self { row, next: 0, size: 0 }
     }
 
     fn value<'s, T>(
@@ -48,7 +50,9 @@ impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
     }
 
     fn text(&mut self) -> Result<Option<String>, String> {
-        self.value(SqliteType::Text, |it| Ok(it.read_text().to_owned()))
+        let text = self.value(SqliteType::Text, |it| Ok(it.read_text().to_owned()))?;
+        self.size += text.as_ref().map_or(0, String::len);
+        Ok(text)
     }
 
     fn int(&mut self) -> Result<Option<i64>, String> {
@@ -79,7 +83,13 @@ impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
     }
 
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String> {
-        self.value(SqliteType::Binary, |it| Ok(it.read_blob().to_vec()))
+        let bytes = self.value(SqliteType::Binary, |it| Ok(it.read_blob().to_vec()))?;
+        self.size += bytes.as_ref().map_or(0, Vec::len);
+        Ok(bytes)
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 }
 

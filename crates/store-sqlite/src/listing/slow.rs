@@ -41,9 +41,16 @@ impl SqliteStore {
     ) -> Result<T, StorageError> {
         let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
         if listings.iter().all(|it| AccessPath::of(it).is_answered()) {
+            let are_large = listings
+                .first()
+                .is_some_and(|list| self.row_sizes.are_large(tenant, list.table(), usize::from(list.limit) + 1));
             let (read, listings) = (Arc::clone(&read), Arc::clone(&listings));
             let quickly = move |db: &mut Db| Ok(limit::within(Limit::Looks(LOOKS), || read(db, &listings)));
-            if let Some(found) = self.read(quickly).await? {
+            let found = match are_large {
+                false => self.read(tenant, quickly).await?,
+                true => self.read_large(tenant, quickly).await?,
+            };
+            if let Some(found) = found {
                 return found;
             }
         }
@@ -68,7 +75,7 @@ impl SqliteStore {
             drop(place);
             Ok(found)
         };
-        let found = readers::ask(reads, work).await?;
+        let found = readers::ask(reads, Some(tenant), work).await?;
         found.unwrap_or_else(|| Err(TooSlow { cause: SlowCause::OutOfTime, conditions }.into()))
     }
 }

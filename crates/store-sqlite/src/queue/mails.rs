@@ -51,7 +51,7 @@ impl MailQueue for SqliteStore {
     }
 
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        self.read(move |db| state(db, now)).await
+        self.read(None, move |db| state(db, now)).await
     }
 }
 

@@ -71,7 +71,7 @@ impl Queue for SqliteStore {
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        self.read(move |db| state(db, now)).await
+        self.read(None, move |db| state(db, now)).await
     }
 
     async fn keep_log(&self, _: Timestamp, before: Timestamp, most: u32) -> Read<u64> {

@@ -25,11 +25,11 @@ const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
 #[async_trait]
 impl Everyone for SqliteStore {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
-        self.read(move |db| organizations(db, after, limit)).await
+        self.read(None, move |db| organizations(db, after, limit)).await
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        self.look_up(move |db| key_by_hash(db, hash)).await
+        self.look_up(None, move |db| key_by_hash(db, hash)).await
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {

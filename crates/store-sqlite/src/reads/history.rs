@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::event::{FeedFilter, FeedStart};
+use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::Fetch;
+use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::store::{Expiry, FeedPage, History, Read};
 use candor_port_storage::{CommitError, StorageError, StoredAnswer};
 
@@ -35,7 +35,7 @@ const FORGET_NOTIFICATIONS: &str = "DELETE FROM notifications WHERE rowid IN \
 impl History for SqliteStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
         let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
-        self.look_up(move |db| db.first(sql, answer)).await
+        self.look_up(tenant, move |db| db.first(sql, answer)).await
     }
 
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
@@ -59,8 +59,16 @@ impl History for SqliteStore {
         let conditions = filter.conditions(start);
         let most = (!conditions.is_empty()).then_some(self.slow.limits.feed_scan);
         let wanted = Wanted { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
+        let are_large = self.row_sizes.are_large(tenant, Event::TABLE, limit.into());
         let read = move |db: &mut Db| feed::piece(db, &wanted);
-        if conditions.is_empty() { self.read(read).await } else { self.slowly(tenant, conditions, read).await }
+        let page = match (conditions.is_empty(), are_large) {
+            (true, false) => self.read(tenant, read).await?,
+            (true, true) => self.read_large(tenant, read).await?,
+            (false, _) => self.slowly(tenant, conditions, read).await?,
+        };
+        let bytes = page.events.iter().map(|event| event.data.len()).sum();
+        self.row_sizes.note(tenant, Event::TABLE, page.events.len(), bytes);
+        Ok(page)
     }
 
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {

@@ -19,7 +19,7 @@ use crate::{SqliteStore, table};
 impl People for SqliteStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
-        self.read(move |db| lines::above(db, tenant, people)).await
+        self.read(tenant, move |db| lines::above(db, tenant, people)).await
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
@@ -35,11 +35,11 @@ impl People for SqliteStore {
             }
             Ok(all)
         };
-        self.read(read).await
+        self.read(tenant, read).await
     }
 
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.look_up(move |db| reporting(db, tenant, employee, manager)).await
+        self.look_up(tenant, move |db| reporting(db, tenant, employee, manager)).await
     }
 }
 

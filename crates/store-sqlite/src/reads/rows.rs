@@ -9,30 +9,42 @@ use candor_port_storage::read::{Found, RowKind, Rows};
 use candor_port_storage::store::Read;
 
 use crate::listing;
+use crate::sql::Db;
 use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
-        self.look_up(move |db| table::get(db, tenant, kind, by, value)).await
+        self.look_up(tenant, move |db| table::get(db, tenant, kind, by, value)).await
     }
 
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>> {
-        self.look_up_all(values.len(), move |db| table::by_values(db, tenant, kind, by, values)).await
+        let (count, table) = (values.len(), kind.table());
+        let read = move |db: &mut Db| table::by_values(db, tenant, kind, by, values);
+        let found = match self.row_sizes.are_large(tenant, table, count) {
+            false => self.look_up_all(tenant, count, read).await?,
+            true => self.read_large(tenant, read).await?,
+        };
+        self.row_sizes.note_found(tenant, table, &found);
+        Ok(found)
     }
 
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
         if lists.is_empty() {
             return Ok(vec![]);
         }
-        self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await
+        let found = self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await?;
+        if let Some(list) = lists.first() {
+            self.row_sizes.note_found(tenant, list.table(), &found);
+        }
+        Ok(found)
     }
 
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
-        self.look_up(move |db| table::owned(db, kind, by, value)).await
+        self.look_up(None, move |db| table::owned(db, kind, by, value)).await
     }
 
     async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
-        self.read(move |db| table::due(db, kind, by, until, most)).await
+        self.read(None, move |db| table::due(db, kind, by, until, most)).await
     }
 }

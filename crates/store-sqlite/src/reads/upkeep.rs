@@ -31,7 +31,7 @@ const PROBE: &str = "INSERT INTO write_probes (id, probed_at) VALUES (1, ?) \
 #[async_trait]
 impl Upkeep for SqliteStore {
     async fn master_keys(&self) -> Read<Vec<MasterKey>> {
-        self.read(master_keys).await
+        self.read(None, master_keys).await
     }
 
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {

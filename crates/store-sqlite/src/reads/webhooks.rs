@@ -22,24 +22,24 @@ use crate::{SqliteStore, queue};
 #[async_trait]
 impl Webhooks for SqliteStore {
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
-        self.look_up(move |db| subscribers(db, tenant)).await
+        self.look_up(tenant, move |db| subscribers(db, tenant)).await
     }
 
     async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
-        self.read(move |db| every(db, after, most)).await
+        self.read(None, move |db| every(db, after, most)).await
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        self.look_up(move |db| attempt(db, tenant, webhook, id)).await
+        self.look_up(tenant, move |db| attempt(db, tenant, webhook, id)).await
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let wanted = wanted.to_vec();
-        self.look_up_all(wanted.len(), move |db| events(db, wanted)).await
+        self.look_up_all(None, wanted.len(), move |db| events(db, wanted)).await
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
-        self.look_up(move |db| queue::queued(db, (tenant, webhook), event)).await
+        self.look_up(tenant, move |db| queue::queued(db, (tenant, webhook), event)).await
     }
 
     async fn to_deliver_again(
@@ -51,7 +51,7 @@ impl Webhooks for SqliteStore {
         most: u16,
     ) -> Read<Vec<Resend>> {
         let which = which.clone();
-        self.read(move |db| redelivery::events(db, (tenant, webhook), &which, after, most)).await
+        self.read(tenant, move |db| redelivery::events(db, (tenant, webhook), &which, after, most)).await
     }
 }
 

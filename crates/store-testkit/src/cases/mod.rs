@@ -13,6 +13,7 @@ mod filters;
 mod health;
 mod itself;
 mod keys;
+mod large;
 mod lists;
 mod log;
 mod mails;
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<Case> {
         feed::cases(),
         slow::cases(),
         pages::cases(),
+        large::cases(),
         filters::cases(),
         search::cases(),
         tenants::cases(),

@@ -1,0 +1,56 @@
+//! Rows that are large together: a store may read them apart once it knows their size, and answers alike.
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::people::{self, Custom, CustomFields, Employee};
+
+use super::lists;
+use crate::Case;
+use crate::world::World;
+use candor_domain::page::Listed;
+use candor_port_storage::large_work::LARGE_BYTES;
+use candor_port_storage::{ChangeSet, StorageExt};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(large_pages_are_alike_once_their_size_is_known),
+        Case::new(large_feed_pages_are_alike_once_their_size_is_known),
+    ]
+}
+
+/// Rows that are large together, and no one by itself.
+const ROWS: usize = 12;
+const BYTES: usize = LARGE_BYTES / (ROWS - 2);
+/// The second read of each kind knows the size that the first one met.
+const READS: usize = 3;
+
+async fn large_pages_are_alike_once_their_size_is_known(world: World) {
+    let mut all = vec![];
+    for number in 0..ROWS {
+        let fields = CustomFields([("field".to_owned(), Custom::Text(number.to_string().repeat(BYTES)))].into());
+        all.push(world.joined(Employee { custom_fields: fields, ..world.make.employee() }).await);
+    }
+    let list = lists::employees(&world, people::Filter { status: people::StatusFilter::All, ..Default::default() });
+    let (_, sort) = Employee::sorts().into_iter().next().unwrap();
+    let ids: Vec<_> = all.iter().map(|person| person.id).collect();
+    for read in 0..READS {
+        list.must_show(sort, 100, &all, |_| true, &format!("read {read}")).await;
+        let mut found = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
+        found.sort_by_key(|person| ids.iter().position(|id| *id == person.value.id));
+        let found: Vec<_> = found.into_iter().map(|person| person.value).collect();
+        assert!(found == all, "read {read} by id");
+    }
+}
+
+async fn large_feed_pages_are_alike_once_their_size_is_known(world: World) {
+    let data = "x".repeat(BYTES);
+    let event = || Event { data: data.clone(), ..world.make.event(EventType::EmployeeUpdated) };
+    let written: Vec<_> = (0..ROWS).map(|_| event()).collect();
+    for event in &written {
+        let change = ChangeSet { events: vec![event.clone()], ..world.make.change(vec![]) };
+        world.commit(change).await.unwrap();
+    }
+    for read in 0..READS {
+        // Behind them stands a mark of each read.
+        assert!(world.events().await[..ROWS] == written, "read {read}");
+    }
+}
