@@ -2,13 +2,14 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
 use candor_domain::window::RateLimitStatus;
+use candor_port_storage::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
 
 use crate::answer_budget::AnswerPermit;
@@ -113,6 +114,26 @@ impl Answer {
             answer.headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         }
         answer
+    }
+
+    /// Compresses a large body of a caller that takes it, in the tenant's turn and away from the threads that answer
+    /// requests. Smaller ones are compressed with their response.
+    pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
+        let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
+        else {
+            return self;
+        };
+        let Some(encoding) = compress::wanted(exchange.request.headers()) else { return self };
+        let body = self.body.clone();
+        let work = move || compress::quickly(encoding, &body);
+        self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+        self.is_encoded = true;
+        // Without a smaller form the body goes out as it is.
+        if let Ok(Some(smaller)) = api.shell.large_work.run(caller.tenant, work).await {
+            self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+            self.body = smaller;
+        }
+        self
     }
 
     /// Encodes the body for the client and counts it against the budget of its caller.

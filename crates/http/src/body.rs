@@ -20,11 +20,17 @@ struct Pieces {
     rest: Bytes,
     /// Dropped with the body, when the last piece is written or the connection ends.
     _permit: Option<AnswerPermit>,
+    /// Whether the thread is to turn to other requests before the next piece.
+    lets_others_go_first: bool,
 }
 
 /// Creates the body of an answer, which keeps the permit for its memory.
 pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
-    if bytes.len() <= PIECE_BYTES { BoxBody::new(bytes) } else { BoxBody::new(Pieces { rest: bytes, _permit: permit }) }
+    if bytes.len() <= PIECE_BYTES {
+        BoxBody::new(bytes)
+    } else {
+        BoxBody::new(Pieces { rest: bytes, _permit: permit, lets_others_go_first: false })
+    }
 }
 
 impl MessageBody for Pieces {
@@ -34,10 +40,17 @@ impl MessageBody for Pieces {
         BodySize::Sized(self.rest.len() as u64)
     }
 
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
+        if self.lets_others_go_first {
+            // A client that reads as fast as this is written would keep the thread until its end.
+            self.lets_others_go_first = false;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.lets_others_go_first = true;
         let next = self.rest.len().min(PIECE_BYTES);
         Poll::Ready(Some(Ok(self.rest.split_to(next))))
     }
@@ -54,11 +67,19 @@ mod tests {
         assert_eq!(body.size(), BodySize::Sized(whole.len() as u64));
         let mut gathered = Vec::new();
         let mut context = Context::from_waker(std::task::Waker::noop());
-        while let Poll::Ready(Some(piece)) = body.as_pin_mut().poll_next(&mut context) {
-            let piece = piece.unwrap();
-            assert!(piece.len() <= PIECE_BYTES);
-            gathered.extend(piece);
+        let mut pauses = 0;
+        loop {
+            match body.as_pin_mut().poll_next(&mut context) {
+                Poll::Ready(Some(piece)) => {
+                    let piece = piece.unwrap();
+                    assert!(piece.len() <= PIECE_BYTES);
+                    gathered.extend(piece);
+                }
+                Poll::Ready(None) => break,
+                Poll::Pending => pauses += 1,
+            }
         }
+        assert_eq!(pauses, 2, "one between any two pieces");
         assert_eq!(gathered, whole);
     }
 }

@@ -50,19 +50,22 @@ pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderV
     }
     response.push((VARY, HeaderValue::from_static("Accept-Encoding")));
     let Some(encoding) = wanted(request) else { return body };
+    let Some(smaller) = quickly(encoding, &body) else { return body };
+    response.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+    smaller
+}
+
+/// The smaller form of a body that is sent once; `None` if there is none.
+pub(crate) fn quickly(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
-        Encoding::Zstd => zstd::bulk::compress(&body, ZSTD_LEVEL),
-        Encoding::Gzip => gzip(&body, Compression::fast()),
+        Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL),
+        Encoding::Gzip => gzip(body, Compression::fast()),
     };
-    match smaller {
-        Ok(mut smaller) if smaller.len() < body.len() => {
-            response.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
-            // The encoder reserved room for a body that does not shrink.
-            smaller.shrink_to_fit();
-            Bytes::from(smaller)
-        }
-        _ => body,
-    }
+    // The encoder reserved room for a body that does not shrink.
+    smaller.ok().filter(|smaller| smaller.len() < body.len()).map(|mut smaller| {
+        smaller.shrink_to_fit();
+        Bytes::from(smaller)
+    })
 }
 
 fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {

@@ -71,6 +71,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         exchange.rate_limit = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
     }
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
+    let answer = answer.compressed_apart(&api, &exchange).await;
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let bytes = answer.body.len();
     let response = answer.into_response(&api, &exchange);

@@ -72,7 +72,8 @@ pub trait StoredReaders: Stored {
 fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
     let mut reader = Reader::new(row, T::READERS);
     let id: Id<T::Kind> = reader.id()?;
-    Ok(Found { id: id.to_bytes(), version: Version::FIRST, value: Box::new(T::read_readers(&mut reader)?) })
+    let value = T::read_readers(&mut reader)?;
+    Ok(Found { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
 }
 
 fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, StorageError> {

@@ -17,12 +17,12 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     call.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let page = shell.store.replica().page(call.caller.tenant, list).await?;
-    list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
+    list::page_by(shell, call, &request, &page, |it| it.id.to_bytes(), |it| it).await
 }
 
 /// A page of the history of a resource that the caller sees.
 pub(crate) async fn history(shell: &Shell, call: &Call, request: &ListRequest<Filter, ()>) -> Result<Reply, Error> {
     let page =
         shell.store.page(call.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page)).await?;
-    list::page_by(request, &page, |it| it.id.to_bytes(), |it| it.in_history())
+    list::page_by(shell, call, request, &page, |it| it.id.to_bytes(), |it| it.in_history()).await
 }

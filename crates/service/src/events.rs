@@ -1,10 +1,13 @@
 //! The event feed: everything that happened in the last 30 days, in commit order and without gaps (decision F9).
 
-use candor_domain::event::{FeedRequest, FeedStart, oldest_in_feed};
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
 use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
 use candor_port_storage::Version;
+use candor_port_storage::large_work::PIECE_BYTES;
+use tokio::task::yield_now;
 
 use crate::list::MAX_PAGE_BYTES;
 use crate::reply::Reply;
@@ -41,25 +44,47 @@ pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
     // Whoever begins now reads lists next, which show everything that stands before this place.
     let store = if matches!(start, FeedStart::Now) { &*shell.store } else { shell.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
-    let mut bodies: Vec<_> = page.events.iter().map(|it| it.body(tenant)).collect();
-    let fitting = fitting(&bodies);
-    if usize::from(fitting) < bodies.len() {
+    let mut body = rendered(shell, tenant, &page.events).await?;
+    if body.entries < page.events.len() {
         // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
+        let fitting = u16::try_from(body.entries).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
-        bodies = page.events.iter().map(|it| it.body(tenant)).collect();
+        body = rendered(shell, tenant, &page.events).await?;
     }
     let before = if let FeedStart::After(place) = &start { place } else { &START };
     let next = cursor(digest, page.next.as_ref().unwrap_or(before));
-    let body = format!(r#"{{"data":[{}],"next_cursor":"{next}","has_more":{}}}"#, bodies.join(","), page.more);
+    let mut body = body.text;
+    body.push_str(&format!(r#"],"next_cursor":"{next}","has_more":{}}}"#, page.more));
     Ok(Reply::done(body.into(), None))
 }
 
-/// How many of these entries have room in a page; one always has.
-fn fitting(bodies: &[String]) -> u16 {
-    let mut bytes = 0;
-    let fits = |it: &&String| {
-        bytes += it.len() + 1;
-        bytes <= MAX_PAGE_BYTES
-    };
-    u16::try_from(bodies.iter().take_while(fits).count()).unwrap_or(u16::MAX).max(1)
+/// A page of the feed, up to the end of its entries.
+struct FeedBody {
+    text: String,
+    entries: usize,
+}
+
+/// Renders as many of these events as have room in a page; one always has. Large pages are written in the tenant's turn,
+/// and other requests of the thread come between their pieces.
+async fn rendered(shell: &Shell, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
+    let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
+    for event in events {
+        let body = event.body(tenant);
+        if entries > 0 {
+            if text.len() + body.len() >= MAX_PAGE_BYTES {
+                break;
+            }
+            text.push(',');
+        }
+        text.push_str(&body);
+        entries += 1;
+        if text.len() - piece_begins >= PIECE_BYTES {
+            piece_begins = text.len();
+            if turn.is_none() {
+                turn = Some(shell.large_work.turn(tenant).await?);
+            }
+            yield_now().await;
+        }
+    }
+    Ok(FeedBody { text, entries })
 }

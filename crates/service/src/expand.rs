@@ -71,7 +71,7 @@ pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
     call.authorize()?;
     let mut page = shell.store.page(call.caller.tenant, listing).await?;
     visible::narrow(shell, call, &mut page.items).await?;
-    list::page(request, &page, |it| it)
+    list::page(shell, call, request, &page, |it| it).await
 }
 
 /// Answers a page of a list.
@@ -90,10 +90,10 @@ pub(crate) async fn page<T: Expandable, F>(
     visible::narrow(shell, call, &mut page.items).await?;
     let paths = &*request.expand;
     if paths.is_empty() {
-        return list::page(request, &page, |it| it);
+        return list::page(shell, call, request, &page, |it| it).await;
     }
     let at_a_time = T::at_a_time(paths).min(page.items.len());
-    list::page_inlined(request, &page, at_a_time, |part| T::find(shell, call, paths, part), show).await
+    list::page_inlined((shell, call), request, &page, at_a_time, |part| T::find(shell, call, paths, part), show).await
 }
 
 /// Answers one resource that refers to nothing that could be inlined.

@@ -2,14 +2,16 @@
 
 use std::future::Future;
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
 use candor_domain::page::{Listed, Page, Position, Sort, cursor};
 use candor_domain::params::ListRequest;
+use candor_port_storage::large_work::{LargeWork, PIECE_BYTES, Turn};
 use serde::Serialize;
+use tokio::task::yield_now;
 
 use crate::reply::Reply;
-use crate::{Call, Error};
+use crate::{Call, Error, Shell};
 
 /// About what a resource takes in a list, so that an answer is written without being moved.
 const BYTES_OF_AN_ENTRY: usize = 1024;
@@ -63,7 +65,9 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
-pub fn page<'a, T, F, E, V>(
+pub async fn page<'a, T, F, E, V>(
+    shell: &'a Shell,
+    call: &Call,
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     view: impl Fn(&'a T) -> V,
@@ -72,7 +76,7 @@ where
     T: Listed + Resource,
     V: Serialize,
 {
-    page_by(request, page, |it| it.id().to_bytes(), view)
+    page_by(shell, call, request, page, |it| it.id().to_bytes(), view).await
 }
 
 /// Answers a page whose entries `show` writes with what `load` reads for so many of them at a time, so that no more is
@@ -81,6 +85,7 @@ where
 /// # Errors
 /// Those of `load` and `show`.
 pub(crate) async fn page_inlined<'a, T, F, E, I, Loaded>(
+    (shell, call): (&'a Shell, &Call),
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     at_a_time: usize,
@@ -91,11 +96,14 @@ where
     T: Listed + Resource,
     Loaded: Future<Output = Result<I, Error>>,
 {
-    let mut envelope = Envelope::begin(page);
+    let mut envelope = Envelope::begin(shell, call, page);
     for part in page.items.chunks(at_a_time.max(1)) {
+        // Others go first while the store is asked.
+        envelope.turn = None;
         let inlined = load(part).await?;
         for it in part {
             envelope.add(|out| show(&inlined, it, out))?;
+            envelope.let_others_go_first().await?;
         }
         if envelope.is_full {
             break;
@@ -108,7 +116,9 @@ where
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
-pub fn page_by<'a, T, F, E, V>(
+pub async fn page_by<'a, T, F, E, V>(
+    shell: &'a Shell,
+    call: &Call,
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     id: impl Fn(&T) -> [u8; 16],
@@ -118,26 +128,34 @@ where
     T: Listed,
     V: Serialize,
 {
-    let mut envelope = Envelope::begin(page);
+    let mut envelope = Envelope::begin(shell, call, page);
     for it in &page.items {
         envelope.add(|out| write(out, &view(it)))?;
+        envelope.let_others_go_first().await?;
     }
     envelope.end(request, id)
 }
 
 /// The list envelope of §1 while it is written: `{"data": […], "next_cursor": …, "has_more": …}`.
 struct Envelope<'a, T> {
+    large_work: &'a LargeWork,
+    tenant: Tenant,
     page: &'a Page<T>,
     body: Vec<u8>,
     entries: usize,
     is_full: bool,
+    /// Length of the body when the thread last turned to other requests.
+    piece_begins: usize,
+    /// The turn at large work that a page of several pieces has.
+    turn: Option<Turn>,
 }
 
 impl<'a, T: Listed> Envelope<'a, T> {
-    fn begin(page: &'a Page<T>) -> Self {
+    fn begin(shell: &'a Shell, call: &Call, page: &'a Page<T>) -> Self {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
-        Self { page, body, entries: 0, is_full: false }
+        let (large_work, tenant) = (&shell.large_work, call.caller.tenant);
+        Self { large_work, tenant, page, body, entries: 0, is_full: false, piece_begins: 0, turn: None }
     }
 
     /// Writes the next entry, unless it has no room any more. There is always room for one.
@@ -155,6 +173,19 @@ impl<'a, T: Listed> Envelope<'a, T> {
             self.body.truncate(before);
         } else {
             self.entries += 1;
+        }
+        Ok(())
+    }
+
+    /// Lets the thread turn to other requests when another piece of the page was written, and goes on in the tenant's
+    /// turn: large pages must not delay the small answers beside them, however many there are.
+    async fn let_others_go_first(&mut self) -> Result<(), Error> {
+        if self.body.len().saturating_sub(self.piece_begins) >= PIECE_BYTES {
+            self.piece_begins = self.body.len();
+            if self.turn.is_none() {
+                self.turn = Some(self.large_work.turn(self.tenant).await?);
+            }
+            yield_now().await;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, E
         }
         None => Page { items: vec![], more: false },
     };
-    list::page(&request, &page, |it| it)
+    list::page(shell, call, &request, &page, |it| it).await
 }
 
 /// `POST /notifications/{id}/read`

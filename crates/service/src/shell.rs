@@ -17,7 +17,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
-use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, LargeWork, Storage, Version, Write};
 use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
@@ -96,6 +96,8 @@ pub struct Shell {
     pub(crate) search_index: SearchIndex,
     /// The largest organizations, as the last round of measuring found them.
     pub tenant_sizes: TenantSizes,
+    /// Turns of tenants at work on large texts and answers.
+    pub large_work: LargeWork,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
@@ -136,6 +138,7 @@ impl Shell {
             clocks,
             search_index: SearchIndex::default(),
             tenant_sizes: TenantSizes::default(),
+            large_work: LargeWork::default(),
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),
         }

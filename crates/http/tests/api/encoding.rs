@@ -25,6 +25,29 @@ async fn a_large_answer_is_compressed_as_the_client_likes_it() {
 }
 
 #[tokio::test]
+async fn page_of_several_pieces_is_compressed_apart_and_whole() {
+    let world = World::new().await;
+    let fields: serde_json::Map<_, _> =
+        (0..32).map(|number| (format!("field_{number}"), serde_json::json!("é".repeat(1024)))).collect();
+    for number in 0..6 {
+        let person = serde_json::json!({
+            "email": format!("person-{number}@example.com"), "first_name": "Ada", "last_name": "Example",
+            "custom_fields": fields,
+        });
+        world.made("/v1/employees", person).await;
+    }
+    // The second page of this size is read apart, since the first one has shown how large the rows are.
+    for _ in 0..2 {
+        let plain = world.get("/v1/employees").await;
+        assert!(plain.body.len() > 6 * 65_536);
+        assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("Accept-Encoding")));
+        let packed = world.ask("GET", "/v1/employees").header("accept-encoding", "zstd").send().await;
+        assert_eq!((packed.header("content-encoding"), packed.header("vary")), (Some("zstd"), Some("Accept-Encoding")));
+        assert_eq!(zstd::decode_all(&packed.body[..]).unwrap(), plain.body);
+    }
+}
+
+#[tokio::test]
 async fn a_small_answer_and_an_unknown_encoding_stay_plain() {
     let world = World::new().await;
     let small = world.ask("GET", "/livez").header("accept-encoding", "zstd").send().await;

@@ -19,7 +19,6 @@ use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{CommitError, StorageExt};
 use tokio::sync::MutexGuard;
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::reply::Reply;
@@ -51,7 +50,7 @@ pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> R
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let file = match off_thread(move || File::read(&body)).await? {
+    let file = match off_thread(shell, call, move || File::read(&body)).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
@@ -88,9 +87,13 @@ fn refused_later(it: &Rejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
 }
 
-/// Does what takes long on a thread of its own, away from those that answer requests.
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    spawn_blocking(work).await.map_err(|it| Error::Bug(it.to_string()))
+/// Does what takes long in the tenant's turn, away from the threads that answer requests.
+async fn off_thread<T: Send + 'static>(
+    shell: &Shell,
+    call: &Call,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    Ok(shell.large_work.run(call.caller.tenant, work).await?)
 }
 
 async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Option<Connector>, Error> {
@@ -176,7 +179,7 @@ impl<'a> Upload<'a> {
         let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.shell.ids));
         let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
-        let plan = off_thread(plan).await?;
+        let plan = off_thread(self.shell, self.call, plan).await?;
         Ok((loaded, plan))
     }
 
@@ -186,7 +189,7 @@ impl<'a> Upload<'a> {
         let (loaded, plan) = self.plan(HashSet::new(), at).await?;
         let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
         let asked = Arc::clone(&self.asked);
-        let report = off_thread(move || {
+        let report = off_thread(self.shell, self.call, move || {
             let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
             Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
         });

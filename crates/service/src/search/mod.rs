@@ -8,13 +8,17 @@ pub(crate) mod cache;
 mod candidates;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::page::{Key, Page, Position};
 use candor_domain::params::Params;
-use candor_domain::search::{Score, SearchHit, SearchRequest, Searchable, Type, WantedWords, required_permissions};
+use candor_domain::search::{
+    Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WantedWords, required_permissions,
+};
 use candor_port_storage::StorageExt;
 use candor_port_storage::flat::Stored;
+use candor_port_storage::large_work::PIECE_BYTES;
 use candor_port_storage::listing::TypedListing;
 use candor_port_storage::rows::search as rows;
 use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
@@ -36,10 +40,11 @@ pub async fn search(shell: &Shell, call: &Call, params: Params) -> Result<Reply,
     let request = SearchRequest::parse(params)?;
     call.authorize()?;
     shell.search_index.require_complete(shell, call.caller.tenant, &request.types).await?;
-    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request }.hits())
+    let query = Arc::new(request.query.clone());
+    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request, query }.hits())
         .await
         .map_err(|_| too_slow())??;
-    list::page_by(&request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it)
+    list::page_by(shell, call, &request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it).await
 }
 
 fn too_slow() -> Error {
@@ -51,11 +56,43 @@ fn too_slow() -> Error {
 pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 /// The most rows that are read at once, whatever filters leave of them.
 const MOST_AT_ONCE: usize = 1_000;
+/// So many rows are read at first, when it is not known how long their texts are.
+const FIRST_AT_ONCE: usize = 100;
+/// About so many bytes of texts are read at once, so that neither a reader nor the memory is one search's alone.
+const BYTES_AT_ONCE: usize = 1024 * 1024;
+
+/// The hits among some rows, and the bytes of the texts of all of these.
+struct Matched {
+    hits: Vec<SearchHit>,
+    bytes: usize,
+}
+
+fn text_bytes(resource: &impl Searchable) -> usize {
+    resource.texts().iter().map(|(_, text)| text.len()).sum()
+}
+
+/// Splits rows into pieces whose texts have about [`PIECE_BYTES`].
+fn pieces<T>(rows: Vec<(usize, T)>) -> Vec<Vec<T>> {
+    let (mut pieces, mut room) = (Vec::<Vec<T>>::new(), 0);
+    for (bytes, row) in rows {
+        match pieces.last_mut().filter(|_| bytes <= room) {
+            Some(piece) => piece.push(row),
+            None => {
+                pieces.push(vec![row]);
+                room = PIECE_BYTES;
+            }
+        }
+        room = room.saturating_sub(bytes);
+    }
+    pieces
+}
 
 struct Search<'a> {
     shell: &'a Shell,
     call: &'a Call,
     request: &'a SearchRequest,
+    /// The query of the request, for pieces of work on other threads.
+    query: Arc<SearchQuery>,
 }
 
 /// What has one score, from a place on.
@@ -140,9 +177,7 @@ impl Search<'_> {
         }
         let ids: Vec<_> = state.pending.iter().map(|it| it.id).collect();
         let mut hits = vec![];
-        for some in ids.chunks(MOST_AT_ONCE) {
-            hits.extend(self.matching(kind, some).await?);
-        }
+        hits.extend(self.matching(kind, &ids).await?);
         Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
     }
 
@@ -177,9 +212,18 @@ impl Search<'_> {
 
     /// Those of some rows that match, newest first.
     async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
-        if ids.is_empty() {
-            return Ok(vec![]);
+        let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(at_once.min(rest.len()));
+            let Matched { hits: found, bytes } = self.matching_of_few(kind, some).await?;
+            hits.extend(found);
+            rest = behind;
+            at_once = (BYTES_AT_ONCE * some.len() / bytes.max(1)).clamp(1, MOST_AT_ONCE);
         }
+        Ok(hits)
+    }
+
+    async fn matching_of_few(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Matched, Error> {
         let (filter, caller) = (&self.request.list.filter, &self.call.caller);
         match kind {
             Type::Observations => self.read(rows::observations(filter, ids, caller.viewer())).await,
@@ -189,10 +233,37 @@ impl Search<'_> {
         }
     }
 
-    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Vec<SearchHit>, Error> {
-        let rows = self.shell.store.entries(self.call.caller.tenant, list).await?;
+    /// Reads some rows and matches them. Long texts are matched on other threads in the tenant's turn, a few at a time:
+    /// requests are answered meanwhile, and the deadline ends the search between two pieces.
+    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Matched, Error> {
+        let tenant = self.call.caller.tenant;
+        let rows = self.shell.store.entries(tenant, list).await?;
         let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
         visible::narrow(self.shell, self.call, &mut found).await?;
-        Ok(found.into_iter().filter_map(|resource| SearchHit::of(&self.request.query, resource)).collect())
+        let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
+        let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
+        if bytes <= PIECE_BYTES {
+            let hits = rows.into_iter().filter_map(|(_, row)| SearchHit::of(&self.query, row)).collect();
+            return Ok(Matched { hits, bytes });
+        }
+        let mut hits = vec![];
+        for piece in pieces(rows) {
+            let query = Arc::clone(&self.query);
+            let matching = move || piece.into_iter().filter_map(|row| SearchHit::of(&query, row)).collect::<Vec<_>>();
+            hits.extend(self.shell.large_work.run(tenant, matching).await?);
+        }
+        Ok(Matched { hits, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_split_into_pieces_of_bounded_bytes() {
+        let rows = vec![(PIECE_BYTES / 2, 1), (PIECE_BYTES / 2, 2), (1, 3), (3 * PIECE_BYTES, 4), (1, 5), (1, 6)];
+        assert_eq!(pieces(rows), [vec![1, 2], vec![3], vec![4], vec![5, 6]]);
+        assert_eq!(pieces::<u8>(vec![]), Vec::<Vec<u8>>::new());
     }
 }

@@ -139,5 +139,5 @@ pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Param
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
-    list::page_by(&request, &page, |it| it.id.to_bytes(), |it| it)
+    list::page_by(shell, call, &request, &page, |it| it.id.to_bytes(), |it| it).await
 }

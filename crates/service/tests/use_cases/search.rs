@@ -10,6 +10,7 @@ use candor_port_clock::SeededIds;
 use candor_service::vault::Vault;
 use candor_service::{Error, Shell, ShellSettings, objectives, observations, search, search_index, summaries};
 use candor_store_testkit::{Fault, FaultyCall};
+use futures_util::FutureExt;
 
 use crate::support::{KEY, Receivers, World, body, json, params, process};
 
@@ -122,4 +123,27 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
             assert_eq!(hits, if is_about_member { shown } else { 0 }, "{types} about {narrowed:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
+    let world = World::new().await;
+    let ada = world.hire("ada", None).await;
+    for _ in 0..2 {
+        let text = "漢字".repeat(10_000);
+        let text = format!(r#"{{"employee_id": "{ada}", "title": "Review", "body": "{text}"}}"#);
+        summaries::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+    }
+    let search_of = async |shell: &Shell, word: &str, types: &str| {
+        search::search(shell, &world.admin(), params(&[("q", word), ("types", types)])).await
+    };
+    let hasty = hasty(&world);
+    // Other work has every turn, so no piece of the texts is ever matched.
+    let tenant = world.admin().caller.tenant;
+    let turns: Vec<_> = std::iter::from_fn(|| hasty.large_work.turn(tenant).now_or_never()).collect();
+    assert!(matches!(search_of(&hasty, "漢字", "summaries").await, Err(Error::TooSlow(_))));
+    drop(turns);
+
+    let found = json(&search_of(&world.shell, "漢字", "summaries").await.unwrap());
+    assert_eq!(found["data"].as_array().map(Vec::len), Some(2));
 }

@@ -46,7 +46,7 @@ impl MailQueue for SqliteStore {
 
     async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
         let sql = Sql::new(COUNTED).bind(Cell::Date(day)).bind(recipient.0.as_slice());
-        let mails = self.read(move |db| db.number(sql)).await?;
+        let mails = self.read(None, move |db| db.number(sql)).await?;
         Ok(u32::try_from(mails).unwrap_or(u32::MAX))
     }
 

@@ -53,7 +53,7 @@ impl Upkeep for SqliteStore {
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
         let size = |column: &str| format!("coalesce(length(CAST({column} AS BLOB)), 0)");
         let sql = Sql::new(piece_statement(table, "?1", "?2", size)).bind(tenant).bind(after);
-        Ok(self.read(move |db| db.first(sql, piece)).await?.unwrap_or_default())
+        Ok(self.read(None, move |db| db.first(sql, piece)).await?.unwrap_or_default())
     }
 
     /// A file has no clock.

@@ -9,6 +9,8 @@ use candor_domain::library::Department;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
 use candor_port_storage::{StorageExt, Version, Versioned, rows};
 
+use tokio::task::yield_now;
+
 use crate::{Error, Shell};
 
 /// What is stored of what a file names, with versions.
@@ -31,17 +33,21 @@ pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<L
         store.rows_by(tenant, rows::employees::BY_EXTERNAL_ID, &external_ids),
         store.rows_by(tenant, rows::departments::BY_NAME, &names),
     )?;
+    yield_now().await;
     let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
     let mut once = |it: Versioned<Employee>| versions.insert(it.value.id, it.version).is_none().then_some(it.value);
     // Collected like this they stay where they are in memory.
     known.people = by_email.into_iter().filter_map(&mut once).collect();
     known.people.extend(by_external_id.into_iter().filter_map(&mut once));
+    // Each of these steps takes a millisecond or more for a large file, and other requests come between them.
+    yield_now().await;
     let ids: Vec<_> = known.people.iter().map(|it| it.id).collect();
     let pending = known.people.iter().filter(|it| it.status == Status::PendingInvite).map(|it| it.id);
     let pending: Vec<_> = pending.collect();
     let above = store.lines_above(tenant, &ids).await?;
     known.lines = above.lines.into_iter().collect();
+    yield_now().await;
     let connectors: Vec<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
     let (connectors, invitations) = tokio::try_join!(
         store.rows::<Connector>(tenant, &connectors),
