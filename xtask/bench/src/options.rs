@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What can be measured, in the order in which it is: what writes comes last.
 /// Those whose names begin alike can be asked for together.
-pub(crate) const MEASURES: [&str; 33] = [
+pub(crate) const MEASURES: [&str; 35] = [
     "footprint",
     "get",
     "list",
@@ -40,6 +40,8 @@ pub(crate) const MEASURES: [&str; 33] = [
     "csv",
     "subscribed-csv",
     "mails",
+    "tenants",
+    "unread",
     "search",
     "cluster",
 ];

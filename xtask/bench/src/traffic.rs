@@ -165,6 +165,23 @@ pub(crate) fn nine_to_one(reads: &Rc<Traffic>, writes: &Rc<Traffic>) -> Rc<Traff
     }))
 }
 
+/// One of two kinds of requests, as often as the other.
+pub(crate) fn either(one: &Rc<Traffic>, other: &Rc<Traffic>) -> Rc<Traffic> {
+    let (one, other) = (Rc::clone(one), Rc::clone(other));
+    Rc::new(Traffic::that_succeed(move |random, out| {
+        let traffic = if random.between(0, 2) == 0 { &one } else { &other };
+        traffic.write(random, out);
+    }))
+}
+
+/// Reads at any of these paths, which may be refused.
+pub(crate) fn paths_of_any_status(key: &str, paths: Vec<String>) -> Rc<Traffic> {
+    let (key, count) = (key.to_owned(), u32::try_from(paths.len()).unwrap_or(u32::MAX));
+    Rc::new(Traffic::of_any_status(move |random, out| {
+        write_get(out, &paths[random.between(0, count) as usize], &key);
+    }))
+}
+
 /// New observations, each in one of these organizations, about the person who is known there.
 pub(crate) fn creates_of(organizations: Vec<(String, EmployeeId)>) -> Rc<Traffic> {
     let count = u32::try_from(organizations.len()).unwrap_or(u32::MAX);

@@ -14,7 +14,7 @@ use crate::rounds::median;
 use crate::stage::{Side, Stage};
 use crate::traffic;
 use bare::Bare;
-use people::{PEOPLE, Uploads, file};
+pub(super) use people::{PEOPLE, Uploads, file};
 
 pub(super) use subscribed::run as beside_subscriptions;
 

@@ -14,6 +14,8 @@ mod reads;
 mod resources;
 mod search;
 mod slow_questions;
+mod tenants;
+mod unread;
 mod webhooks;
 mod writes;
 
@@ -63,8 +65,13 @@ const ON_THE_MAIN_STAGE: [(&str, Measure); 26] = [
 const ON_THE_TREE: [(&str, Measure); 2] = [("manager", manager::run), ("before-manager", before::on_the_tree)];
 
 /// On a small data set, whose service has done nothing before.
-const ON_THE_SMALL_STAGE: [(&str, Measure); 3] =
-    [("csv", csv::run), ("subscribed-csv", csv::beside_subscriptions), ("mails", mails::run)];
+const ON_THE_SMALL_STAGE: [(&str, Measure); 5] = [
+    ("csv", csv::run),
+    ("subscribed-csv", csv::beside_subscriptions),
+    ("mails", mails::run),
+    ("tenants", tenants::run),
+    ("unread", unread::run),
+];
 
 /// On another small data set, which gets texts of many tenants.
 const ON_THE_SEARCH_STAGE: [(&str, Measure); 1] = [("search", search::run)];

@@ -65,6 +65,12 @@ fn line(what: &str, side: &Side, samples: &[Vec<Sample>]) -> Line {
     }
 }
 
+/// Reads of another tenant that is watched: GETs of one person and first pages, in turn.
+pub(super) fn watched_reads(side: &Side) -> Outcome<Rc<Traffic>> {
+    let [one, list, _] = watched(side)?;
+    Ok(traffic::either(&one.traffic, &list.traffic))
+}
+
 /// Another tenant with somebody in it and what was said about them.
 fn watched(side: &Side) -> Outcome<[Watched; 3]> {
     let (address, key) = (side.service.address, side.another_account()?.key);
@@ -81,7 +87,7 @@ fn watched(side: &Side) -> Outcome<[Watched; 3]> {
 }
 
 /// Lets so much time pass.
-fn wait(time: Duration) -> Outcome {
+pub(super) fn wait(time: Duration) -> Outcome {
     let begun = Instant::now();
     while begun.elapsed() < time {
         pause();
