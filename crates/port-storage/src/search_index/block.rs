@@ -211,12 +211,7 @@ pub(super) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &m
 }
 
 /// Adds the numbers of the documents with those terms of the range that `is_wanted` accepts.
-pub(super) fn numbers_of_terms(
-    body: &[u8],
-    range: &KeyRange,
-    is_wanted: impl Fn(&[u8]) -> bool,
-    out: &mut Vec<u32>,
-) {
+pub(super) fn numbers_of_terms(body: &[u8], range: &KeyRange, is_wanted: impl Fn(&[u8]) -> bool, out: &mut Vec<u32>) {
     each_within(body, range, |key, bytes| {
         if is_wanted(term_of(key)) {
             out.extend(Numbers::of(bytes));

@@ -75,13 +75,7 @@ fn query(stage: &Stage) -> String {
 }
 
 /// The ids that the domain's matcher finds among everything that the reader sees, in the order of the answer.
-fn wanted(
-    all: &[Observation],
-    reader: Option<EmployeeId>,
-    asked: &str,
-    filter: &Filter,
-    stage: &Stage,
-) -> Vec<String> {
+fn wanted(all: &[Observation], reader: Option<EmployeeId>, asked: &str, filter: &Filter, stage: &Stage) -> Vec<String> {
     let query = SearchQuery::parse(asked).unwrap();
     let mut hits: Vec<_> = all
         .iter()

@@ -98,7 +98,9 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
         let objective = serde_json::json!({
             "owner_id": about, "title": text, "period_start": dates.0, "period_end": dates.1,
         });
-        objectives::create(&world.shell, &world.admin(), Family::Employees, body(&objective.to_string())).await.unwrap();
+        objectives::create(&world.shell, &world.admin(), Family::Employees, body(&objective.to_string()))
+            .await
+            .unwrap();
     };
     for number in 0..60 {
         written(stranger, "hidden", number).await;

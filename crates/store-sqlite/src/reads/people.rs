@@ -23,7 +23,7 @@ impl People for SqliteStore {
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        self.read(move |db| lines::below(db, tenant, manager)).await
+        self.read(tenant, move |db| lines::below(db, tenant, manager)).await
     }
 
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {

@@ -30,7 +30,7 @@ async fn large_pages_are_alike_once_their_size_is_known(world: World) {
         all.push(world.joined(Employee { custom_fields: fields, ..world.make.employee() }).await);
     }
     let list = lists::employees(&world, people::Filter { status: people::StatusFilter::All, ..Default::default() });
-    let (_, sort) = Employee::sorts().into_iter().next().unwrap();
+    let (_, sort) = Employee::sorts().next().unwrap();
     let ids: Vec<_> = all.iter().map(|person| person.id).collect();
     for read in 0..READS {
         list.must_show(sort, 100, &all, |_| true, &format!("read {read}")).await;

@@ -15,10 +15,10 @@ const FILE: &str = "email,first_name,last_name,role,manager_email\n";
 
 async fn send(world: &World, key: &str, (method, path, body): &Asked) -> Answered {
     let request = world.bare(method, &format!("/v1/employees{path}")).key(key);
-    match body {
-        Value::String(file) => request.header("content-type", "text/csv").body(file.clone()).send().await,
-        body => request.json(body).send().await,
+    if let Value::String(file) = body {
+        return request.header("content-type", "text/csv").body(file.clone()).send().await;
     }
+    request.json(body).send().await
 }
 
 /// Every write to people, each of which succeeds in this order.
