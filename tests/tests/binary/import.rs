@@ -52,7 +52,7 @@ fn imported(place: Place) {
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
     assert!(failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"), "{}", failed.stdout);
     let row = failed.stdout.lines().last().unwrap();
-    assert!(row.starts_with("3    p1@example.com  invalid_enum"), "{}", failed.stdout);
+    assert!(row.starts_with("3    p1@example.com  role    invalid_enum"), "{}", failed.stdout);
     service.stop();
 }
 

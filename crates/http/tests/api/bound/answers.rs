@@ -185,7 +185,7 @@ async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
 }
 
 #[tokio::test]
-async fn lesser_key_beside_an_upload_under_way_gets_409() {
+async fn lesser_key_beside_an_upload_gets_409_or_is_first() {
     for it in every_store().await {
         let world = &it.world;
         let rows: String = (0..300).map(|number| format!("p{number}@example.com,P,{number}\n")).collect();
@@ -195,10 +195,13 @@ async fn lesser_key_beside_an_upload_under_way_gets_409() {
             request.header("idempotency-key", "file").body(file.clone()).send()
         };
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
-        let (first, second) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
-        let mut answers = [first, second];
-        answers.sort_by_key(|answered| answered.status);
-        assert_eq!(answers[0].status, 200, "{}: {}", it.name, answers[0].text());
-        assert_conflict(&answers[1], "file", it.name);
+        let (admin, lesser) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
+        assert_eq!(admin.status, 200, "{}: {}", it.name, admin.text());
+        // The lesser key may commit first. The admin key covers it and gets its answer.
+        if lesser.status == 200 {
+            assert_eq!(admin.text(), lesser.text(), "{}", it.name);
+        } else {
+            assert_conflict(&lesser, "file", it.name);
+        }
     }
 }
