@@ -7,7 +7,7 @@ function passes(secret, headers, body) {
     new Webhook(secret).verify(body, headers);
   } catch (error) {
     // The package refuses an empty secret with a plain `Error`.
-    if (error instanceof WebhookVerificationError || secret === "") return false;
+    if (error instanceof WebhookVerificationError || ["", "whsec_"].includes(secret)) return false;
     throw error;
   }
   return true;

@@ -4,12 +4,13 @@ import json
 import sys
 
 from standardwebhooks import Webhook, WebhookVerificationError
+from standardwebhooks.webhooks import EmptyWebhookSecretError
 
 
 def passes(secret, headers, body):
     try:
         Webhook(secret).verify(body, headers)
-    except (WebhookVerificationError, RuntimeError):  # RuntimeError: the package refuses an empty secret.
+    except (WebhookVerificationError, EmptyWebhookSecretError):
         return False
     return True
 

@@ -270,7 +270,7 @@ class AssignmentCreate(TypedDict):
     """What reviewers are to look at, in plain text; null for nothing. At most 4000 characters."""
 
     requester_id: NotRequired[str | None]
-    """The id of the person who asks for it, `emp_…`; 422 if there is none in the organization."""
+    """A key that acts for a person asks as that person: 403 for another one, and for null."""
 
     required_submissions: NotRequired[int]
     """So many submissions complete it; that of every reviewer unless given, and not more than there are
@@ -740,8 +740,17 @@ class CsvReportPlan(TypedDict):
     action: CsvAction | str
     """What would become of the row."""
 
-    changes: dict[str, FieldChange]
-    """The members that would differ, by name."""
+    changes: dict[str, CsvReportPlanChanges]
+    """The columns that would differ, by name."""
+
+
+CsvReportPlanChanges = TypedDict(
+    "CsvReportPlanChanges",
+    {
+        "to": Any,
+        "from": "NotRequired[Any]",
+    },
+)
 
 
 class CsvReportWarning(TypedDict):
@@ -1561,11 +1570,13 @@ class Message(TypedDict):
 
 class MessageCreate(TypedDict):
 
-    author_id: str
-    """The id of the participant who writes it, `emp_…`; 422 if there is none in the organization."""
-
     body: str
     """What is written, in plain text that is not blank. 1 to 4000 characters."""
+
+    author_id: NotRequired[str]
+    """A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other
+    keys give it.
+    """
 
 
 class MessageEvent(TypedDict):
@@ -1680,8 +1691,8 @@ class NotificationsRead(TypedDict):
 
 class NotificationsReadAll(TypedDict):
 
-    recipient_id: str
-    """The id of the person, `emp_…`; 422 if there is none in the organization."""
+    recipient_id: NotRequired[str]
+    """A key that acts for a person may leave it out: 403 for another person. Other keys give it."""
 
 
 class Objective(TypedDict):
@@ -2204,11 +2215,13 @@ class Submission(TypedDict):
 
 class SubmissionCreate(TypedDict):
 
-    reviewer_id: str
-    """The id of the reviewer, `emp_…`; 422 if there is none in the organization."""
-
     observations: list[SubmissionCreateObservation]
     """What the reviewer has to say: 1 to 10 observations about the person of the assignment."""
+
+    reviewer_id: NotRequired[str]
+    """A key that acts for a person may leave it out, and submits as that person: 403 for another one.
+    Other keys give it.
+    """
 
 
 class SubmissionCreateObservation(TypedDict):
@@ -2323,7 +2336,7 @@ class SummaryCreate(TypedDict):
     """What it is called, in text that is not blank. 1 to 200 characters."""
 
     author_id: NotRequired[str | None]
-    """The id of the person who writes it, `emp_…`; 422 if there is none in the organization."""
+    """A key that acts for a person writes as that person: 403 for another one, and for null."""
 
     body: NotRequired[str]
     """What it says, in plain text; it has to say something before it is submitted. At most 20000

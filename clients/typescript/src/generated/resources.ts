@@ -266,7 +266,8 @@ export class Attributes {
    *
    * Creates an attribute; 409 if the name is taken, also by an archived one.
    *
-   * Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   create(body: types.AttributeCreate, options?: RequestOptions): AnswerPromise<types.Attribute> {
     return new AnswerPromise(
@@ -303,7 +304,8 @@ export class Attributes {
    *
    * Changes name, category or tone; 409 while it is archived.
    *
-   * Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   update(id: string, body: types.AttributeUpdate, options?: RequestOptions): AnswerPromise<types.Attribute> {
     return new AnswerPromise(
@@ -322,7 +324,8 @@ export class Attributes {
    *
    * Puts an attribute out of use; observations that have it keep it.
    *
-   * Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   archive(id: string, options?: RequestOptions): AnswerPromise<types.Attribute> {
     return new AnswerPromise(
@@ -340,7 +343,8 @@ export class Attributes {
    *
    * Puts an archived attribute back to use; 409 if it is not archived.
    *
-   * Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   restore(id: string, options?: RequestOptions): AnswerPromise<types.Attribute> {
     return new AnswerPromise(
@@ -367,7 +371,8 @@ export class AuditLog {
    *
    * Lists who did what, newest first.
    *
-   * Needs the scope `audit:read` and an admin-level key. Counts as `read`.
+   * Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys that act for
+   * a person are refused, unless that person is an org admin. Counts as `read`.
    */
   list(query?: types.ListAuditLogQuery, options?: RequestOptions): PagePromise<types.AuditEntry> {
     return new PagePromise(
@@ -660,7 +665,8 @@ export class Departments {
    *
    * Creates a department; 409 if the name is taken, also by an archived one.
    *
-   * Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   create(body: types.DepartmentCreate, options?: RequestOptions): AnswerPromise<types.Department> {
     return new AnswerPromise(
@@ -697,7 +703,8 @@ export class Departments {
    *
    * Renames a department; 409 while it is archived.
    *
-   * Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   update(id: string, body: types.DepartmentUpdate, options?: RequestOptions): AnswerPromise<types.Department> {
     return new AnswerPromise(
@@ -716,7 +723,8 @@ export class Departments {
    *
    * Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
    *
-   * Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   archive(id: string, options?: RequestOptions): AnswerPromise<types.Department> {
     return new AnswerPromise(
@@ -734,7 +742,8 @@ export class Departments {
    *
    * Puts an archived department back to use; 409 if it is not archived.
    *
-   * Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
+   * `write`.
    */
   restore(id: string, options?: RequestOptions): AnswerPromise<types.Department> {
     return new AnswerPromise(
@@ -1001,7 +1010,8 @@ export class Employees {
    * Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is taken,
    * whatever the status of who has it.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   create(body: types.EmployeeCreate, options?: RequestOptions): AnswerPromise<types.Employee> {
     return new AnswerPromise(
@@ -1021,7 +1031,8 @@ export class Employees {
    * Records and updates people by e-mail address, or by `external_id` where the file has that column. A bad
    * row is reported, and the others are done all the same.
    *
-   * Needs the scope `employees:write`. Counts as `csv`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `csv`.
    */
   upsert(csv: string, options?: RequestOptions & types.UpsertEmployeesQuery): AnswerPromise<types.CsvReport> {
     return new AnswerPromise(
@@ -1060,7 +1071,8 @@ export class Employees {
    *
    * Changes what is given. What an HR system owns is 422, and so is a manager below the person.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   update(id: string, body: types.EmployeeUpdate, options?: RequestOptions): AnswerPromise<types.Employee> {
     return new AnswerPromise(
@@ -1079,7 +1091,8 @@ export class Employees {
    *
    * Says that an active person has left; the reporting line and the records stay.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   deactivate(id: string, options?: RequestOptions): AnswerPromise<types.Employee> {
     return new AnswerPromise(
@@ -1117,7 +1130,8 @@ export class Employees {
    * out afterwards, and never fails the request. Where mails are sent, a request within 60 seconds of the
    * mail before, or after 5 mails to the address on this day (UTC), is a 409 with `Retry-After`.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   invite(id: string, options?: RequestOptions): AnswerPromise<types.InvitationSent> {
     return new AnswerPromise(
@@ -1135,7 +1149,8 @@ export class Employees {
    *
    * Says that a deactivated person works there again, as before.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   reactivate(id: string, options?: RequestOptions): AnswerPromise<types.Employee> {
     return new AnswerPromise(
@@ -1154,7 +1169,8 @@ export class Employees {
    * Says that a deactivated person works there again, with another manager, department or custom fields where
    * they are given.
    *
-   * Needs the scope `employees:write`. Counts as `write`.
+   * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `write`.
    */
   rehire(id: string, body?: types.EmployeeRehire, options?: RequestOptions): AnswerPromise<types.Employee> {
     return new AnswerPromise(

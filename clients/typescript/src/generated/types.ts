@@ -200,7 +200,7 @@ export interface AssignmentCreate {
   due_date?: string | null | undefined;
   /** What reviewers are to look at, in plain text; null for nothing. At most 4000 characters. */
   instructions?: string | null | undefined;
-  /** The id of the person who asks for it, `emp_…`; 422 if there is none in the organization. */
+  /** A key that acts for a person asks as that person: 403 for another one, and for null. */
   requester_id?: string | null | undefined;
   /**
    * So many submissions complete it; that of every reviewer unless given, and not more than there are
@@ -552,8 +552,15 @@ export interface CsvReportPlan {
   email: string;
   /** What would become of the row. */
   action: Open<CsvAction>;
-  /** The members that would differ, by name. */
-  changes: Record<string, FieldChange>;
+  /** The columns that would differ, by name. */
+  changes: Record<string, CsvReportPlanChanges>;
+}
+
+export interface CsvReportPlanChanges {
+  /** The value after the upload; null for none. */
+  to: unknown;
+  /** The stored value; null for none. Only for keys with `employees:read`. */
+  from?: unknown | undefined;
 }
 
 export interface CsvReportWarning {
@@ -1202,10 +1209,13 @@ export interface Message {
 }
 
 export interface MessageCreate {
-  /** The id of the participant who writes it, `emp_…`; 422 if there is none in the organization. */
-  author_id: string;
   /** What is written, in plain text that is not blank. 1 to 4000 characters. */
   body: string;
+  /**
+   * A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other keys
+   * give it.
+   */
+  author_id?: string | undefined;
 }
 
 /** Somebody wrote in a conversation. */
@@ -1293,8 +1303,8 @@ export interface NotificationsRead {
 }
 
 export interface NotificationsReadAll {
-  /** The id of the person, `emp_…`; 422 if there is none in the organization. */
-  recipient_id: string;
+  /** A key that acts for a person may leave it out: 403 for another person. Other keys give it. */
+  recipient_id?: string | undefined;
 }
 
 export interface Objective {
@@ -1688,10 +1698,13 @@ export interface Submission {
 }
 
 export interface SubmissionCreate {
-  /** The id of the reviewer, `emp_…`; 422 if there is none in the organization. */
-  reviewer_id: string;
   /** What the reviewer has to say: 1 to 10 observations about the person of the assignment. */
   observations: Array<SubmissionCreateObservation>;
+  /**
+   * A key that acts for a person may leave it out, and submits as that person: 403 for another one. Other
+   * keys give it.
+   */
+  reviewer_id?: string | undefined;
 }
 
 export interface SubmissionCreateObservation {
@@ -1772,7 +1785,7 @@ export interface SummaryCreate {
   employee_id: string;
   /** What it is called, in text that is not blank. 1 to 200 characters. */
   title: string;
-  /** The id of the person who writes it, `emp_…`; 422 if there is none in the organization. */
+  /** A key that acts for a person writes as that person: 403 for another one, and for null. */
   author_id?: string | null | undefined;
   /**
    * What it says, in plain text; it has to say something before it is submitted. At most 20000 characters.

@@ -543,8 +543,8 @@ class Assignments:
         id: str,
         /,
         *,
-        reviewer_id: str,
         observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -563,8 +563,8 @@ class Assignments:
             "POST",
             f"/assignments/{segment(id)}/submissions",
             body=given(
-                reviewer_id=reviewer_id,
                 observations=observations,
+                reviewer_id=reviewer_id,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -710,8 +710,8 @@ class AsyncAssignments:
         id: str,
         /,
         *,
-        reviewer_id: str,
         observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -730,8 +730,8 @@ class AsyncAssignments:
             "POST",
             f"/assignments/{segment(id)}/submissions",
             body=given(
-                reviewer_id=reviewer_id,
                 observations=observations,
+                reviewer_id=reviewer_id,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -793,7 +793,8 @@ class Attributes:
 
         Creates an attribute; 409 if the name is taken, also by an archived one.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -852,7 +853,8 @@ class Attributes:
 
         Changes name, category or tone; 409 while it is archived.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -884,7 +886,8 @@ class Attributes:
 
         Puts an attribute out of use; observations that have it keep it.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -911,7 +914,8 @@ class Attributes:
 
         Puts an archived attribute back to use; 409 if it is not archived.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -975,7 +979,8 @@ class AsyncAttributes:
 
         Creates an attribute; 409 if the name is taken, also by an archived one.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -1034,7 +1039,8 @@ class AsyncAttributes:
 
         Changes name, category or tone; 409 while it is archived.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -1066,7 +1072,8 @@ class AsyncAttributes:
 
         Puts an attribute out of use; observations that have it keep it.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -1093,7 +1100,8 @@ class AsyncAttributes:
 
         Puts an archived attribute back to use; 409 if it is not archived.
 
-        Needs the scope `observations:write` and an admin-level key. Counts as `write`.
+        Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -1127,7 +1135,8 @@ class AuditLog:
 
         Lists who did what, newest first.
 
-        Needs the scope `audit:read` and an admin-level key. Counts as `read`.
+        Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
+        that act for a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -1164,7 +1173,8 @@ class AsyncAuditLog:
 
         Lists who did what, newest first.
 
-        Needs the scope `audit:read` and an admin-level key. Counts as `read`.
+        Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
+        that act for a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -1629,8 +1639,8 @@ class Conversations:
         id: str,
         /,
         *,
-        author_id: str,
         body: str,
+        author_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1647,8 +1657,8 @@ class Conversations:
             "POST",
             f"/conversations/{segment(id)}/messages",
             body=given(
-                author_id=author_id,
                 body=body,
+                author_id=author_id,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -1878,8 +1888,8 @@ class AsyncConversations:
         id: str,
         /,
         *,
-        author_id: str,
         body: str,
+        author_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1896,8 +1906,8 @@ class AsyncConversations:
             "POST",
             f"/conversations/{segment(id)}/messages",
             body=given(
-                author_id=author_id,
                 body=body,
+                author_id=author_id,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -1983,7 +1993,8 @@ class Departments:
 
         Creates a department; 409 if the name is taken, also by an archived one.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2038,7 +2049,8 @@ class Departments:
 
         Renames a department; 409 while it is archived.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -2068,7 +2080,8 @@ class Departments:
 
         Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2095,7 +2108,8 @@ class Departments:
 
         Puts an archived department back to use; 409 if it is not archived.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2157,7 +2171,8 @@ class AsyncDepartments:
 
         Creates a department; 409 if the name is taken, also by an archived one.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2212,7 +2227,8 @@ class AsyncDepartments:
 
         Renames a department; 409 while it is archived.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -2242,7 +2258,8 @@ class AsyncDepartments:
 
         Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2269,7 +2286,8 @@ class AsyncDepartments:
 
         Puts an archived department back to use; 409 if it is not archived.
 
-        Needs the scope `employees:write` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
+        Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3071,7 +3089,8 @@ class Employees:
         Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is
         taken, whatever the status of who has it.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3113,7 +3132,8 @@ class Employees:
         Records and updates people by e-mail address, or by `external_id` where the file has that
         column. A bad row is reported, and the others are done all the same.
 
-        Needs the scope `employees:write`. Counts as `csv`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `csv`.
         """
         spec = Spec(
             "POST",
@@ -3182,7 +3202,8 @@ class Employees:
 
         Changes what is given. What an HR system owns is 422, and so is a manager below the person.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -3220,7 +3241,8 @@ class Employees:
 
         Says that an active person has left; the reporting line and the records stay.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3275,7 +3297,8 @@ class Employees:
         seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
         `Retry-After`.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3302,7 +3325,8 @@ class Employees:
 
         Says that a deactivated person works there again, as before.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3333,7 +3357,8 @@ class Employees:
         Says that a deactivated person works there again, with another manager, department or custom
         fields where they are given.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3413,7 +3438,8 @@ class AsyncEmployees:
         Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is
         taken, whatever the status of who has it.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3455,7 +3481,8 @@ class AsyncEmployees:
         Records and updates people by e-mail address, or by `external_id` where the file has that
         column. A bad row is reported, and the others are done all the same.
 
-        Needs the scope `employees:write`. Counts as `csv`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `csv`.
         """
         spec = Spec(
             "POST",
@@ -3524,7 +3551,8 @@ class AsyncEmployees:
 
         Changes what is given. What an HR system owns is 422, and so is a manager below the person.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -3562,7 +3590,8 @@ class AsyncEmployees:
 
         Says that an active person has left; the reporting line and the records stay.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3617,7 +3646,8 @@ class AsyncEmployees:
         seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
         `Retry-After`.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3644,7 +3674,8 @@ class AsyncEmployees:
 
         Says that a deactivated person works there again, as before.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3675,7 +3706,8 @@ class AsyncEmployees:
         Says that a deactivated person works there again, with another manager, department or custom
         fields where they are given.
 
-        Needs the scope `employees:write`. Counts as `write`.
+        Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -4720,7 +4752,7 @@ class Notifications:
     def read_all(
         self,
         *,
-        recipient_id: str,
+        recipient_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -4812,7 +4844,7 @@ class AsyncNotifications:
     async def read_all(
         self,
         *,
-        recipient_id: str,
+        recipient_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
