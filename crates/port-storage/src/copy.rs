@@ -19,7 +19,7 @@ use crate::store::Read;
 pub use checksum::Checksum;
 pub use positions::DistinctPositions;
 pub use row::fetched;
-pub use tables::{CopyTable, NOT_COPIED, REBUILT, tables};
+pub use tables::{CopyTable, tables};
 
 /// A row: the cells of [`CopyTable::columns`], in their order.
 pub type CopyRow = Vec<Cell>;

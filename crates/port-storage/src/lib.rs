@@ -18,10 +18,10 @@ pub mod queue;
 pub mod read;
 mod row_sizes;
 pub mod rows;
+pub mod schema;
 pub mod search_index;
 pub mod sizes;
 pub mod store;
-pub mod test_data;
 mod turns;
 pub mod upkeep;
 

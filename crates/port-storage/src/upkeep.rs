@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 
+use crate::change::CommitError;
 use crate::copy::CopyTable;
+use crate::schema::SchemaTable;
 use crate::sizes::TablePiece;
 use crate::store::Read;
-use crate::test_data::{Emptied, TestTable};
 
 /// A master key that has sealed something in a store, as far as the store may know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub struct MasterKey {
     pub recorded_at: Timestamp,
 }
 
+/// Result of deleting some rows of a table: their number, or that another row refers to them by now.
+pub type Emptied = Result<u64, CommitError>;
+
 /// The store itself. Nothing here belongs to a tenant, but for the emptying of one.
 #[async_trait]
 pub trait Upkeep {
@@ -34,9 +38,9 @@ pub trait Upkeep {
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Leaves this master key alone: nothing that another one sealed is of any more use.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
-    /// Removes at most `most` rows of a tenant from one of [`crate::test_data::TEST_TABLES`]; fewer went only if none is left.
-    /// What people's lines were is forgotten with the first of them.
-    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied;
+    /// Deletes at most `most` rows of a tenant from one of the tables of [`crate::schema::test_data`], fewer only if none is
+    /// left. The first rows of the reporting lines take the version of the tree with them.
+    async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
     /// Measures the rows of a tenant behind this id, in one of [`crate::sizes::measured_tables`]: one piece of them.
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
     /// The time by a clock of the store's own, if it has another one than this process.

@@ -3,7 +3,7 @@
 use candor_domain::audit::AuditDraft;
 use candor_domain::library::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
-use candor_port_storage::test_data::TEST_TABLES;
+use candor_port_storage::schema;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
 
 use crate::reply::Reply;
@@ -49,9 +49,9 @@ async fn empty(shell: &Shell, call: &Call, until: Timestamp) -> Result<(u64, boo
     let tenant = call.caller.tenant;
     let mut removed = 0;
     'attempts: for _ in 0..ATTEMPTS {
-        for table in TEST_TABLES {
+        for table in schema::test_data() {
             loop {
-                let gone = match shell.store.empty(tenant, *table, PIECE).await {
+                let gone = match shell.store.empty(tenant, table, PIECE).await {
                     Ok(gone) => gone,
                     Err(CommitError::Storage(error)) => return Err(error.into()),
                     Err(_) => continue 'attempts,

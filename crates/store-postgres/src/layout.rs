@@ -4,6 +4,7 @@
 //! request does concerns one tenant and so one node, and whatever looks at all tenants is one question to every node.
 
 use candor_port_storage::flat::Fetch;
+use candor_port_storage::schema::{Scope, in_scope};
 
 use crate::failure::Failure;
 use crate::select::flag;
@@ -41,48 +42,27 @@ pub(crate) fn layout(row: &mut dyn Fetch) -> Result<Layout, Failure> {
     Ok(if flag(row)? { Layout::ByTenant } else { Layout::OneServer })
 }
 
-/// Tables whose rows belong to a tenant, and are where the tenant is.
-pub(crate) const BY_TENANT: [&str; 33] = [
-    "organizations",
-    "departments",
-    "attributes",
-    "connectors",
-    "employees",
-    "employee_custom_values",
-    "reporting_trees",
-    "reporting_lines",
-    "invitations",
-    "api_keys",
-    "observations",
-    "observation_attributes",
-    "objectives",
-    "summaries",
-    "summary_includes",
-    "conversations",
-    "conversation_participants",
-    "messages",
-    "assignments",
-    "assignment_people",
-    "notifications",
-    "webhooks",
-    "delivery_jobs",
-    "deliveries",
-    "events",
-    "audit_entries",
-    "replays",
-    "search_pending",
-    "search_segments",
-    "search_blocks",
-    "search_chunks",
-    "search_backlog",
-    FEED_POSITIONS,
-];
+/// Table that a cluster distributes first; the others are colocated with it.
+pub(crate) const FIRST_BY_TENANT: &str = "organizations";
+
+/// Tables whose rows are on their tenant's node.
+pub(crate) fn by_tenant() -> impl Iterator<Item = &'static str> {
+    names(Scope::Tenant).chain([FEED_POSITIONS])
+}
 
 /// Small tables that every node has a copy of.
-pub(crate) const REFERENCE: [&str; 2] = [CREDENTIAL_TENANTS, "master_keys"];
+pub(crate) fn on_every_node() -> impl Iterator<Item = &'static str> {
+    names(Scope::Reference).chain([CREDENTIAL_TENANTS])
+}
 
-/// Tables that only the coordinator has, and the others ask it for.
-pub(crate) const LOCAL: [&str; 3] = ["write_probes", "recipient_mails", "__diesel_schema_migrations"];
+/// Tables on the coordinator only, where the other nodes read them.
+pub(crate) fn on_coordinator() -> impl Iterator<Item = &'static str> {
+    names(Scope::Local).chain(["__diesel_schema_migrations"])
+}
+
+fn names(scope: Scope) -> impl Iterator<Item = &'static str> {
+    in_scope(scope).map(|table| table.name)
+}
 
 /// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in
 /// the order of their positions, on whatever node. Beside it are the types of events that active subscriptions of the tenant

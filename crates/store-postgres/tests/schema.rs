@@ -10,6 +10,7 @@ use std::path::Path;
 
 use candor_port_storage::copy;
 use candor_port_storage::flat::Type;
+use candor_port_storage::schema::TABLES;
 use candor_port_storage::upkeep::Upkeep;
 use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
 use candor_test_postgres::TestDatabase;
@@ -85,8 +86,7 @@ async fn every_column_is_copied_but_for_what_is_made_anew() {
     let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
                   AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
     let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|it| it.get(0)).collect();
-    let known = copy::tables().into_iter().map(|it| it.name).chain(copy::REBUILT).chain(copy::NOT_COPIED);
-    assert_eq!(there, known.map(str::to_owned).collect());
+    assert_eq!(there, TABLES.iter().map(|table| table.name.to_owned()).collect());
     let columns = "SELECT column_name::text, data_type::text FROM information_schema.columns WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
     for table in copy::tables() {

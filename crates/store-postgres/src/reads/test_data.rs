@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::flat::Cell;
-use candor_port_storage::test_data::Emptied;
+use candor_port_storage::upkeep::Emptied;
 
 use crate::PostgresStore;
 use crate::connection::transaction::{Transaction, carried_out, send};

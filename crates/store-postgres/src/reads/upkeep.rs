@@ -8,8 +8,8 @@ use candor_port_storage::copy::CopyTable;
 use candor_port_storage::flat::{Cell, Fetch};
 use candor_port_storage::sizes::{TablePiece, piece_statement};
 use candor_port_storage::store::Read;
-use candor_port_storage::test_data::{Emptied, TestTable};
-use candor_port_storage::upkeep::{MasterKey, Upkeep};
+use candor_port_storage::schema::SchemaTable;
+use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 
 use crate::PostgresStore;
 use crate::connection::transaction::Transaction;
@@ -39,7 +39,7 @@ impl Upkeep for PostgresStore {
         self.send(Transaction::of(statements, 2), |_| Ok(())).await.map(drop)
     }
 
-    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+    async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
         self.empty_piece(tenant, table.name, most).await
     }
 

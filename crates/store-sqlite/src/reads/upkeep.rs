@@ -9,8 +9,8 @@ use candor_port_storage::copy::CopyTable;
 use candor_port_storage::flat::Fetch;
 use candor_port_storage::sizes::{TablePiece, piece_statement};
 use candor_port_storage::store::Read;
-use candor_port_storage::test_data::{Emptied, TestTable};
-use candor_port_storage::upkeep::{MasterKey, Upkeep};
+use candor_port_storage::schema::SchemaTable;
+use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 
 use crate::SqliteStore;
 use crate::commit::refusal::refused;
@@ -46,7 +46,7 @@ impl Upkeep for SqliteStore {
         .await
     }
 
-    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+    async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
         writer::ask_for(&self.tasks, true, move |db| empty(db, tenant, table, most)).await
     }
 
@@ -77,7 +77,7 @@ fn piece(row: &mut dyn Fetch) -> Result<TablePiece, StorageError> {
 }
 
 /// People refer to their managers, so the lines between them go first.
-fn empty(db: &mut Db, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
     let (name, key) = (table.name, table.key.join(", "));
     let some = |which: &str| {
         format!("tenant_id = ?1 AND ({key}) IN (SELECT {key} FROM {name} WHERE tenant_id = ?1{which} LIMIT ?2)")

@@ -5,7 +5,7 @@ use diesel_migrations::MigrationHarness;
 use candor_port_storage::copy;
 use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
-use candor_port_storage::test_data::TEST_TABLES;
+use candor_port_storage::schema::{Scope, TABLES, in_scope};
 
 use super::database;
 use crate::connection::open::{DatabaseLocation, Source};
@@ -71,11 +71,10 @@ fn every_table_and_column_is_copied_or_said_not_to_be() {
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
         AND name NOT LIKE '__diesel%' ORDER BY name";
     let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let copied = copy::tables();
-    let mut known: Vec<_> = copied.iter().map(|it| it.name).chain(copy::REBUILT).chain(copy::NOT_COPIED).collect();
+    let mut known: Vec<_> = TABLES.iter().map(|table| table.name).collect();
     known.sort_unstable();
     assert_eq!(there, known);
-    for table in copied {
+    for table in copy::tables() {
         // What a database makes from other columns is hidden in a way of its own.
         let text = "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
         let read = |row: &mut dyn Fetch| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()));
@@ -206,14 +205,19 @@ fn no_plan_depends_on_the_values_of_a_statement() {
 }
 
 #[test]
-fn a_data_set_is_emptied_table_by_table_but_for_what_stays() {
-    // The organization and its keys, who did what, and how often lines have changed.
-    const STAYS: [&str; 4] = ["api_keys", "audit_entries", "organizations", "reporting_trees"];
+fn tables_with_a_tenant_are_in_the_scope_of_tenants() {
     let mut db = database();
     let text = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.name = 'tenant_id' \
         WHERE m.type = 'table' ORDER BY m.name";
     let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let mut known: Vec<_> = TEST_TABLES.iter().map(|it| it.name).chain(STAYS).collect();
+    let mut known: Vec<_> = in_scope(Scope::Tenant).map(|table| table.name).collect();
     known.sort_unstable();
     assert_eq!(there, known);
+}
+
+#[test]
+fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
+    let kept: Vec<_> =
+        in_scope(Scope::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
+    assert_eq!(kept, ["organizations", "api_keys", "reporting_trees", "audit_entries"]);
 }

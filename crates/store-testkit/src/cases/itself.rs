@@ -3,8 +3,8 @@
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_port_storage::StorageExt;
+use candor_port_storage::schema;
 use candor_port_storage::sizes::{SAMPLE_ROWS, measured_tables};
-use candor_port_storage::test_data::TEST_TABLES;
 use candor_port_storage::upkeep::MasterKey;
 
 use super::population::Population;
@@ -110,9 +110,9 @@ async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
     let other = world.test_environment();
     let (gone, stays) = (Population::new(&world, 30, 40).await, Population::new(&other, 5, 5).await);
     let mut removed = 0;
-    for table in TEST_TABLES {
+    for table in schema::test_data() {
         loop {
-            let piece = world.store.empty(world.tenant, *table, PIECE).await.unwrap();
+            let piece = world.store.empty(world.tenant, table, PIECE).await.unwrap();
             assert!(piece <= u64::from(PIECE), "{piece} rows of {}", table.name);
             removed += piece;
             if piece == 0 {

@@ -9,7 +9,7 @@ use candor_port_storage::backlog::Backlog;
 use candor_port_storage::search_index::{
     CHUNK, Document, DocumentKey, IndexChange, IndexState, KeyRange, PendingRow, SegmentContents, WantedBlocks,
 };
-use candor_port_storage::test_data::TEST_TABLES;
+use candor_port_storage::schema;
 use candor_port_storage::{Row, StorageExt, Version, Write};
 
 use crate::Case;
@@ -195,8 +195,8 @@ async fn what_was_emptied_has_no_index(world: World) {
         assert!(change(it, with(&segment(1, 200))).await);
         kept.insert(it.tenant, state(it).await);
     }
-    for table in TEST_TABLES {
-        while world.store.empty(world.tenant, *table, 10).await.unwrap() > 0 {}
+    for table in schema::test_data() {
+        while world.store.empty(world.tenant, table, 10).await.unwrap() > 0 {}
     }
     assert_eq!(state(&world).await, IndexState::default());
     let gone = contents(&world, &segment(1, 200)).await;

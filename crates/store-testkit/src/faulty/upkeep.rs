@@ -9,8 +9,8 @@ use candor_port_storage::copy::CopyTable;
 use candor_port_storage::search_index::{Block, IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::sizes::TablePiece;
 use candor_port_storage::store::{Read, Storage};
-use candor_port_storage::test_data::{Emptied, TestTable};
-use candor_port_storage::upkeep::{MasterKey, Upkeep};
+use candor_port_storage::schema::SchemaTable;
+use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 
 use super::{Faulty, FaultyCall};
 
@@ -76,7 +76,7 @@ impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         self.through(FaultyCall::Itself, self.store.replace_master_keys(key)).await
     }
-    async fn empty(&self, tenant: Tenant, table: TestTable, most: u32) -> Emptied {
+    async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
         self.through(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
     }
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {

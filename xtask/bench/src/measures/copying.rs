@@ -1,6 +1,8 @@
 //! Everything from one store to the other, against `COPY` of the same rows into the same tables with their indexes and
 //! references.
 
+use candor_port_storage::schema::{Copying, Scope, TABLES};
+
 use crate::Outcome;
 use crate::admin::Admin;
 use crate::options::{Options, Store};
@@ -10,23 +12,6 @@ use crate::stage::{Side, Stage};
 use std::time::Instant;
 
 const LEAST_OF_BARE: f64 = 0.5;
-
-/// What others refer to, in an order in which they can come.
-const FIRST: [&str; 10] = [
-    "organizations",
-    "departments",
-    "attributes",
-    "connectors",
-    "employees",
-    "observations",
-    "objectives",
-    "summaries",
-    "conversations",
-    "assignments",
-];
-/// Tables with rows that are copied, but for the few rows of master keys, which a migrated database has already.
-const TABLES: &str = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
-    AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%' AND relname NOT IN ('write_probes', 'search_backlog', 'master_keys')";
 
 /// The seconds of one round.
 #[derive(Debug, Clone, Copy)]
@@ -82,8 +67,12 @@ fn round(postgres: &Side, sqlite: &Side, number: usize) -> Outcome<Round> {
 fn bare_seconds(from: &str, to: &str) -> Outcome<f64> {
     let (from, to) = (Admin::connect(from)?, Admin::connect(to)?);
     let folder = from.texts("SHOW data_directory")?.into_iter().next().unwrap_or_default();
-    let mut tables = from.texts(TABLES)?;
-    tables.sort_by_key(|it| FIRST.iter().position(|first| first == it).unwrap_or(FIRST.len()));
+    // A migrated database has its master keys already.
+    let tables: Vec<_> = TABLES
+        .iter()
+        .filter(|table| table.copying == Copying::Rows && table.scope == Scope::Tenant)
+        .map(|table| table.name)
+        .collect();
     let file = |table: &str| format!("'{folder}/bare-{table}' (FORMAT binary)");
     for table in &tables {
         // A table in partitions is only copied as the answer of a query.
