@@ -84,19 +84,20 @@ impl Wire {
             bytes.extend(line.as_bytes());
             bytes.extend(b"\r\n");
         }
-        let more = headers_of(&self.api, self.peer, id, body.len());
+        let more = headers_of(&self.api, self.peer, (id, &error), body.len());
         bytes.extend(more.as_bytes());
         bytes.extend(&body);
         Some(Instead { bytes: Bytes::from(bytes), written: 0, stands_for: buffer.len() })
     }
 }
 
-/// The lines of a head that every answer has, and the end of the head.
-fn headers_of(api: &Api, peer: Option<IpAddr>, id: RequestId, length: usize) -> String {
+/// The lines of the head of an error answer that follow its status, and the end of the head.
+fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorResponse), length: usize) -> String {
+    let should_retry = error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
     let rate_limit = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
     format!(
-        "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\nx-request-id: {id}\r\n\
+        "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n{should_retry}x-request-id: {id}\r\n\
          x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
         rate_limit.limit, rate_limit.remaining, rate_limit.reset_at_seconds,
     )
@@ -109,7 +110,7 @@ pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
         "This address has too many connections to the service; use those that are open.",
         None,
     );
-    let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1";
+    let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncandor-should-retry: true";
     let bytes = whole(api, peer, start, error);
     // Nobody knows yet whether the stream can be written to, so it is asked itself; it does not block.
     let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
@@ -119,7 +120,7 @@ pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
 fn whole(api: &Api, peer: Option<IpAddr>, start: &str, error: ErrorResponse) -> Vec<u8> {
     let id: RequestId = api.shell.id(api.shell.clock.now());
     let body = error.envelope(id);
-    let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, id, body.len())).into_bytes();
+    let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, (id, &error), body.len())).into_bytes();
     bytes.extend(&body);
     bytes
 }

@@ -65,7 +65,12 @@ pub enum Copying {
 pub const TABLES: &[SchemaTable] = &[
     resource::<Organization>().kept(),
     plain("master_keys", &["key_id"])
-        .with(&[("key_id", Type::Text), ("fingerprint", Type::Text), ("sealed", Type::Bytes), ("recorded_at", Type::Time)])
+        .with(&[
+            ("key_id", Type::Text),
+            ("fingerprint", Type::Text),
+            ("sealed", Type::Bytes),
+            ("recorded_at", Type::Time),
+        ])
         .on_every_node(),
     plain("write_probes", &[]).left_out(),
     plain("recipient_mails", &["day", "recipient"]).left_out(),
@@ -79,7 +84,8 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Department>(),
     resource::<Connector>(),
     resource::<Employee>(),
-    plain("employee_custom_values", &["digest", "employee_id"]).with(&[("digest", Type::Id), ("employee_id", Type::Id)]),
+    plain("employee_custom_values", &["digest", "employee_id"])
+        .with(&[("digest", Type::Id), ("employee_id", Type::Id)]),
     plain("reporting_trees", &[]).with(&[("version", Type::Int), ("changes", Type::Int)]).kept(),
     plain("reporting_lines", &["ancestor_id", "descendant_id"]).with(&[
         ("ancestor_id", Type::Id),
@@ -92,7 +98,8 @@ pub const TABLES: &[SchemaTable] = &[
     plain("observation_attributes", &["attribute_id", "observation_id"])
         .with(&[("attribute_id", Type::Id), ("observation_id", Type::Id)]),
     resource::<Summary>(),
-    plain("summary_includes", &["included_id", "summary_id"]).with(&[("included_id", Type::Id), ("summary_id", Type::Id)]),
+    plain("summary_includes", &["included_id", "summary_id"])
+        .with(&[("included_id", Type::Id), ("summary_id", Type::Id)]),
     resource::<Assignment>(),
     plain("assignment_people", &["person", "assignment_id"]).with(&[("person", Type::Id), ("assignment_id", Type::Id)]),
     resource::<Conversation>(),

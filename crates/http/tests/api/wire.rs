@@ -48,6 +48,7 @@ fn envelope(answer: &str, status: u16, code: &str) {
     assert_eq!(body["error"]["code"], code, "{answer}");
     let id = body["error"]["request_id"].as_str().unwrap();
     assert!(head.contains(&format!("x-request-id: {id}")), "{answer}");
+    assert!(head.contains("candor-should-retry: "), "{answer}");
     assert!(head.contains("content-type: application/json") && head.contains("x-ratelimit-limit: 60"), "{answer}");
     assert_eq!(head.matches("content-length").count(), 1, "{answer}");
 }

@@ -7,9 +7,9 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::copy::CopyTable;
 use candor_port_storage::flat::Fetch;
+use candor_port_storage::schema::SchemaTable;
 use candor_port_storage::sizes::{TablePiece, piece_statement};
 use candor_port_storage::store::Read;
-use candor_port_storage::schema::SchemaTable;
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 
 use crate::SqliteStore;

@@ -217,7 +217,6 @@ fn tables_with_a_tenant_are_in_the_scope_of_tenants() {
 
 #[test]
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
-    let kept: Vec<_> =
-        in_scope(Scope::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
+    let kept: Vec<_> = in_scope(Scope::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
     assert_eq!(kept, ["organizations", "api_keys", "reporting_trees", "audit_entries"]);
 }

@@ -6,10 +6,10 @@ use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
 use candor_port_storage::backlog::Backlog;
+use candor_port_storage::schema;
 use candor_port_storage::search_index::{
     CHUNK, Document, DocumentKey, IndexChange, IndexState, KeyRange, PendingRow, SegmentContents, WantedBlocks,
 };
-use candor_port_storage::schema;
 use candor_port_storage::{Row, StorageExt, Version, Write};
 
 use crate::Case;

@@ -6,10 +6,10 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 use candor_port_storage::backlog::Backlog;
 use candor_port_storage::copy::CopyTable;
+use candor_port_storage::schema::SchemaTable;
 use candor_port_storage::search_index::{Block, IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::sizes::TablePiece;
 use candor_port_storage::store::{Read, Storage};
-use candor_port_storage::schema::SchemaTable;
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 
 use super::{Faulty, FaultyCall};
