@@ -24,7 +24,7 @@ pub struct SchemaTable {
     /// Name of the table.
     pub name: &'static str,
     /// Where a cluster keeps its rows.
-    pub scope: Scope,
+    pub placement: Placement,
     /// What `candor copy` does with it.
     pub copying: Copying,
     /// Whether `POST /test-data/reset` deletes its rows.
@@ -41,7 +41,7 @@ pub struct SchemaTable {
 
 /// Where a cluster keeps the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum Placement {
     /// On the node of the row's tenant.
     Tenant,
     /// On every node.
@@ -125,9 +125,9 @@ pub const TABLES: &[SchemaTable] = &[
 /// Columns that a database computes from others of the row, by table; they cannot be written.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
 
-/// The tables of a scope.
-pub fn in_scope(scope: Scope) -> impl Iterator<Item = &'static SchemaTable> {
-    TABLES.iter().filter(move |table| table.scope == scope)
+/// The tables with this placement.
+pub fn placed(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
+    TABLES.iter().filter(move |table| table.placement == placement)
 }
 
 /// The tables that hold test data, in an order in which their rows can be deleted: those that refer to others come first.
@@ -139,7 +139,7 @@ pub fn test_data() -> impl Iterator<Item = &'static SchemaTable> {
 const fn plain(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable {
         name,
-        scope: Scope::Tenant,
+        placement: Placement::Tenant,
         copying: Copying::Rows,
         is_test_data: true,
         key,
@@ -180,17 +180,17 @@ impl SchemaTable {
 
     /// The same for a table of the whole database that every node of a cluster needs.
     const fn on_every_node(self) -> Self {
-        Self { scope: Scope::Reference, is_test_data: false, ..self }
+        Self { placement: Placement::Reference, is_test_data: false, ..self }
     }
 
     /// The same for a table of the whole database that holds no data of tenants.
     const fn left_out(self) -> Self {
-        Self { scope: Scope::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
+        Self { placement: Placement::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
     }
 
     /// Whether each row has a tenant.
     pub(crate) fn has_tenant(&self) -> bool {
-        self.scope == Scope::Tenant
+        self.placement == Placement::Tenant
     }
 
     /// All its columns as `candor copy` reads them, the tenant first.

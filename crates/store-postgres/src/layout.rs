@@ -4,7 +4,7 @@
 //! request does concerns one tenant and so one node, and whatever looks at all tenants is one question to every node.
 
 use candor_port_storage::flat::Fetch;
-use candor_port_storage::schema::{Scope, in_scope};
+use candor_port_storage::schema::{Placement, placed};
 
 use crate::failure::Failure;
 use crate::select::flag;
@@ -47,21 +47,21 @@ pub(crate) const FIRST_BY_TENANT: &str = "organizations";
 
 /// Tables whose rows are on their tenant's node.
 pub(crate) fn by_tenant() -> impl Iterator<Item = &'static str> {
-    names(Scope::Tenant).chain([FEED_POSITIONS])
+    names(Placement::Tenant).chain([FEED_POSITIONS])
 }
 
 /// Small tables that every node has a copy of.
 pub(crate) fn on_every_node() -> impl Iterator<Item = &'static str> {
-    names(Scope::Reference).chain([CREDENTIAL_TENANTS])
+    names(Placement::Reference).chain([CREDENTIAL_TENANTS])
 }
 
 /// Tables on the coordinator only, where the other nodes read them.
 pub(crate) fn on_coordinator() -> impl Iterator<Item = &'static str> {
-    names(Scope::Local).chain(["__diesel_schema_migrations"])
+    names(Placement::Local).chain(["__diesel_schema_migrations"])
 }
 
-fn names(scope: Scope) -> impl Iterator<Item = &'static str> {
-    in_scope(scope).map(|table| table.name)
+fn names(placement: Placement) -> impl Iterator<Item = &'static str> {
+    placed(placement).map(|table| table.name)
 }
 
 /// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in

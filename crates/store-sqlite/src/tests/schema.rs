@@ -5,7 +5,7 @@ use diesel_migrations::MigrationHarness;
 use candor_port_storage::copy;
 use candor_port_storage::flat::{Fetch, Stored, Table, Type};
 use candor_port_storage::rows::JOB_TABLE;
-use candor_port_storage::schema::{Scope, TABLES, in_scope};
+use candor_port_storage::schema::{Placement, TABLES, placed};
 
 use super::database;
 use crate::connection::open::{DatabaseLocation, Source};
@@ -205,18 +205,18 @@ fn no_plan_depends_on_the_values_of_a_statement() {
 }
 
 #[test]
-fn tables_with_a_tenant_are_in_the_scope_of_tenants() {
+fn tables_with_a_tenant_are_placed_with_their_tenant() {
     let mut db = database();
     let text = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.name = 'tenant_id' \
         WHERE m.type = 'table' ORDER BY m.name";
     let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let mut known: Vec<_> = in_scope(Scope::Tenant).map(|table| table.name).collect();
+    let mut known: Vec<_> = placed(Placement::Tenant).map(|table| table.name).collect();
     known.sort_unstable();
     assert_eq!(there, known);
 }
 
 #[test]
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
-    let kept: Vec<_> = in_scope(Scope::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
+    let kept: Vec<_> = placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
     assert_eq!(kept, ["organizations", "api_keys", "reporting_trees", "audit_entries"]);
 }

@@ -1,7 +1,7 @@
 //! Everything from one store to the other, against `COPY` of the same rows into the same tables with their indexes and
 //! references.
 
-use candor_port_storage::schema::{Copying, Scope, TABLES};
+use candor_port_storage::schema::{Copying, Placement, TABLES};
 
 use crate::Outcome;
 use crate::admin::Admin;
@@ -70,7 +70,7 @@ fn bare_seconds(from: &str, to: &str) -> Outcome<f64> {
     // A migrated database has its master keys already.
     let tables: Vec<_> = TABLES
         .iter()
-        .filter(|table| table.copying == Copying::Rows && table.scope == Scope::Tenant)
+        .filter(|table| table.copying == Copying::Rows && table.placement == Placement::Tenant)
         .map(|table| table.name)
         .collect();
     let file = |table: &str| format!("'{folder}/bare-{table}' (FORMAT binary)");
