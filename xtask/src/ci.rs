@@ -11,7 +11,7 @@ type Step = (&'static str, fn() -> Outcome);
 
 const STEPS: [Step; 19] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
-    ("tidy", tidy::run),
+    ("tidy", || tidy::run(&[])),
     ("lints", lints),
     ("OpenAPI document", openapi::check),
     ("generated files of the client libraries", clients::check),

@@ -58,9 +58,9 @@ const COMMANDS: [Command; 17] = [
     },
     Command {
         name: "tidy",
-        arguments: "",
-        does: "check what compilers do not: dependencies between crates, sizes, migrations, text",
-        run: |_| tidy::run(),
+        arguments: "[--shrink]",
+        does: "check what compilers do not: dependencies between crates, sizes, migrations, text, wording",
+        run: tidy::run,
     },
     Command {
         name: "openapi",

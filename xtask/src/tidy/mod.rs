@@ -8,6 +8,7 @@ mod references;
 mod sizes;
 mod text;
 mod unused;
+mod wording;
 
 use crate::process::{Outcome, output, program, root};
 use crate::workspace::Workspace;
@@ -41,15 +42,19 @@ struct SourceFile {
     text: String,
 }
 
-pub(crate) fn run() -> Outcome {
-    let workspace = Workspace::load()?;
+pub(crate) fn run(arguments: &[String]) -> Outcome {
     let files = source_files()?;
+    if arguments == ["--shrink"] {
+        return wording::shrink(&files);
+    }
+    let workspace = Workspace::load()?;
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
     findings.extend(references::check(&files));
     findings.extend(unused::check(&workspace, &files));
+    findings.extend(wording::check(&files)?);
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());

@@ -1,0 +1,268 @@
+//! Plain English in comments and names: the rules of docs/STYLE.md that a program can check.
+//!
+//! `xtask/wording.txt` holds the number of offences that each crate still has. A crate with more of them fails.
+
+use super::{Finding, SourceFile};
+use crate::process::{Outcome, root};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+/// The file with the counts that are still accepted, relative to the root.
+const BASELINE: &str = "xtask/wording.txt";
+/// Offences that are listed for a crate with more than its baseline.
+const LISTED: usize = 10;
+const OPENERS: [&str; 16] = [
+    "What", "Who", "Whom", "Whose", "How", "Where", "Why", "When", "Whoever", "Whatever", "So many", "So much",
+    "So long", "The same", "It", "Its",
+];
+const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
+    Opener,
+    People,
+    Continued,
+    Closure,
+    Function,
+}
+
+impl Rule {
+    const ALL: [Self; 5] = [Self::Opener, Self::People, Self::Continued, Self::Closure, Self::Function];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Opener => "opener",
+            Self::People => "people",
+            Self::Continued => "continued",
+            Self::Closure => "closure",
+            Self::Function => "function",
+        }
+    }
+
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Opener => "the comment opens with a question word or `It`; start with the noun or the verb",
+            Self::People => "the comment speaks of an impersonal person; name the actor, such as the client",
+            Self::Continued => "the sentence runs over several items; give each item its own sentence",
+            Self::Closure => "a closure parameter is named `it`; name it after the value that it holds",
+            Self::Function => "a function is named `of`; give it a verb, such as `from_row`",
+        }
+    }
+}
+
+/// Number of offences for each crate and rule. Pairs without an offence are absent.
+type Counts = BTreeMap<(String, Rule), usize>;
+
+/// Compares the offences of each crate with the baseline.
+pub(super) fn check(files: &[SourceFile]) -> Outcome<Vec<Finding>> {
+    let accepted = read_baseline(files)?;
+    Ok(exceeding(&find_all(files), &accepted))
+}
+
+/// Writes the present counts into the baseline. Fails if a rule has more offences in total than before.
+pub(super) fn shrink(files: &[SourceFile]) -> Outcome {
+    let (accepted, present) = (read_baseline(files)?, count(&find_all(files)));
+    for rule in Rule::ALL {
+        let (before, now) = (total(&accepted, rule), total(&present, rule));
+        println!("{}: {before} -> {now}", rule.name());
+        if now > before {
+            return Err(format!("the baseline of `{}` may only shrink", rule.name()).into());
+        }
+    }
+    Ok(fs::write(root().join(BASELINE), render(&present))?)
+}
+
+fn total(counts: &Counts, rule: Rule) -> usize {
+    counts.iter().filter(|((_, counted), _)| *counted == rule).map(|(_, count)| count).sum()
+}
+
+fn find_all(files: &[SourceFile]) -> Vec<(Rule, Finding)> {
+    files.iter().flat_map(offences).collect()
+}
+
+fn count(found: &[(Rule, Finding)]) -> Counts {
+    let mut counts = Counts::new();
+    for (rule, finding) in found {
+        *counts.entry((area(&finding.path), *rule)).or_default() += 1;
+    }
+    counts
+}
+
+/// The crate or top-level folder to which a path belongs, such as `crates/domain`.
+fn area(path: &str) -> String {
+    let depth = if path.starts_with("crates/") { 2 } else { 1 };
+    path.split('/').take(depth).collect::<Vec<_>>().join("/")
+}
+
+fn exceeding(found: &[(Rule, Finding)], accepted: &Counts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for ((area_name, rule), present) in count(found) {
+        let limit = accepted.get(&(area_name.clone(), rule)).copied().unwrap_or_default();
+        if present > limit {
+            let offences = found.iter().filter(|(broken, finding)| *broken == rule && area(&finding.path) == area_name);
+            findings.extend(offences.take(LISTED).map(|(_, finding)| finding.clone()));
+            let summary = format!("{area_name} has {present} of `{}`, at most {limit} are accepted", rule.name());
+            findings.push(Finding::new(BASELINE, 1, summary));
+        }
+    }
+    findings
+}
+
+fn offences(file: &SourceFile) -> Vec<(Rule, Finding)> {
+    let mut found = Vec::new();
+    let mut add = |rule: Rule, line| found.push((rule, Finding::new(&file.path, line, rule.advice())));
+    let is_rust = file.path.ends_with(".rs");
+    if file.path.ends_with(".md") {
+        let lines = (1..).zip(file.text.lines());
+        lines.filter(|(_, line)| names_people(line)).for_each(|(line, _)| add(Rule::People, line));
+        return found;
+    }
+    if !is_rust && !file.path.ends_with(".sql") {
+        return found;
+    }
+    for (line, marker, text) in comments(&file.text) {
+        if OPENERS.iter().any(|opener| begins_with(&text, opener)) {
+            add(Rule::Opener, line);
+        }
+        if names_people(&text) {
+            add(Rule::People, line);
+        }
+        if marker == "///" && (text.starts_with('…') || text.ends_with(['…', ','])) {
+            add(Rule::Continued, line);
+        }
+    }
+    for (line, text) in (1..).zip(file.text.lines()).filter(|_| is_rust) {
+        if binds_it(text) {
+            add(Rule::Closure, line);
+        }
+        if text.split("fn of").skip(1).any(|rest| !rest.starts_with(is_word)) {
+            add(Rule::Function, line);
+        }
+    }
+    found
+}
+
+/// Contiguous comment lines of one kind: first line, marker and joined text.
+fn comments(source: &str) -> Vec<(usize, &str, String)> {
+    let mut blocks: Vec<(usize, &str, String)> = Vec::new();
+    let mut previous = None;
+    for (number, line) in (1..).zip(source.lines()) {
+        let marker = ["///", "//!", "//", "--"].into_iter().find(|marker| line.trim_start().starts_with(marker));
+        if let Some(marker) = marker {
+            let text = line.trim_start().trim_start_matches(marker).trim();
+            match blocks.last_mut().filter(|_| previous == Some(marker)) {
+                Some((_, _, joined)) if joined.is_empty() => joined.push_str(text),
+                Some((_, _, joined)) if text.is_empty() => joined.push(' '),
+                Some((_, _, joined)) => joined.extend([" ", text]),
+                None => blocks.push((number, marker, text.to_owned())),
+            }
+        }
+        previous = marker;
+    }
+    blocks
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn begins_with(text: &str, words: &str) -> bool {
+    text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(is_word))
+}
+
+fn names_people(text: &str) -> bool {
+    text.split(|letter: char| !is_word(letter)).any(|word| PEOPLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
+}
+
+/// Whether the line has a closure with the parameter `it`, also beside other parameters or in a pattern.
+fn binds_it(line: &str) -> bool {
+    let parts: Vec<&str> = line.split('|').collect();
+    let between = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
+    between.iter().any(|part| part.split(|letter: char| !is_word(letter)).any(|word| word == "it"))
+}
+
+fn read_baseline(files: &[SourceFile]) -> Outcome<Counts> {
+    let text = files.iter().find(|file| file.path == BASELINE).map_or("", |file| file.text.as_str());
+    let mut counts = Counts::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let (area, rule, number) = (words.next(), words.next(), words.next());
+        let rule = Rule::ALL.into_iter().find(|known| Some(known.name()) == rule);
+        let (Some(area), Some(rule), Some(number)) = (area, rule, number) else {
+            return Err(format!("{BASELINE}: cannot read `{line}`: write a crate, a rule and a count").into());
+        };
+        counts.insert((area.to_owned(), rule), number.parse()?);
+    }
+    Ok(counts)
+}
+
+fn render(counts: &Counts) -> String {
+    let mut text = "# Offences against the wording rules that are still accepted. See docs/STYLE.md.\n\
+                    # `cargo xtask tidy --shrink` writes this file. A total may only shrink.\n"
+        .to_owned();
+    for ((area, rule), count) in counts {
+        let _ = writeln!(text, "{area} {} {count}", rule.name());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    fn rules(path: &str, text: &str) -> Vec<(Rule, usize)> {
+        offences(&file(path, text)).into_iter().map(|(rule, finding)| (rule, finding.line)).collect()
+    }
+
+    #[test]
+    fn question_word_at_the_start_of_a_comment_is_found() {
+        assert_eq!(
+            rules("a.rs", "/// What a row\n/// has.\nstruct A;\n// So long.\n"),
+            [(Rule::Opener, 1), (Rule::Opener, 4)]
+        );
+        assert_eq!(rules("a.rs", "//! Whatsoever.\n/// Items. When they end.\nlet a = \"// It\";\n"), []);
+        assert_eq!(rules("a.sql", "-- It leads.\nSELECT 1;\n"), [(Rule::Opener, 1)]);
+    }
+
+    #[test]
+    fn impersonal_person_in_a_comment_or_document_is_found() {
+        assert_eq!(rules("a.rs", "/// Rows\n/// for Nobody.\n"), [(Rule::People, 1)]);
+        assert_eq!(rules("a.md", "# Rows\n\nLeft for whoever asks.\n"), [(Rule::People, 3)]);
+        assert_eq!(rules("a.json", "whoever"), []);
+    }
+
+    #[test]
+    fn sentence_that_runs_over_several_items_is_found() {
+        let text = "/// One for reads,\na: u8,\n/// … and one for writes.\nb: u8,\n// so far,\n";
+        assert_eq!(rules("a.rs", text), [(Rule::Continued, 1), (Rule::Continued, 3)]);
+    }
+
+    #[test]
+    fn closure_parameter_and_function_name_are_found() {
+        let closure = format!("rows.map(|{0}| {0}.id);\nrows.map(|(row, {0})| row);\nlet unit = a | b;\n", "it");
+        assert_eq!(rules("a.rs", &closure), [(Rule::Closure, 1), (Rule::Closure, 2)]);
+        let function = format!("pub {} {}(a: u8) {{}}\nfn offer() {{}}\n", "fn", "of");
+        assert_eq!(rules("a.rs", &function), [(Rule::Function, 1)]);
+    }
+
+    #[test]
+    fn crate_with_more_offences_than_its_baseline_fails() {
+        let found = find_all(&[file("crates/a/src/lib.rs", "/// It.\n\n/// It.\n"), file("xtask/b.rs", "// It\n")]);
+        let accepted = |first, second| {
+            let text = format!("# A\ncrates/a opener {first}\nxtask opener {second}\n");
+            read_baseline(&[file(BASELINE, &text)]).unwrap()
+        };
+        assert_eq!(exceeding(&found, &accepted(2, 5)), []);
+        assert_eq!(exceeding(&found, &accepted(1, 1)).len(), 3);
+        let rendered = render(&count(&found));
+        assert_eq!(read_baseline(&[file(BASELINE, &rendered)]).unwrap(), accepted(2, 1));
+    }
+
+    #[test]
+    fn unreadable_baseline_is_an_error() {
+        assert!(read_baseline(&[file(BASELINE, "crates/a opener\n")]).is_err());
+        assert!(read_baseline(&[file(BASELINE, "crates/a unknown 1\n")]).is_err());
+    }
+}
