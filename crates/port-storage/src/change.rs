@@ -193,9 +193,6 @@ pub enum Require {
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
     EmployeeUnchanged(EmployeeId, Version),
-    /// The tenant's reporting tree still has this version: nobody was moved under a manager since it was read, and nobody
-    /// is until the commit. Unlike [`Lines::seen`] it does not count the version up.
-    TreeUnchanged(Version),
     /// The data set has fewer subscriptions than this, and nobody else who requires that makes one until the commit. Its
     /// organization must be there: that is what they wait for each other at.
     SubscriptionsBelow(u32),

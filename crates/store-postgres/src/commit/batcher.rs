@@ -74,7 +74,6 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         Require::Open(it) => !it.table.held_open,
         Require::DepartmentVacant(_)
         | Require::EmployeeUnchanged(..)
-        | Require::TreeUnchanged(_)
         | Require::SubscriptionsBelow(_) => false,
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))

@@ -8,7 +8,7 @@ use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
 use candor_port_storage::flat::{Cell, Stored, Type, Unwritable};
-use candor_port_storage::{AnyRow, Version};
+use candor_port_storage::AnyRow;
 
 use super::audience::Audience;
 use super::closure::{beginnings, closure};
@@ -44,9 +44,8 @@ pub(super) fn transaction(form: Form, tenant: Tenant, change: &ChangeSet) -> Res
     let Form { layout, audience, key } = form;
     let lines = lines(change);
     let counts = change.requires.iter().any(requires::is_locked_before);
-    let on_tree = requires::of_tree(&change.requires);
-    let before = (!lines.is_empty() || !on_tree.is_empty() || counts)
-        .then(|| locks(Statement::new(layout, tenant), key, change, (&lines, &on_tree)));
+    let before = (!lines.is_empty() || counts)
+        .then(|| locks(Statement::new(layout, tenant), key, change, &lines));
     let mut all = Statement::new(layout, tenant);
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay, key);
@@ -132,13 +131,13 @@ fn locks(
     mut first: Statement,
     key: Key,
     change: &ChangeSet,
-    (lines, on_tree): (&[Lines], &[(usize, Version)]),
+    lines: &[Lines],
 ) -> Vec<(Sql, bool)> {
     if let Some(replay) = &change.replay {
         first.take_key(replay, key);
     }
-    if !lines.is_empty() || !on_tree.is_empty() {
-        lock_tree(&mut first, lines, on_tree);
+    if !lines.is_empty() {
+        lock_tree(&mut first, lines);
     }
     for require in &change.requires {
         requires::lock(&mut first, require);
@@ -146,18 +145,15 @@ fn locks(
     first.finish(false)
 }
 
-/// Holds the row of the tenant's reporting tree until the end, and counts the change, if there is one. A move counts its
-/// version up as well, and must have seen it; who saw none has seen a tree that is not there.
-fn lock_tree(first: &mut Statement, lines: &[Lines], required: &[(usize, Version)]) {
+/// Locks the row of the tenant's reporting tree until the end and counts the change. A move also increments the tree's
+/// version, and fails unless the change set saw that version; a change set that saw none saw a tree without a row.
+fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     let tenant = first.tenant.clone();
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
     let Some(seen) = lines.iter().find_map(|it| it.seen) else {
-        let changes = u8::from(!lines.is_empty());
-        let count =
-            format!("ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + {changes} RETURNING t.version");
-        let text = format!("{insert} {} {count}", first.row(&format!("{tenant}, 0, {changes}")));
-        let tree = first.part("", &text);
-        require_tree(first, &tree, required, 0);
+        let count = "ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1";
+        let text = format!("{insert} {} {count}", first.row(&format!("{tenant}, 0, 1")));
+        first.part("", &text);
         return;
     };
     let all_saw_it = lines.iter().filter_map(|it| it.seen).all(|it| it == seen);
@@ -168,15 +164,6 @@ fn lock_tree(first: &mut Statement, lines: &[Lines], required: &[(usize, Version
     let text = format!("{insert} {} {count} RETURNING t.version", first.row(&format!("{tenant}, 1, 1")));
     let tree = first.part("", &text);
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
-    require_tree(first, &tree, required, 1);
-}
-
-/// Checks the version that the locked tree had before it was `counted` up.
-fn require_tree(first: &mut Statement, tree: &str, required: &[(usize, Version)], counted: i64) {
-    for (at, seen) in required {
-        let seen = first.sql.bind(Cell::Int(seen.0 + counted));
-        first.check(&format!("(SELECT version FROM {tree}) = {seen}"), &format!("{}{at}", requires::WORD));
-    }
 }
 
 fn write(

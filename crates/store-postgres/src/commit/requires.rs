@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use candor_domain::id::DepartmentId;
-use candor_port_storage::Version;
 use candor_port_storage::change::{Require, RowKey};
 use candor_port_storage::flat::{Cell, Type};
 
@@ -25,8 +24,6 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             }
             Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
-            // Checked where the tree is locked.
-            Require::TreeUnchanged(_) => {}
             Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
         }
     }
@@ -58,21 +55,11 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     ));
 }
 
-/// The versions that the reporting tree must have, each with the number of its requirement.
-pub(super) fn of_tree(requires: &[Require]) -> Vec<(usize, Version)> {
-    let numbered = requires.iter().enumerate();
-    numbered
-        .filter_map(|(at, it)| if let Require::TreeUnchanged(seen) = it { Some((at, *seen)) } else { None })
-        .collect()
-}
-
 /// Whether what is required has to be locked by a statement that comes before the others: what it counts must be what was
 /// committed when the lock was had.
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
         Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) => true,
-        // The tree is locked in a way of its own.
-        Require::TreeUnchanged(_) => false,
         Require::Open(_) | Require::EmployeeUnchanged(..) => false,
     }
 }
@@ -82,7 +69,7 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
         Require::SubscriptionsBelow(_) => lock_subscriptions(statement),
-        Require::Open(_) | Require::EmployeeUnchanged(..) | Require::TreeUnchanged(_) => {}
+        Require::Open(_) | Require::EmployeeUnchanged(..) => {}
     }
 }
 

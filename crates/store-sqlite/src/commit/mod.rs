@@ -100,7 +100,6 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
         Require::EmployeeUnchanged(id, version) => {
             has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
         }
-        Require::TreeUnchanged(seen) => Ok(lines::version(db, tenant)? == seen),
         Require::SubscriptionsBelow(most) => {
             let text = "SELECT 1 FROM organizations WHERE tenant_id = ?1 \
                 AND (SELECT count(*) FROM webhooks WHERE tenant_id = ?1) < ?2";

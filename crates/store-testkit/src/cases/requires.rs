@@ -18,9 +18,8 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(an_attribute_is_open_unless_archived_or_absent),
         Case::new(a_department_is_vacant_when_all_have_left),
         Case::new(a_person_is_unchanged_until_the_next_write),
-        Case::new(the_tree_is_unchanged_until_somebody_moves),
-        Case::new(a_new_person_and_a_move_of_one_change_set_rely_on_one_tree),
-        Case::new(nobody_is_hired_on_a_tree_that_is_moved_meanwhile),
+        Case::new(tree_version_counts_moves_and_not_hires),
+        Case::new(hire_and_move_of_one_change_set_count_the_tree_once),
         Case::new(there_is_room_for_subscriptions_below_the_limit),
         Case::new(of_many_who_make_the_last_subscription_one_wins),
         Case::new(nobody_joins_a_department_while_it_is_archived),
@@ -114,66 +113,32 @@ async fn a_person_is_unchanged_until_the_next_write(world: World) {
     assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(it.id, Version(2))).await, "of another tenant");
 }
 
-async fn the_tree_is_unchanged_until_somebody_moves(world: World) {
+async fn tree_version_counts_moves_and_not_hires(world: World) {
     let seen = world.tree().await;
-    assert!(holds(&world, Require::TreeUnchanged(seen)).await, "nobody ever moved");
-    assert!(!holds(&world, Require::TreeUnchanged(seen.next())).await, "a version to come");
     let (one, two) = (world.hired().await, world.hired().await);
     let third = world.hired_below(two.id).await;
-    assert!(holds(&world, Require::TreeUnchanged(seen)).await, "somebody new moves nobody");
+    assert_eq!(world.tree().await, seen, "a new person moves nobody");
     assert!(world.moves(one.id, Some(third.id)).await);
-    assert!(!holds(&world, Require::TreeUnchanged(seen)).await, "somebody moved");
-    let now = world.tree().await;
-    assert!(holds(&world, Require::TreeUnchanged(now)).await);
-    assert!(holds(&world, Require::TreeUnchanged(now)).await, "relying on it moves nobody");
-    assert_eq!(world.tree().await, now);
+    assert_eq!(world.tree().await, seen.next());
     for other in [world.elsewhere(), world.test_environment()] {
-        assert!(!holds(&other, Require::TreeUnchanged(now)).await, "of another tenant");
+        assert_eq!(other.tree().await, seen, "the tree of another tenant");
     }
 }
 
-async fn a_new_person_and_a_move_of_one_change_set_rely_on_one_tree(world: World) {
+async fn hire_and_move_of_one_change_set_count_the_tree_once(world: World) {
     let (boss, one) = (world.hired().await, world.hired().await);
     let tree = world.tree().await;
-    let change = |seen, required| {
+    let change = |seen| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
         let moved = Write::employee(&Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
-        ChangeSet { requires: vec![Require::TreeUnchanged(required)], ..world.make.change(vec![moved, new]) }
+        world.make.change(vec![moved, new])
     };
-    let broken = world.commit(change(tree, tree.next())).await;
-    assert!(matches!(broken, Err(CommitError::Broken(Require::TreeUnchanged(_)))), "{broken:?}");
+    let stale = world.commit(change(tree.next())).await;
+    assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     assert_eq!(world.tree().await, tree, "nothing of it is saved");
-    world.commit(change(tree, tree)).await.unwrap();
+    world.commit(change(tree)).await.unwrap();
     assert_eq!(world.tree().await, tree.next());
-}
-
-/// Whoever is hired below somebody was hired before that one moved: the feed has the order of the commits.
-async fn nobody_is_hired_on_a_tree_that_is_moved_meanwhile(world: World) {
-    let mut rounds = vec![];
-    for _ in 0..ROUNDS {
-        let (boss, lead) = (world.hired().await, world.hired().await);
-        let seen = world.tree().await;
-        let joining = joins(Employee { manager_id: Some(lead.id), ..world.make.employee() });
-        let hired = world.make.event(EventType::EmployeeCreated);
-        let hiring = ChangeSet {
-            requires: vec![Require::TreeUnchanged(seen)],
-            events: vec![hired.clone()],
-            ..world.make.change(vec![joining])
-        };
-        let state = Employee { manager_id: Some(boss.id), ..lead.clone() };
-        let moved = world.make.event(EventType::EmployeeUpdated);
-        let write = Write::employee(&Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
-        let moving = ChangeSet { events: vec![moved.clone()], ..world.make.change(vec![write]) };
-        commits(&world, vec![hiring, moving]).await;
-        rounds.push((hired.id, moved.id));
-    }
-    let order: Vec<_> = world.events().await.iter().map(|it| it.id).collect();
-    let at = |id| order.iter().position(|it| *it == id);
-    for (hired, moved) in rounds {
-        assert!(at(moved).is_some(), "no requirement is in the way of a move");
-        assert!(at(hired).is_none_or(|it| Some(it) < at(moved)), "{hired} behind {moved}");
-    }
 }
 
 /// The data set with its organization, at which those who make subscriptions wait for each other.
