@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use candor_domain::id::WebhookId;
 use candor_domain::refusal::Refusal;
 
-use candor_service::master_key::WrongKey;
+use candor_service::context::master_key::WrongKey;
 
 use crate::commands::backup::BackupFailure;
 use crate::commands::copy::CopyFailure;

@@ -10,9 +10,10 @@ use candor_http::{
     Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
 };
 use candor_mail::SmtpTransport;
-use candor_service::delivery::{self, Engine};
-use candor_service::mail::{self, Mailer};
-use candor_service::{Shell, objective_autostart, reminders, search_index, sweep};
+use candor_service::Shell;
+use candor_service::runtime::delivery::{self, Engine};
+use candor_service::runtime::mail::{self, Mailer};
+use candor_service::runtime::{objective_autostart, reminders, search_index, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};

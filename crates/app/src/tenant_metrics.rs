@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_service::Shell;
-use candor_service::tenant_sizes::{TenantSize, measure_all};
+use candor_service::context::tenant_sizes::TenantSize;
+use candor_service::runtime::tenant_sizes::measure_all;
 use tokio::sync::watch;
 use tokio::time::timeout;
 

@@ -14,9 +14,10 @@ use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
 use candor_port_limits::RateLimitStoreError;
 use candor_port_storage::upkeep::MasterKey;
-use candor_service::limits::Limits;
-use candor_service::vault::{self, Vault};
-use candor_service::{Shell, ShellSettings, master_key};
+use candor_service::context::limits::Limits;
+use candor_service::context::master_key;
+use candor_service::context::vault::{self, Vault};
+use candor_service::{Shell, ShellSettings};
 use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};

@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of the house that compilers do not check.
 
 mod arrows;
+mod layers;
 mod manifests;
 mod migrations;
 mod names;
@@ -68,6 +69,7 @@ fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = text::check(file);
     if file.path.ends_with(".rs") {
         findings.extend(sizes::check(file));
+        findings.extend(layers::check(file));
     }
     if file.path.ends_with("Cargo.toml") {
         findings.extend(manifests::check(file));

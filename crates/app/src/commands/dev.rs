@@ -10,7 +10,7 @@ use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
 use candor_port_storage::StorageExt;
 use candor_service::Shell;
-use candor_service::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, KeyOrder};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

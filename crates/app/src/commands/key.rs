@@ -6,7 +6,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, SystemClock};
-use candor_service::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, KeyOrder};
 use serde_json::json;
 
 use crate::cli::NewKey;

@@ -1,7 +1,7 @@
 //! `candor org`: organizations.
 
 use candor_domain::id::OrganizationId;
-use candor_service::operator;
+use candor_service::usecases::operator;
 use serde_json::json;
 
 use crate::config::Config;

@@ -1,6 +1,6 @@
 //! `candor rekey`: moves what is kept sealed to the first key of the master key's ring.
 
-use candor_service::webhooks;
+use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use crate::config::Config;

@@ -9,8 +9,9 @@ use candor_domain::objective::{Family, Verb};
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::summary::ActionKind;
-use candor_service::library::{attributes, departments};
-use candor_service::{Call, Reply, Shell, assignments, conversations, employees, objectives, observations, summaries};
+use candor_service::usecases::library::{attributes, departments};
+use candor_service::usecases::{assignments, conversations, employees, objectives, observations, summaries};
+use candor_service::{Call, Reply, Shell};
 use serde_json::{Value, json};
 
 use crate::error::Error;

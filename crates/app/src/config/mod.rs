@@ -16,7 +16,7 @@ use std::time::Duration;
 use candor_domain::secret::Secret;
 use candor_domain::webhook::Schedule;
 use candor_http::Network;
-use candor_service::vault::Vault;
+use candor_service::context::vault::Vault;
 use ipnet::IpNet;
 
 use crate::error::Error;

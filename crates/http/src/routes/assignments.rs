@@ -7,7 +7,8 @@ use candor_domain::assignment::{
 use candor_domain::fields::Word;
 use candor_domain::id::{AssignmentKind, EmployeeKind, Id, Kind, ObservationKind};
 use candor_domain::time::Timestamp;
-use candor_service::{Shell, assignments};
+use candor_service::Shell;
+use candor_service::usecases::assignments;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

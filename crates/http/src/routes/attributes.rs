@@ -4,7 +4,8 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_domain::library::{Attribute, Tone, attribute};
-use candor_service::{Shell, library::attributes};
+use candor_service::Shell;
+use candor_service::usecases::library::attributes;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

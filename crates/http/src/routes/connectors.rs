@@ -4,7 +4,8 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, Kind};
 use candor_domain::people::{Connector, connector};
-use candor_service::{Shell, connectors as hr};
+use candor_service::Shell;
+use candor_service::usecases::connectors as hr;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -6,7 +6,8 @@ use candor_domain::conversation::{
 };
 use candor_domain::fields::Word;
 use candor_domain::id::{ConversationId, ConversationKind, EmployeeKind, Kind, MessageKind};
-use candor_service::{Shell, conversations};
+use candor_service::Shell;
+use candor_service::usecases::conversations;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -3,7 +3,8 @@
 use candor_domain::access::Permission;
 use candor_domain::id::{DepartmentKind, Kind};
 use candor_domain::library::{Department, department};
-use candor_service::{Shell, library::departments};
+use candor_service::Shell;
+use candor_service::usecases::library::departments;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

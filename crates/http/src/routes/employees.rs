@@ -11,7 +11,8 @@ use candor_domain::people::{
     NAME_CHARS, Rehire, Role, Status, StatusFilter,
 };
 use candor_domain::text::EMAIL_CHARS;
-use candor_service::{Shell, employees};
+use candor_service::Shell;
+use candor_service::usecases::employees;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -6,7 +6,8 @@ use candor_domain::event::{EventType, FeedRequest};
 use candor_domain::fields::Word;
 use candor_domain::id::{AuditKind, EventKind, KeyKind, Kind, RequestKind};
 use candor_domain::time::Timestamp;
-use candor_service::{Shell, audit_log as log, events};
+use candor_service::Shell;
+use candor_service::usecases::{audit_log as log, events};
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -5,7 +5,8 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, InvitationKind, Kind, OrganizationKind};
 use candor_domain::people::Status;
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};
-use candor_service::{Shell, invitations};
+use candor_service::Shell;
+use candor_service::usecases::invitations;
 use serde_json::{Value, json};
 
 use crate::exchange::{AnonymousRequest, AuthenticatedRequest};

@@ -5,7 +5,8 @@ use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, Qu
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
 use candor_domain::time::Timestamp;
-use candor_service::{Shell, keys};
+use candor_service::Shell;
+use candor_service::usecases::keys;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

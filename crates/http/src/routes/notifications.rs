@@ -4,7 +4,8 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
 use candor_domain::notification::{self, Notification};
-use candor_service::{Shell, notifications};
+use candor_service::Shell;
+use candor_service::usecases::notifications;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -7,7 +7,8 @@ use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, SummaryKind};
 use candor_domain::objective::{
     self, Action, DESCRIPTION_CHARS, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, TITLE_CHARS, Verb,
 };
-use candor_service::{Shell, objectives};
+use candor_service::Shell;
+use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;

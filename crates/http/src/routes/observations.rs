@@ -5,7 +5,8 @@ use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
 use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
 use candor_domain::time::Timestamp;
-use candor_service::{Shell, observations};
+use candor_service::Shell;
+use candor_service::usecases::observations;
 use serde_json::{Value, json};
 
 use super::attributes::ATTRIBUTE_ID;

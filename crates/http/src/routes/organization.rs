@@ -4,7 +4,8 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::OrganizationKind;
 use candor_domain::organization::{self, Review};
-use candor_service::{Shell, organization as org, test_data};
+use candor_service::Shell;
+use candor_service::usecases::{organization as org, test_data};
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -6,7 +6,8 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::{self, Score, SearchRequest};
 use candor_domain::summary::Summary;
-use candor_service::{Shell, search as use_case};
+use candor_service::Shell;
+use candor_service::usecases::search as use_case;
 use serde_json::{Value, json};
 
 use super::observations;

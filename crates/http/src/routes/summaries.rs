@@ -4,7 +4,8 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, ObservationKind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Summary};
-use candor_service::{Shell, summaries};
+use candor_service::Shell;
+use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
 use crate::exchange::AuthenticatedRequest;

@@ -10,7 +10,8 @@ use candor_domain::webhook::{
     self, DESCRIPTION_CHARS, Delivery, DeliveryFilter, FailureReason, MAX_REPLAYED, Only, ReplayOrder, Status,
     Subscription, Topic,
 };
-use candor_service::{Shell, webhooks};
+use candor_service::Shell;
+use candor_service::usecases::webhooks;
 use serde_json::{Value, json};
 
 use super::events::{EVENT_ID, event_id};

@@ -2,7 +2,7 @@
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::table::ROUTES;
-use candor_service::operator;
+use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, absent, method, path};

@@ -1,6 +1,6 @@
 //! What org admins are told without anybody having done anything wrong: keys that end, files that fail (decisions G).
 
-use candor_service::reminders;
+use candor_service::runtime::reminders;
 use serde_json::{Value, json};
 
 use crate::stores::every_store;

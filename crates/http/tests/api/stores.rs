@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
-use candor_service::vault::{self, Vault};
+use candor_service::context::vault::{self, Vault};
 use candor_service::{Shell, ShellSettings};
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_store_sqlite::SqliteStore;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::{AnswerLimits, HttpSettings, ServerOptions};
-use candor_service::operator;
+use candor_service::usecases::operator;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -7,7 +7,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, RowStream};
 use candor_port_storage::flat::Cell;
 use candor_port_storage::store::Read;
-use candor_service::copy::CopyError;
+use candor_service::usecases::copy::CopyError;
 
 use crate::ends::{File, copied, filled, progress, read, server};
 

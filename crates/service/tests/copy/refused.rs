@@ -2,7 +2,7 @@
 
 use candor_port_storage::copy::{CopySource, CopyTarget, tables};
 use candor_port_storage::flat::Cell;
-use candor_service::copy::{CopyError, copy};
+use candor_service::usecases::copy::{CopyError, copy};
 use candor_store_postgres::is_copy_unfinished;
 
 use crate::ends::{FROM, File, Silent, copied, fill, filled, options, progress, server};

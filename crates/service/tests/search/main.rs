@@ -8,7 +8,7 @@ mod stage;
 use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
 use candor_domain::search::{SearchQuery, Searchable};
-use candor_service::search_index;
+use candor_service::runtime::search_index;
 
 use crate::stage::{Filter, Stage};
 

@@ -9,7 +9,8 @@ use candor_domain::id::KeyId;
 use candor_domain::json::Object;
 use candor_domain::problem::{Code, Flaw};
 use candor_domain::refusal::Refusal;
-use candor_service::{Error, Shell, audit_log, keys, operator, organization};
+use candor_service::usecases::{audit_log, keys, operator, organization};
+use candor_service::{Error, Shell};
 use candor_store_testkit::FaultyCall as Stored;
 
 #[tokio::test]
@@ -153,9 +154,9 @@ async fn a_bound_key_lives_and_rises_with_its_person() {
     };
     assert!(!caller().await.unwrap().is_data_admin());
     let promote = body(r#"{"role":"org_admin"}"#);
-    candor_service::employees::update(&world.shell, &world.admin(), person, promote).await.unwrap();
+    candor_service::usecases::employees::update(&world.shell, &world.admin(), person, promote).await.unwrap();
     assert!(caller().await.unwrap().is_data_admin());
-    candor_service::employees::deactivate(&world.shell, &world.admin(), person).await.unwrap();
+    candor_service::usecases::employees::deactivate(&world.shell, &world.admin(), person).await.unwrap();
     assert!(caller().await.is_none());
 }
 

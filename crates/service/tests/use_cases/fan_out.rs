@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use candor_domain::id::ConnectorId;
 use candor_domain::objective::Family;
-use candor_service::employees::csv::upsert;
-use candor_service::{connectors, objective_autostart, objectives, webhooks};
+use candor_service::runtime::objective_autostart;
+use candor_service::usecases::employees::csv::upsert;
+use candor_service::usecases::{connectors, objectives, webhooks};
 use candor_store_testkit::FaultyCall;
 
 use crate::support::{World, body, json, member, params};

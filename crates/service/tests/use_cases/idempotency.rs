@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{World, body, json, kind, member, params};
 use candor_domain::id::{EmployeeId, ObservationId};
-use candor_service::{events, observations};
+use candor_service::usecases::{events, observations};
 use candor_store_testkit::{Fault, FaultyCall as Stored};
 
 fn about(person: EmployeeId) -> String {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use candor_domain::id::WebhookId;
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::upkeep::Upkeep;
-use candor_service::master_key::{WrongKey, confirm};
-use candor_service::vault::Vault;
-use candor_service::webhooks::{self, Rekeyed};
+use candor_service::context::master_key::{WrongKey, confirm};
+use candor_service::context::vault::Vault;
+use candor_service::usecases::webhooks::{self, Rekeyed};
 use candor_service::{Error, Shell, ShellSettings};
 use serde_json::json;
 

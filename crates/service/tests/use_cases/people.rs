@@ -8,7 +8,8 @@ use candor_domain::json::Object;
 use candor_domain::people::invitation::VALID_SECONDS;
 use candor_domain::people::{Connector, Employee};
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Version, Write};
-use candor_service::{Precondition, connectors, employees, invitations};
+use candor_service::Precondition;
+use candor_service::usecases::{connectors, employees, invitations};
 use ulid::Ulid;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,8 @@ use candor_domain::notification::Notification;
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::History;
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
-use candor_service::{retention, sweep};
+use candor_service::context::clocks as retention;
+use candor_service::runtime::sweep;
 use candor_store_testkit::Fixtures;
 
 use crate::support::{World, process};

@@ -7,8 +7,10 @@ use candor_domain::access::{AccessLevel, BoundPerson, Caller};
 use candor_domain::id::EmployeeId;
 use candor_domain::objective::Family;
 use candor_port_clock::SeededIds;
-use candor_service::vault::Vault;
-use candor_service::{Error, Shell, ShellSettings, objectives, observations, search, search_index, summaries};
+use candor_service::context::vault::Vault;
+use candor_service::runtime::search_index;
+use candor_service::usecases::{objectives, observations, search, summaries};
+use candor_service::{Error, Shell, ShellSettings};
 use candor_store_testkit::{Fault, FaultyCall};
 use futures_util::FutureExt;
 

@@ -1,6 +1,6 @@
 //! The largest organizations are measured beside the work.
 
-use candor_service::tenant_sizes::measure_all;
+use candor_service::runtime::tenant_sizes::measure_all;
 
 use crate::support::World;
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, ManualClock, SeededIds};
-use candor_service::library::{attributes, departments};
-use candor_service::vault::Vault;
-use candor_service::{Call, Shell, ShellSettings, test_data};
+use candor_service::context::vault::Vault;
+use candor_service::usecases::library::{attributes, departments};
+use candor_service::usecases::test_data;
+use candor_service::{Call, Shell, ShellSettings};
 
 use crate::support::{NOON, Receivers, World, body, json, params};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use candor_service::vault::KeyName;
+use candor_service::context::vault::KeyName;
 use candor_store_sqlite::BackupContents;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ mod ends;
 mod failure;
 mod progress;
 
-use candor_service::copy::{Copied, CopyError, copy};
+use candor_service::usecases::copy::{Copied, CopyError, copy};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, DatabaseUrl};
@@ -49,7 +49,7 @@ fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
         CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },
         CopyError::Other(other) => CopyFailure::Other { database: to, other },
         CopyError::Differs(tables) => {
-            let one = |it: &candor_service::copy::Difference| {
+            let one = |it: &candor_service::usecases::copy::Difference| {
                 format!("{} ({} rows and {})", it.table, it.source.rows, it.target.rows)
             };
             let tables = tables.iter().map(one).collect::<Vec<_>>().join(", ");

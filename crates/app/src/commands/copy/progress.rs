@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use candor_service::copy::CopyWatch;
+use candor_service::usecases::copy::CopyWatch;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::Output;

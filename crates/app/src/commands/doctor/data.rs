@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use candor_port_clock::SystemClock;
-use candor_service::retention::clock_difference;
+use candor_service::context::clocks::clock_difference;
 use rustix::fs::{Access, access, statvfs};
 
 use super::finding::Finding;

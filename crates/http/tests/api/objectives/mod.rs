@@ -10,7 +10,7 @@ mod notices;
 mod sight;
 mod starts;
 
-use candor_service::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, KeyOrder};
 use serde_json::{Value, json};
 
 use crate::support::{Answered, World};

@@ -1,7 +1,7 @@
 //! Any sequence of actions, edits and days agrees with a model that is written from the contract alone.
 
 use candor_domain::time::Date;
-use candor_service::objective_autostart;
+use candor_service::runtime::objective_autostart;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};

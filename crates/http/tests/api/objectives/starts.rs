@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_service::{objective_autostart, operator};
+use candor_service::runtime::objective_autostart;
+use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use super::{Feed, KINDS, ask, body, created, person};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_http::HttpSettings;
-use candor_service::operator;
+use candor_service::usecases::operator;
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::{Faulty, Random};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Tests of a receiver, and single deliveries that are asked for again (§4.4, §8, decisions F7, F9).
 
 use candor_domain::webhook::Streak;
-use candor_service::sweep;
+use candor_service::runtime::sweep;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The life of a subscription on every store that there is.
 
-use candor_service::sweep;
+use candor_service::runtime::sweep;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use candor_domain::access::Caller;
 use candor_domain::id::{EmployeeId, KeyId};
 use candor_port_clock::SeededIds;
-use candor_service::employees::csv::{PIECE, upsert};
-use candor_service::vault::Vault;
+use candor_service::context::vault::Vault;
+use candor_service::usecases::employees::csv::{PIECE, upsert};
 use candor_service::{Call, Shell, ShellSettings};
 use candor_store_testkit::{Fault, Faulty, FaultyCall};
 use ulid::Ulid;
@@ -153,7 +153,8 @@ async fn an_upload_goes_on_while_others_move_the_same_people() {
             for step in 0..60 {
                 let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
                 let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
-                let moved = candor_service::employees::update(&world.shell, &world.admin(), person, body).await;
+                let moved =
+                    candor_service::usecases::employees::update(&world.shell, &world.admin(), person, body).await;
                 assert!(["done", "unprocessable"].contains(&kind(moved)));
             }
         })

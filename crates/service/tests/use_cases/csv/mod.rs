@@ -14,7 +14,7 @@ use candor_domain::people::{Employee, Filter, StatusFilter};
 use candor_domain::text::folded;
 use candor_port_storage::store::People;
 use candor_port_storage::{StorageExt, rows};
-use candor_service::employees::csv::upsert;
+use candor_service::usecases::employees::csv::upsert;
 use candor_service::{Call, Error, Reply};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use candor_domain::params::Params;
 use candor_domain::webhook::Schedule;
-use candor_service::{employees, notifications};
+use candor_service::usecases::{employees, notifications};
 use serde_json::json;
 
 use super::{Desk, Manner, members};

@@ -23,9 +23,10 @@ use candor_domain::webhook::{FailureReason, ReceiverUrl, Schedule, Subscription,
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
-use candor_service::delivery::{Engine, Settings};
-use candor_service::vault::Vault;
-use candor_service::{Shell, webhooks};
+use candor_service::Shell;
+use candor_service::context::vault::Vault;
+use candor_service::runtime::delivery::{Engine, Settings};
+use candor_service::usecases::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;

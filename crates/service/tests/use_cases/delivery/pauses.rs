@@ -1,6 +1,6 @@
 //! Subscriptions that are not active for a while (decision F4).
 
-use candor_service::webhooks;
+use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use super::{Desk, Manner, members};

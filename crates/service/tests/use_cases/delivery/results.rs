@@ -1,7 +1,7 @@
 //! What becomes of a delivery, attempted or not.
 
 use candor_domain::signature::verify;
-use candor_service::webhooks;
+use candor_service::usecases::webhooks;
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use candor_service::delivery::{Engine, Settings};
-use candor_service::webhooks;
+use candor_service::runtime::delivery::{Engine, Settings};
+use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use super::{Desk, members};

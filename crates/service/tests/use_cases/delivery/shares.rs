@@ -1,6 +1,6 @@
 //! Room and turns: nobody waits for a receiver that hangs, and a long queue stays where it is.
 
-use candor_service::delivery::Engine;
+use candor_service::runtime::delivery::Engine;
 
 use super::{Desk, Manner, start, until};
 

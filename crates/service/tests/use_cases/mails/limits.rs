@@ -2,7 +2,8 @@
 
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::id::EmployeeId;
-use candor_service::{Call, Error, Reply, employees, invitations, operator};
+use candor_service::usecases::{employees, invitations, operator};
+use candor_service::{Call, Error, Reply};
 use serde_json::{Value, json};
 
 use super::stage::Stage;

@@ -10,8 +10,9 @@ use candor_domain::id::EmployeeId;
 use candor_domain::people::Invitation;
 use candor_port_events::{Mail, MailFailure, MailTransport};
 use candor_port_storage::{StorageExt, rows};
-use candor_service::mail::Mailer;
-use candor_service::{Shell, ShellSettings, employees, invitations};
+use candor_service::runtime::mail::Mailer;
+use candor_service::usecases::{employees, invitations};
+use candor_service::{Shell, ShellSettings};
 use serde_json::Value;
 
 use crate::support::{KEY, Receivers, World, body, json, member, process_with};

@@ -1,0 +1,253 @@
+//! The three verbs of use cases that change one resource: create, update, act.
+//!
+//! Each is given one closure, which loads what the decision needs and makes it. What is the same for every resource is
+//! here: `If-Match`, admin context, rendering, events, audit, notifications, the answer for retries, and deciding anew
+//! when another change came first.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::id::{EmployeeId, Id};
+use candor_domain::people::Employee;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_domain::visibility::LinkedId;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Versioned, Write};
+use futures_util::TryFutureExt;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::notices;
+use crate::context::reply::Reply;
+use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::visible::{self, Narrowed};
+
+/// A decision about one resource, and what is saved with it.
+#[must_use = "nothing is saved until one of the verbs has it"]
+pub(crate) struct Planned<T> {
+    decision: Decision<T>,
+    requires: Vec<Require>,
+    writes: Vec<Write>,
+    reporting: Option<(Option<EmployeeId>, Lines)>,
+    answer: Option<Bytes>,
+    others: Vec<ChangeSet>,
+    fresh: Vec<LinkedId>,
+}
+
+impl<T> Planned<T> {
+    /// A decision that saves nothing but its resource.
+    pub(crate) const fn of(decision: Decision<T>) -> Self {
+        Self {
+            decision,
+            requires: vec![],
+            writes: vec![],
+            reporting: None,
+            answer: None,
+            others: vec![],
+            fresh: vec![],
+        }
+    }
+
+    /// With what must hold at the moment of the commit.
+    pub(crate) fn requiring(mut self, requires: impl IntoIterator<Item = Require>) -> Self {
+        self.requires.extend(requires);
+        self
+    }
+
+    /// With rows that are written beside the resource.
+    pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
+        self.writes.extend(writes);
+        self
+    }
+
+    /// With another new resource, whose events and audit entry are saved with it. Its decision tells nobody.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if it cannot be rendered.
+    pub(crate) fn adding<U: Resource + Stored>(
+        mut self,
+        shell: &Shell,
+        call: &Call,
+        other: Decision<U>,
+        at: Timestamp,
+    ) -> Result<Self, Error> {
+        let rendered = render(&other.state)?;
+        let (mut change, state) = shell.change_set(call, other, &rendered, at);
+        change.writes.push(Write::put(&Row::new(state)));
+        self.others.push(change);
+        Ok(self)
+    }
+
+    /// Adds ids of new resources of this change, which the caller is shown in the answer.
+    pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
+        self.fresh.extend(ids);
+        self
+    }
+
+    /// Answered by this instead of the resource alone, such as with a secret that is shown once.
+    pub(crate) fn answering(self, answer: Bytes) -> Self {
+        Self { answer: Some(answer), ..self }
+    }
+}
+
+impl Planned<Employee> {
+    /// With the change of the person's reporting line, if there is one.
+    pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
+        self.reporting = lines.map(|it| (self.decision.state.manager_id, it));
+        self
+    }
+}
+
+impl Shell {
+    /// Adds a resource to a collection, which is the path of its list.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn create<T, F>(
+        &self,
+        call: &Call,
+        collection: &str,
+        decide: impl Fn(Timestamp) -> F,
+    ) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<Planned<T>, Error>>,
+    {
+        let plan = async |at: Timestamp| {
+            let planned = decide(at).await?;
+            let location = format!("{collection}/{}", planned.decision.state.id());
+            let (change, body, mark) = self.planned(call, planned, None, at).await?;
+            Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(Version::FIRST)).marked(mark)))
+        };
+        self.change(call, plan).await
+    }
+
+    /// Changes a resource, or leaves it as it is where the closure has no decision. The closure answers the resource as
+    /// it is stored beside its decision.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn update<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<(Versioned<T>, Option<Planned<T>>), Error>>,
+    {
+        let plan = async |at: Timestamp| {
+            let (stored, planned) = decide(at).await?;
+            let Some(planned) = planned else {
+                return Ok(ChangePlan::Unchanged(visible::reply(self, call, &stored).await?));
+            };
+            let (change, body, mark) = self.planned(call, planned, Some(stored.version), at).await?;
+            Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).marked(mark)))
+        };
+        self.change(call, plan).await
+    }
+
+    /// Does something with a resource that always changes it, such as archiving.
+    ///
+    /// # Errors
+    /// Those of the closure and of [`Shell::change`].
+    pub(crate) async fn act<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    where
+        T: Resource + Stored,
+        F: Future<Output = Result<(Versioned<T>, Planned<T>), Error>>,
+    {
+        self.update(call, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
+    }
+
+    /// Does what the state of a resource alone decides, such as archiving it.
+    ///
+    /// # Errors
+    /// Not found, the checks of [`Call::admit_act`], those of the decision and of [`Shell::change`].
+    pub(crate) async fn act_on<T: Resource + Stored>(
+        &self,
+        call: &Call,
+        id: Id<<T as Stored>::Kind>,
+        decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, Refusal>,
+    ) -> Result<Reply, Error> {
+        let decide = async |at: Timestamp| {
+            let stored = self.stored::<T>(call, id).await?;
+            call.admit_act(stored.version)?;
+            let decision = decide(&stored.value, at)?;
+            Ok((stored, Planned::of(decision)))
+        };
+        self.act(call, decide).await
+    }
+
+    /// Saves what the service decides by itself about one resource, and tells those who are to be told; says whether that
+    /// was still so: no, if another change came first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) async fn commit_of_system<T: Resource + Stored>(
+        &self,
+        tenant: Tenant,
+        name: &str,
+        decision: Decision<T>,
+        seen: Version,
+        at: Timestamp,
+    ) -> Result<bool, Error> {
+        let mut change = ChangeSet::new(self.entry_of_system(name, decision.audit, at));
+        change.notices = notices::addressed(self, tenant, &decision.notices, at).await?;
+        change.writes = vec![Write::put(&Row::seen(decision.state, seen))];
+        match self.commit(tenant, change).await {
+            Ok(()) => Ok(true),
+            Err(CommitError::Stale) => Ok(false),
+            Err(CommitError::Storage(error)) => Err(error.into()),
+            Err(other) => Err(Error::Bug(other.to_string())),
+        }
+    }
+
+    /// A resource of the caller's data set.
+    ///
+    /// # Errors
+    /// Not found; those of the store.
+    pub(crate) async fn stored<T: Stored>(&self, call: &Call, id: Id<T::Kind>) -> Result<Versioned<T>, Error> {
+        or_not_found(self.store.row(call.caller.tenant, id).await?)
+    }
+
+    /// The change set of one decision, what it answers, and what that shows beside what the version counts.
+    async fn planned<T: Resource + Stored>(
+        &self,
+        call: &Call,
+        planned: Planned<T>,
+        seen: Option<Version>,
+        at: Timestamp,
+    ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
+        let Planned { decision, requires, writes, reporting, answer, others, fresh } = planned;
+        let notices = notices::addressed(self, call.caller.tenant, &decision.notices, at).await?;
+        let rendered = render(&decision.state)?;
+        // Events carry all of it; the answer shows what the caller sees.
+        let narrowed = visible::narrowed(self, call, &decision.state, &fresh).await?;
+        let (mut change, state) = self.change_set(call, decision, &rendered, at);
+        let (body, mark) = match narrowed {
+            None => (rendered, state.mark()),
+            Some(Narrowed { value, mark }) => (render(&value)?, mark),
+        };
+        let row = Row { value: state, seen };
+        change.writes.push(match reporting {
+            None => Write::put(&row),
+            Some((manager, lines)) => Write::reporting(&row, manager, lines),
+        });
+        change.writes.extend(writes);
+        for it in others.into_iter().rev() {
+            change.writes.extend(it.writes);
+            change.events.splice(..0, it.events);
+            change.more_audit.insert(0, it.audit);
+        }
+        change.requires = requires;
+        change.notices = notices;
+        Ok((Box::new(change), answer.unwrap_or(body), mark))
+    }
+}
+
+/// The answer that shows a resource as it is stored.
+///
+/// # Errors
+/// [`Error::Bug`].
+pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).marked(stored.value.mark()))
+}

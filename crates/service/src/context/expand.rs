@@ -1,0 +1,147 @@
+//! Reading resources: a page of a list, or one of them, with what it refers to as far as `expand` asks for it
+//! (decision A12).
+
+use std::collections::HashMap;
+use std::future::Future;
+
+use candor_domain::access::Permission;
+use candor_domain::decision::Resource;
+use candor_domain::fields::Word;
+use candor_domain::id::Id;
+use candor_domain::page::Listed;
+use candor_domain::params::{ListRequest, Params};
+use candor_port_storage::flat::Stored;
+use candor_port_storage::listing::TypedListing;
+use candor_port_storage::{StorageExt, Versioned};
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::list::{self, JsonObjectWriter};
+use crate::context::reply::Reply;
+use crate::context::shell::Shell;
+use crate::context::visible;
+
+/// What one path of `expand` inlines: none where it was not asked for.
+pub(crate) type Inlined<T> = Option<HashMap<Id<<T as Stored>::Kind>, T>>;
+
+/// A resource that can be shown with what it refers to.
+pub(crate) trait Expandable: Listed + Resource + Stored {
+    /// What can be inlined.
+    type Path: Word;
+    /// What was read for some of these resources.
+    type Found;
+
+    /// The permission that a path needs beside that of the resource: that of the family it shows.
+    fn permission(path: Self::Path) -> Option<Permission>;
+
+    /// For how many resources at a time their references are read, where these may be large.
+    fn at_a_time(_: &[Self::Path]) -> usize {
+        usize::MAX
+    }
+
+    /// Reads what these resources refer to: one read per path, however many there are.
+    async fn find(shell: &Shell, call: &Call, paths: &[Self::Path], items: &[Self]) -> Result<Self::Found, Error>;
+
+    /// Writes the members that were asked for.
+    fn inline(&self, found: &Self::Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
+}
+
+/// The resources with these ids, if they are asked for.
+pub(crate) async fn found<T: Resource + Stored>(
+    shell: &Shell,
+    call: &Call,
+    asked: bool,
+    ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
+) -> Result<Inlined<T>, Error> {
+    if !asked {
+        return Ok(None);
+    }
+    let ids: Vec<_> = ids.into_iter().collect();
+    let rows = shell.store.rows::<T>(call.caller.tenant, &ids).await?;
+    Ok(Some(rows.into_iter().map(|it| (it.value.key(), it.value)).collect()))
+}
+
+/// Answers a page of a list whose resources refer to nothing that could be inlined.
+///
+/// # Errors
+/// No admin context where the route wants it; those of the store.
+pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
+    shell: &Shell,
+    call: &Call,
+    request: &ListRequest<F, ()>,
+    listing: TypedListing<T>,
+) -> Result<Reply, Error> {
+    call.authorize()?;
+    let mut page = shell.store.page(call.caller.tenant, listing).await?;
+    visible::narrow(shell, call, &mut page.items).await?;
+    list::page(shell, call, request, &page, |it| it).await
+}
+
+/// Answers a page of a list.
+///
+/// # Errors
+/// A path that the caller may not inline, no admin context where the route wants it; those of the store.
+pub(crate) async fn page<T: Expandable, F>(
+    shell: &Shell,
+    call: &Call,
+    request: &ListRequest<F, T::Path>,
+    listing: TypedListing<T>,
+) -> Result<Reply, Error> {
+    call.authorize()?;
+    permitted::<T>(call, &request.expand)?;
+    let mut page = shell.store.page(call.caller.tenant, listing).await?;
+    visible::narrow(shell, call, &mut page.items).await?;
+    let paths = &*request.expand;
+    if paths.is_empty() {
+        return list::page(shell, call, request, &page, |it| it).await;
+    }
+    let at_a_time = T::at_a_time(paths).min(page.items.len());
+    list::page_inlined((shell, call), request, &page, at_a_time, |part| T::find(shell, call, paths, part), show).await
+}
+
+/// Answers one resource that refers to nothing that could be inlined.
+///
+/// # Errors
+/// Those of loading it; no admin context where the route wants it.
+pub(crate) async fn plain<T: Resource>(shell: &Shell, call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
+    call.authorize()?;
+    visible::reply(shell, call, stored).await
+}
+
+/// Answers one resource.
+///
+/// # Errors
+/// Those of loading it; invalid parameters; a path that the caller may not inline.
+pub(crate) async fn one<T: Expandable>(
+    shell: &Shell,
+    call: &Call,
+    mut params: Params,
+    stored: impl Future<Output = Result<Versioned<T>, Error>>,
+) -> Result<Reply, Error> {
+    let paths: Vec<T::Path> = params.expand();
+    let stored = stored.await?;
+    params.finish(())?;
+    call.authorize()?;
+    if paths.is_empty() {
+        return visible::reply(shell, call, &stored).await;
+    }
+    permitted::<T>(call, &paths)?;
+    let stored = visible::as_shown(shell, call, &stored).await?;
+    let found = T::find(shell, call, &paths, std::slice::from_ref(&stored.value)).await?;
+    let mut body = vec![];
+    show(&found, &stored.value, &mut body)?;
+    Ok(Reply::done(body.into(), None))
+}
+
+fn show<T: Expandable>(found: &T::Found, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut shown = JsonObjectWriter::of(out, resource)?;
+    resource.inline(found, &mut shown)?;
+    shown.end();
+    Ok(())
+}
+
+/// Expanding another family's resources needs the permission to read them.
+fn permitted<T: Expandable>(call: &Call, paths: &[T::Path]) -> Result<(), Error> {
+    let mut needed = paths.iter().filter_map(|it| T::permission(*it));
+    needed.try_for_each(|it| call.caller.require(it)).map_err(Error::from)
+}

@@ -1,0 +1,58 @@
+//! The token of an invitation, sealed for as long as its mail is to be sent.
+
+use candor_domain::id::InvitationId;
+use candor_domain::secret::Secret;
+use candor_port_clock::{Ids, NoRandomness};
+use candor_port_storage::mail_queue::MailKey;
+
+use crate::context::vault::{CannotOpen, SealContext, Vault};
+
+/// The purpose that tokens are sealed for.
+const INVITATION: &str = "invitation";
+
+fn in_place<T>((tenant, invitation): MailKey, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
+    let row: InvitationId = invitation;
+    act(&SealContext { purpose: INVITATION, tenant: Some(tenant), row: &row.to_bytes() })
+}
+
+/// A token as it is stored.
+///
+/// # Errors
+/// [`NoRandomness`].
+pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, of: MailKey, token: &Secret) -> Result<Vec<u8>, NoRandomness> {
+    in_place(of, |place| vault.seal(ids, place, token.reveal().as_bytes()))
+}
+
+/// A token that was stored.
+///
+/// # Errors
+/// [`CannotOpen`].
+pub(crate) fn open(vault: &Vault, of: MailKey, sealed: &[u8]) -> Result<Secret, CannotOpen> {
+    let plain = in_place(of, |place| vault.open(place, sealed))?;
+    String::from_utf8(plain).map(Secret::new).map_err(|_| CannotOpen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::vault;
+    use candor_domain::access::Tenant;
+    use candor_domain::id::OrganizationId;
+    use candor_port_clock::SeededIds;
+    use ulid::Ulid;
+
+    #[test]
+    fn a_token_is_its_invitations_and_no_other_ones() {
+        let ids = SeededIds::new(1);
+        let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
+        let token = Secret::new("token".to_owned());
+        let mail = |organization, invitation| {
+            (Tenant::live(OrganizationId::from_ulid(Ulid(organization))), InvitationId::from_ulid(Ulid(invitation)))
+        };
+        let sealed = seal(&vault, &ids, mail(1, 2), &token).unwrap();
+        assert_eq!(open(&vault, mail(1, 2), &sealed), Ok(token));
+        assert_eq!(open(&vault, mail(1, 3), &sealed), Err(CannotOpen));
+        assert_eq!(open(&vault, mail(2, 2), &sealed), Err(CannotOpen));
+        assert!(!sealed.windows(5).any(|it| it == b"token"));
+    }
+}

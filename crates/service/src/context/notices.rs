@@ -1,0 +1,50 @@
+//! The notifications of a change: one for each person who is to be told (decisions G).
+
+use candor_domain::access::Tenant;
+use candor_domain::id::EmployeeId;
+use candor_domain::notification::{Audience, Notice, Notification};
+use candor_domain::people::{Employee, Status};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{StorageExt, rows};
+
+use crate::context::error::Error;
+use crate::context::shell::Shell;
+
+/// The most org admins that are told of one thing.
+const MAX_ADMINS: u16 = 100;
+
+/// The notifications that a decision's notices become: one for each person who is to be told.
+pub(crate) async fn addressed(
+    shell: &Shell,
+    tenant: Tenant,
+    notices: &[Notice],
+    at: Timestamp,
+) -> Result<Vec<Notification>, Error> {
+    let mut out = vec![];
+    for notice in notices {
+        let people = match notice.to {
+            Audience::Person(id) => vec![id],
+            Audience::ManagerOf(id) => managers(shell, tenant, id).await?,
+            Audience::OrgAdmins => org_admins(shell, tenant).await?,
+        };
+        out.extend(people.into_iter().map(|person| notice.to(shell.id(at), person, at)));
+    }
+    Ok(out)
+}
+
+/// A person's manager, or the org admins where there is none who works there.
+async fn managers(shell: &Shell, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
+    let manager = shell.store.row::<Employee>(tenant, person).await?.and_then(|it| it.value.manager_id);
+    if let Some(manager) = manager
+        && let Some(it) = shell.store.row::<Employee>(tenant, manager).await?
+        && it.value.status != Status::Deactivated
+    {
+        return Ok(vec![manager]);
+    }
+    org_admins(shell, tenant).await
+}
+
+async fn org_admins(shell: &Shell, tenant: Tenant) -> Result<Vec<EmployeeId>, Error> {
+    let admins = shell.store.page(tenant, rows::employees::org_admins(MAX_ADMINS)).await?;
+    Ok(admins.items.into_iter().map(|it| it.id).collect())
+}

@@ -1,0 +1,180 @@
+//! What searches have read of the index of words, kept in memory: a segment never changes, so nothing of it gets old. What
+//! the words of a language have in common is looked up again and again.
+
+use std::sync::Arc;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::search_index::{Block, DocumentKey, KeyRange, WantedBlocks, keys};
+use candor_port_storage::store::{Read, Storage};
+use moka::sync::Cache;
+
+/// The most bytes that are kept.
+const MOST_BYTES: u64 = 40 * 1024 * 1024;
+/// What an entry takes besides.
+const ENTRY_BYTES: usize = 128;
+
+type SegmentId = [u8; 16];
+
+/// A part of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Part {
+    Blocks(KeyRange),
+    Keys(u32),
+}
+
+/// What is in it.
+#[derive(Debug, Clone)]
+enum Contents {
+    Blocks(Arc<[Block]>),
+    Keys(Arc<[DocumentKey]>),
+}
+
+/// The blocks and keys that are kept, of all tenants together.
+#[derive(Debug)]
+pub(crate) struct IndexCache(Cache<(Tenant, SegmentId, Part), Contents>);
+
+impl Default for IndexCache {
+    fn default() -> Self {
+        Self::of_size(MOST_BYTES)
+    }
+}
+
+impl IndexCache {
+    fn of_size(bytes: u64) -> Self {
+        Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), it| weight(part, it)).build())
+    }
+
+    /// For each of the wanted ranges its blocks, from the store where they are not kept.
+    pub(crate) async fn blocks(
+        &self,
+        (store, tenant): (&dyn Storage, Tenant),
+        wanted: &[WantedBlocks],
+    ) -> Read<Vec<Arc<[Block]>>> {
+        let key = |it: &WantedBlocks| (tenant, it.segment, Part::Blocks(it.range.clone()));
+        let kept = |it| if let Some(Contents::Blocks(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let mut found: Vec<_> = wanted.iter().map(kept).collect();
+        let missing: Vec<_> =
+            wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| it.clone()).collect();
+        if !missing.is_empty() {
+            let read = store.index_blocks(tenant, &missing).await?;
+            let places = found.iter_mut().filter(|it| it.is_none());
+            for ((place, it), blocks) in places.zip(&missing).zip(read) {
+                let blocks = Arc::from(blocks);
+                self.0.insert(key(it), Contents::Blocks(Arc::clone(&blocks)));
+                *place = Some(blocks);
+            }
+        }
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// The keys in each of these chunks, from the store where they are not kept.
+    pub(crate) async fn keys(
+        &self,
+        (store, tenant): (&dyn Storage, Tenant),
+        wanted: &[(SegmentId, u32)],
+    ) -> Read<Vec<Arc<[DocumentKey]>>> {
+        let key = |(segment, number): &(SegmentId, u32)| (tenant, *segment, Part::Keys(*number));
+        let kept = |it| if let Some(Contents::Keys(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let mut found: Vec<_> = wanted.iter().map(kept).collect();
+        let missing: Vec<_> = wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| *it).collect();
+        if !missing.is_empty() {
+            let read = store.index_chunks(tenant, &missing).await?;
+            let places = found.iter_mut().filter(|it| it.is_none());
+            for ((place, it), chunk) in places.zip(&missing).zip(read) {
+                let keys = Arc::from(keys(&chunk));
+                self.0.insert(key(it), Contents::Keys(Arc::clone(&keys)));
+                *place = Some(keys);
+            }
+        }
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+}
+
+fn weight(part: &Part, contents: &Contents) -> u32 {
+    let of_part = match part {
+        Part::Blocks(range) => range.from.len() + range.to.len(),
+        Part::Keys(_) => 0,
+    };
+    let of_block = |it: &Block| it.first.len() + it.body.len() + size_of::<Block>();
+    let of_contents = match contents {
+        Contents::Blocks(blocks) => blocks.iter().map(of_block).sum(),
+        Contents::Keys(keys) => size_of_val(&**keys),
+    };
+    u32::try_from(of_part + of_contents + ENTRY_BYTES).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_domain::id::Id;
+    use candor_domain::time::Timestamp;
+    use candor_port_storage::search_index::{Document, IndexChange, SearchIndex, SegmentContents};
+    use candor_store_sqlite::SqliteStore;
+
+    use super::*;
+
+    const AT: Timestamp = Timestamp::from_millis(1_000);
+    const LATER: Timestamp = Timestamp::from_millis(2_000);
+
+    fn tenant(of: u128) -> Tenant {
+        Tenant::live(Id::from_bytes(of.to_be_bytes()))
+    }
+
+    fn segment(id: u8) -> SegmentContents {
+        let key = DocumentKey { created_at: AT, id: [id; 16] };
+        SegmentContents::of([id; 16], vec![Document { key, terms: vec!["calm".to_owned()] }]).unwrap()
+    }
+
+    async fn change(store: &dyn Storage, change: IndexChange) {
+        assert!(store.change_index(tenant(1), "observations", change).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_was_read_is_not_asked_of_the_store_again_and_is_nobody_elses() {
+        let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::default(), segment(1));
+        change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::at(AT) }).await;
+        let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
+        let chunk = [(it.segment.id, 0)];
+        let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        assert_eq!(first[0][..], it.blocks);
+        let keys = cache.keys((&store, tenant(1)), &chunk).await.unwrap();
+        assert_eq!(keys[0][..], [DocumentKey { created_at: AT, id: [1; 16] }]);
+
+        change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::at(AT) }).await;
+        assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
+        assert!(store.index_blocks(tenant(1), &wanted).await.unwrap()[0].is_empty());
+        assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first);
+        assert_eq!(cache.keys((&store, tenant(1)), &chunk).await.unwrap(), keys);
+        assert!(cache.blocks((&store, tenant(2)), &wanted).await.unwrap()[0].is_empty());
+        assert!(cache.keys((&store, tenant(2)), &chunk).await.unwrap()[0].is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_read_beside_what_is_not() {
+        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::default());
+        for id in 1..=3 {
+            change(&store, IndexChange { segment: Some(segment(id)), ..IndexChange::at(AT) }).await;
+        }
+        let wanted = [1, 2, 3].map(|id| WantedBlocks { segment: [id; 16], range: KeyRange::all() });
+        let second = cache.blocks((&store, tenant(1)), &wanted[1..2]).await.unwrap();
+        let all = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        assert_eq!(all[1], second[0]);
+        assert_eq!(all.iter().map(|it| it.to_vec()).collect::<Vec<_>>(), [1, 2, 3].map(|it| segment(it).blocks));
+        let chunks = [1, 2, 3].map(|id| ([id; 16], 0));
+        let last = cache.keys((&store, tenant(1)), &chunks[2..]).await.unwrap();
+        let all = cache.keys((&store, tenant(1)), &chunks).await.unwrap();
+        assert_eq!((all[0][0].id, all[1][0].id, &all[2]), ([1; 16], [2; 16], &last[0]));
+    }
+
+    #[tokio::test]
+    async fn no_more_is_kept_than_there_is_room_for() {
+        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000));
+        for number in 0..1_000 {
+            let word = KeyRange::whole(&format!("word{number}"));
+            let wanted = [WantedBlocks { segment: [1; 16], range: word }];
+            cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+            cache.keys((&store, tenant(1)), &[([1; 16], number)]).await.unwrap();
+        }
+        cache.0.run_pending_tasks();
+        assert!((1..=10_000).contains(&cache.0.weighted_size()), "{}", cache.0.weighted_size());
+    }
+}

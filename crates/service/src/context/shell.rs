@@ -1,0 +1,322 @@
+//! What every change needs besides its decision: deciding anew, the commit, events and audit.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::Event;
+use candor_domain::id::{AssignmentId, Id, Kind};
+use candor_domain::notification::UNREAD_DAYS;
+use candor_domain::people::Invitation;
+use candor_domain::refusal::Refusal;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::MAX_SUBSCRIPTIONS;
+use candor_port_clock::{Clock, Ids, new_id};
+use candor_port_events::WebhookTransport;
+use candor_port_storage::{ChangeSet, CommitError, LargeWork, Storage, Version, Write};
+use tokio::sync::{MutexGuard, Notify};
+use tracing::Instrument;
+
+use crate::context::auth::Authenticator;
+use crate::context::call::Call;
+use crate::context::clocks::Clocks;
+use crate::context::error::Error;
+use crate::context::handover::Deliveries;
+use crate::context::limits::Limits;
+use crate::context::reply::Reply;
+use crate::context::search_index::SearchIndex;
+use crate::context::striped_locks::StripedLocks;
+use crate::context::tenant_sizes::TenantSizes;
+use crate::context::vault::Vault;
+
+/// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
+/// checks `If-Match` itself, each time against what it has just read.
+const ATTEMPTS: usize = 8;
+
+/// What an operator sets and use cases need.
+#[derive(Debug, Clone)]
+pub struct ShellSettings {
+    /// The base of links, ending before `/v1`.
+    pub public_url: String,
+    /// The most subscriptions of a data set (decision F10).
+    pub max_subscriptions: u32,
+    /// How long a notification is kept that nobody has read; no other is kept for longer.
+    pub notification_retention: Duration,
+    /// Whether there is a mail server that invitations go out by.
+    pub sends_mail: bool,
+    /// The longest that a search takes (decision A17).
+    pub search_deadline: Duration,
+}
+
+/// The longest that a search takes unless a test says otherwise.
+const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
+/// How long a notification is kept unless the operator says otherwise.
+const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
+
+impl ShellSettings {
+    /// The usual ones, with this base of links.
+    #[must_use]
+    pub const fn at(public_url: String) -> Self {
+        Self {
+            public_url,
+            max_subscriptions: MAX_SUBSCRIPTIONS,
+            notification_retention: NOTIFICATION_RETENTION,
+            sends_mail: false,
+            search_deadline: SEARCH_DEADLINE,
+        }
+    }
+
+    /// Returns the link by which the person with this token accepts an invitation.
+    pub(crate) fn accept_url(&self, token: &Secret) -> String {
+        format!("{}/v1/invitations/accept?token={}", self.public_url, token.reveal())
+    }
+}
+
+/// Everything a use case needs, besides the call.
+pub struct Shell {
+    /// The store.
+    pub store: Arc<dyn Storage>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Identity and randomness.
+    pub ids: Arc<dyn Ids>,
+    /// Seals what must not be read in the store.
+    pub vault: Vault,
+    /// Where webhooks go.
+    pub receivers: Arc<dyn WebhookTransport>,
+    /// Who is calling.
+    pub auth: Authenticator,
+    /// How often.
+    pub limits: Limits,
+    /// What the operator set.
+    pub settings: ShellSettings,
+    /// The engine that delivers webhooks, if this process has one.
+    pub(crate) deliveries: Deliveries,
+    /// Told when a mail may be due.
+    pub(crate) mail_queued: Notify,
+    /// What was seen of the clocks that retention goes by.
+    pub(crate) clocks: Clocks,
+    /// What is known of the index of words.
+    pub(crate) search_index: SearchIndex,
+    /// The largest organizations, as the last round of measuring found them.
+    pub tenant_sizes: TenantSizes,
+    /// Turns of tenants at work on large texts and answers.
+    pub large_work: LargeWork,
+    move_locks: StripedLocks,
+    submission_locks: StripedLocks,
+}
+
+/// What a use case wants: to leave everything as it is, or to save something.
+pub enum ChangePlan {
+    /// Nothing changes; this is the answer.
+    Unchanged(Reply),
+    /// Save this, then answer this.
+    Commit(Box<ChangeSet>, Reply),
+}
+
+impl Shell {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        vault: Vault,
+        receivers: Arc<dyn WebhookTransport>,
+        settings: ShellSettings,
+    ) -> Self {
+        let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
+        let limits = Limits::default();
+        let (deliveries, clocks) = (Deliveries::default(), Clocks::of(&*clock));
+        Self {
+            store,
+            clock,
+            ids,
+            vault,
+            receivers,
+            auth,
+            limits,
+            settings,
+            deliveries,
+            mail_queued: Notify::new(),
+            clocks,
+            search_index: SearchIndex::default(),
+            tenant_sizes: TenantSizes::default(),
+            large_work: LargeWork::default(),
+            move_locks: StripedLocks::default(),
+            submission_locks: StripedLocks::default(),
+        }
+    }
+
+    /// Waits for a turn to move people within a tenant's reporting tree.
+    ///
+    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
+    /// one instance keeps many moves at once from using up their attempts on each other.
+    pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
+        self.move_locks.of(tenant.to_bytes()).await
+    }
+
+    /// Waits for a turn to submit to an assignment, whose version lets one submission at a time win: the reviewers of one
+    /// may be fifty.
+    pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
+        self.submission_locks.of(assignment.to_bytes()).await
+    }
+
+    /// A new id, for something made now.
+    pub fn id<K: Kind>(&self, at: Timestamp) -> Id<K> {
+        new_id(&*self.ids, at)
+    }
+
+    /// Carries out a use case that changes something: plans, commits, and plans anew if another change came first.
+    ///
+    /// A request with an idempotency key is first tried as if the key were new. Only if it is refused, or the commit
+    /// finds the key, the kept answer is read: the usual case costs no extra round trip.
+    ///
+    /// # Errors
+    /// Those of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
+    pub async fn change<F, Fut>(&self, call: &Call, plan: F) -> Result<Reply, Error>
+    where
+        F: Fn(Timestamp) -> Fut,
+        Fut: Future<Output = Result<ChangePlan, Error>>,
+    {
+        for _ in 0..ATTEMPTS {
+            let at = self.clock.now();
+            let planned = plan(at).await;
+            if let Some(reply) = self.settle(call, planned, at).await? {
+                return Ok(reply);
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// Saves what was planned and answers; nothing if another change came first. It is the part of every change that knows
+    /// nothing of what is changed, and so is compiled once.
+    async fn settle(
+        &self,
+        call: &Call,
+        planned: Result<ChangePlan, Error>,
+        at: Timestamp,
+    ) -> Result<Option<Reply>, Error> {
+        let (mut change, reply) = match planned {
+            Ok(ChangePlan::Unchanged(reply)) => return self.keep(call, reply, at).await.map(Some),
+            Ok(ChangePlan::Commit(change, reply)) => (change, reply),
+            Err(error) => return self.kept_or(call, Err(error)).await.map(Some),
+        };
+        change.replay = self.replay_of(call, &reply, at)?;
+        match self.commit(call.caller.tenant, *change).await {
+            Ok(()) => Ok(Some(reply)),
+            Err(CommitError::Replayed) => self.kept_or(call, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
+            Err(CommitError::Storage(error)) => Err(error.into()),
+        }
+    }
+
+    /// Saves a change set, and hands what it queues to the engine of this process.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
+        let hand_over = self.deliveries.prepare(tenant, &mut change);
+        let invites = change.writes.iter().any(Write::is_of::<Invitation>);
+        let (rows, events) = (change.writes.len(), change.events.len());
+        let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
+        let committed = self.store.commit(tenant, change).instrument(span).await;
+        let organization = tenant.organization;
+        match &committed {
+            Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
+            Err(error) => tracing::debug!(%organization, rows, events, reason = reason(error), "not saved"),
+        }
+        if let Some(hand_over) = hand_over {
+            hand_over.complete(committed.as_ref().ok());
+        }
+        if invites {
+            self.mail_queued.notify_one();
+        }
+        committed.map(drop)
+    }
+
+    /// The change set of one decision: its audit entry and its events, which carry the rendered state.
+    ///
+    /// Changes of one resource within a millisecond are a millisecond apart in the audit log, as in its `updated_at`
+    /// (decision D8): whoever reads its history reads it in the order in which it happened.
+    pub fn change_set<T: Resource>(
+        &self,
+        call: &Call,
+        decision: Decision<T>,
+        rendered: &Bytes,
+        at: Timestamp,
+    ) -> (ChangeSet, T) {
+        let happened = at.max(decision.state.updated_at());
+        let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, happened));
+        let data = String::from_utf8_lossy(rendered).into_owned();
+        let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
+        change.events = decision.events.into_iter().map(event).collect();
+        (change, decision.state)
+    }
+
+    /// The audit entry of something that nobody asked for through the API; `name` says what part of the service did it.
+    pub(crate) fn entry_of_system(&self, name: &str, draft: AuditDraft, occurred_at: Timestamp) -> AuditEntry {
+        AuditEntry {
+            id: self.id(occurred_at),
+            occurred_at,
+            action: draft.action.to_owned(),
+            actor: Actor::system(name),
+            target: draft.target,
+            changes: draft.changes,
+            comment: draft.comment,
+            request_id: None,
+            context: Origin::default(),
+        }
+    }
+
+    /// Plans the commit of one decision about one resource: renders it, and adds what `write` makes of the state.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if the resource cannot be rendered.
+    pub fn plan<T: Resource>(
+        &self,
+        call: &Call,
+        decision: Decision<T>,
+        seen: Option<Version>,
+        at: Timestamp,
+        write: impl FnOnce(T) -> Vec<Write>,
+    ) -> Result<(Box<ChangeSet>, Bytes, Version), Error> {
+        let body = render(&decision.state)?;
+        let (mut change, state) = self.change_set(call, decision, &body, at);
+        change.writes = write(state);
+        Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
+    }
+}
+
+/// The JSON form of a resource.
+///
+/// # Errors
+/// [`Error::Bug`].
+pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
+    serde_json::to_vec(value).map(Bytes::from).map_err(|it| Error::Bug(it.to_string()))
+}
+
+/// What was loaded, or that it is not there.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
+    loaded.ok_or(Error::Refused(Refusal::NotFound))
+}
+
+/// Why a change set was not saved, without the values in it.
+const fn reason(error: &CommitError) -> &'static str {
+    match error {
+        CommitError::Stale => "stale",
+        CommitError::Taken(_) => "taken",
+        CommitError::Broken(_) => "broken",
+        CommitError::Missing => "missing",
+        CommitError::Replayed => "replayed",
+        CommitError::Storage(_) => "storage",
+    }
+}

@@ -1,0 +1,206 @@
+//! Resources that not every caller sees, and the ids of such resources in others: loaded and shown as far as the caller
+//! sees them (decision B5).
+
+use std::collections::BTreeSet;
+
+use candor_domain::assignment::Assignment;
+use candor_domain::decision::{Resource, mark_of};
+use candor_domain::id::{Id, ObservationId};
+use candor_domain::objective::Objective;
+use candor_domain::observation::Observation;
+use candor_domain::summary::Summary;
+use candor_domain::visibility::{LinkedId, Readers, Restricted, Viewer};
+use candor_port_storage::flat::Stored;
+use candor_port_storage::{StorageExt, Versioned};
+
+use crate::context::call::Call;
+use crate::context::change::shown;
+use crate::context::error::Error;
+use crate::context::expand::{self, Inlined};
+use crate::context::reply::Reply;
+use crate::context::reports;
+use crate::context::shell::{Shell, or_not_found, render};
+
+/// Returns the resource with this id; `None` if there is none or the caller does not see it.
+pub(crate) async fn find<T: Restricted + Stored>(
+    shell: &Shell,
+    call: &Call,
+    id: Id<T::Kind>,
+) -> Result<Option<Versioned<T>>, Error> {
+    let Some(stored) = shell.store.row::<T>(call.caller.tenant, id).await? else { return Ok(None) };
+    Ok(is_visible(shell, call, &stored.value).await?.then_some(stored))
+}
+
+/// Returns the resource with this id.
+///
+/// # Errors
+/// Not found, also if the caller does not see it; those of the store.
+pub(crate) async fn require<T: Restricted + Stored>(
+    shell: &Shell,
+    call: &Call,
+    id: Id<T::Kind>,
+) -> Result<Versioned<T>, Error> {
+    or_not_found(find(shell, call, id).await?)
+}
+
+/// Returns `true` if the caller sees the resource. Reporting lines are read only where they decide.
+pub(crate) async fn is_visible(shell: &Shell, call: &Call, resource: &impl Restricted) -> Result<bool, Error> {
+    let viewer = call.caller.viewer();
+    if viewer == Viewer::Everything {
+        return Ok(true);
+    }
+    let readers = resource.readers();
+    if readers.include(viewer, false) {
+        return Ok(true);
+    }
+    let below = reports::among(shell, call, readers.managers_of).await?;
+    Ok(readers.include(viewer, !below.is_empty()))
+}
+
+/// Returns the ids of this set that exist and that the caller sees.
+async fn seen(shell: &Shell, call: &Call, ids: &BTreeSet<LinkedId>) -> Result<BTreeSet<LinkedId>, Error> {
+    let (mut observations, mut objectives, mut summaries, mut assignments) = (vec![], vec![], vec![], vec![]);
+    for id in ids {
+        match *id {
+            LinkedId::Observation(id) => observations.push(id),
+            LinkedId::Objective(id) => objectives.push(id),
+            LinkedId::Summary(id) => summaries.push(id),
+            LinkedId::Assignment(id) => assignments.push(id),
+        }
+    }
+    let (store, tenant, viewer) = (&shell.store, call.caller.tenant, call.caller.viewer());
+    let (observations, objectives, summaries, assignments) = tokio::try_join!(
+        store.readers::<Observation>(tenant, &observations),
+        store.readers::<Objective>(tenant, &objectives),
+        store.readers::<Summary>(tenant, &summaries),
+        store.readers::<Assignment>(tenant, &assignments),
+    )?;
+    let mut found: Vec<(LinkedId, Readers)> = vec![];
+    found.extend(observations.into_iter().map(|(id, readers)| (LinkedId::Observation(id), readers)));
+    found.extend(objectives.into_iter().map(|(id, readers)| (LinkedId::Objective(id), readers)));
+    found.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
+    found.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
+    let undecided = found.iter().filter(|(_, readers)| !readers.include(viewer, false));
+    let below = reports::among(shell, call, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
+    let is_seen =
+        |readers: &Readers| readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)));
+    Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
+}
+
+/// Returns those of the linked ids of some resources that the caller is shown; `None` where all of them are shown.
+async fn shown_links<T: Resource>(
+    shell: &Shell,
+    call: &Call,
+    resources: &[T],
+) -> Result<Option<BTreeSet<LinkedId>>, Error> {
+    let is_permitted = T::LINKS_PERMISSION.is_none_or(|permission| call.caller.scopes.has(permission));
+    let viewer = call.caller.viewer();
+    if is_permitted && viewer == Viewer::Everything {
+        return Ok(None);
+    }
+    let linked: BTreeSet<_> = resources.iter().flat_map(Resource::linked_ids).collect();
+    if linked.is_empty() {
+        return Ok(None);
+    }
+    let shown = if is_permitted { seen(shell, call, &linked).await? } else { BTreeSet::new() };
+    Ok((shown.len() < linked.len()).then_some(shown))
+}
+
+/// Removes from some resources the ids that the caller is not shown.
+pub(crate) async fn narrow<T: Resource>(shell: &Shell, call: &Call, resources: &mut [T]) -> Result<(), Error> {
+    if let Some(shown) = shown_links(shell, call, resources).await? {
+        for resource in resources {
+            resource.retain_linked(&|id| shown.contains(&id));
+        }
+    }
+    Ok(())
+}
+
+/// A resource without the ids that the caller is not shown.
+pub(crate) struct Narrowed<T> {
+    pub(crate) value: T,
+    /// The [`Resource::mark`] of what is left: another one whenever other ids are left.
+    pub(crate) mark: u64,
+}
+
+/// Returns the resource without the ids that the caller is not shown; `None` where all of them are shown. Ids in `fresh`
+/// name what the same request creates for the caller.
+pub(crate) async fn narrowed<T: Resource>(
+    shell: &Shell,
+    call: &Call,
+    resource: &T,
+    fresh: &[LinkedId],
+) -> Result<Option<Narrowed<T>>, Error> {
+    let Some(shown) = shown_links(shell, call, std::slice::from_ref(resource)).await? else { return Ok(None) };
+    let mut value = resource.clone();
+    value.retain_linked(&|id| shown.contains(&id) || fresh.contains(&id));
+    let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();
+    let mark = value.mark().wrapping_mul(31).wrapping_add(mark_of(&left)).wrapping_add(1);
+    Ok(Some(Narrowed { value, mark }))
+}
+
+/// Returns the resource as the caller is shown it, with its version.
+pub(crate) async fn as_shown<T: Resource>(
+    shell: &Shell,
+    call: &Call,
+    stored: &Versioned<T>,
+) -> Result<Versioned<T>, Error> {
+    let narrowed = narrowed(shell, call, &stored.value, &[]).await?;
+    let value = narrowed.map_or_else(|| stored.value.clone(), |narrowed| narrowed.value);
+    Ok(Versioned { value, version: stored.version })
+}
+
+/// Answers one resource as the caller is shown it.
+pub(crate) async fn reply<T: Resource>(shell: &Shell, call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
+    match narrowed(shell, call, &stored.value, &[]).await? {
+        None => shown(stored),
+        Some(Narrowed { value, mark }) => Ok(Reply::done(render(&value)?, Some(stored.version)).marked(mark)),
+    }
+}
+
+/// Returns `true` if a filter may ask for these ids: the caller sees all of them. A filter by what is hidden matches
+/// nothing, like one by what does not exist.
+pub(crate) async fn may_filter_by(
+    shell: &Shell,
+    call: &Call,
+    ids: impl IntoIterator<Item = LinkedId>,
+) -> Result<bool, Error> {
+    if call.caller.viewer() == Viewer::Everything {
+        return Ok(true);
+    }
+    let ids = ids.into_iter().collect();
+    Ok(seen(shell, call, &ids).await? == ids)
+}
+
+/// Returns those of the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
+pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
+    shell: &Shell,
+    call: &Call,
+    is_wanted: bool,
+    ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
+) -> Result<Inlined<T>, Error> {
+    let Some(mut found) = expand::found::<T>(shell, call, is_wanted, ids).await? else { return Ok(None) };
+    let viewer = call.caller.viewer();
+    if viewer == Viewer::Everything {
+        return Ok(Some(found));
+    }
+    let below = reports::among(shell, call, found.values().filter_map(|found| found.readers().managers_of)).await?;
+    found.retain(|_, resource| {
+        let readers = resource.readers();
+        readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)))
+    });
+    Ok(Some(found))
+}
+
+/// Returns the same resources as the caller is shown them, to be inlined in another one.
+pub(crate) async fn inline_many<T: Resource + Restricted + Stored>(
+    shell: &Shell,
+    call: &Call,
+    is_wanted: bool,
+    ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
+) -> Result<Inlined<T>, Error> {
+    let Some(mut found) = find_many::<T>(shell, call, is_wanted, ids).await? else { return Ok(None) };
+    let (keys, mut resources): (Vec<_>, Vec<_>) = found.drain().unzip();
+    narrow(shell, call, &mut resources).await?;
+    Ok(Some(keys.into_iter().zip(resources).collect()))
+}

@@ -1,0 +1,85 @@
+//! The secrets that deliveries are signed with, as they are made, sealed and opened (§2.4, decision F5).
+
+use candor_domain::access::Tenant;
+use candor_domain::id::WebhookId;
+use candor_domain::secret::Secret;
+use candor_domain::signature::generate;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Subscription;
+use candor_port_clock::{Ids, NoRandomness, random32};
+
+use crate::context::error::Error;
+use crate::context::vault::{CannotOpen, SealContext, Vault};
+
+/// The purpose that secrets of webhooks are sealed for.
+const WEBHOOK: &str = "webhook";
+
+/// A subscription's part of the store.
+pub(crate) type Owner = (Tenant, WebhookId);
+
+fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
+    act(&SealContext { purpose: WEBHOOK, tenant: Some(tenant), row: &webhook.to_bytes() })
+}
+
+/// A new secret.
+///
+/// # Errors
+/// [`NoRandomness`].
+pub(crate) fn make(ids: &dyn Ids) -> Result<Secret, NoRandomness> {
+    Ok(generate(random32(ids)?))
+}
+
+/// A secret as it is stored.
+///
+/// # Errors
+/// [`NoRandomness`].
+pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, owner: Owner, secret: &Secret) -> Result<Vec<u8>, NoRandomness> {
+    in_place(owner, |place| vault.seal(ids, place, secret.reveal().as_bytes()))
+}
+
+/// A secret that was stored.
+///
+/// # Errors
+/// [`CannotOpen`].
+pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret, CannotOpen> {
+    let plain = in_place(owner, |place| vault.open(place, sealed))?;
+    String::from_utf8(plain).map(Secret::new).map_err(|_| CannotOpen)
+}
+
+/// Whether a delivery could be signed at this time.
+///
+/// # Errors
+/// [`Error::Bug`]: only an operator can put the key back that is missing.
+pub(crate) fn check(vault: &Vault, tenant: Tenant, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
+    let owner = (tenant, subscription.id);
+    let opens = subscription.signing(at).any(|it| open(vault, owner, &it.sealed).is_ok());
+    let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret of {}", subscription.id));
+    opens.then_some(()).ok_or_else(lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::vault;
+    use candor_domain::id::OrganizationId;
+    use candor_port_clock::SeededIds;
+    use ulid::Ulid;
+
+    #[test]
+    fn a_secret_is_its_subscriptions_and_for_nothing_else() {
+        let ids = SeededIds::new(1);
+        let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
+        let secret = make(&ids).unwrap();
+        let owner = |organization, webhook| {
+            (Tenant::live(OrganizationId::from_ulid(Ulid(organization))), WebhookId::from_ulid(Ulid(webhook)))
+        };
+        let sealed = seal(&vault, &ids, owner(1, 2), &secret).unwrap();
+        assert_eq!(open(&vault, owner(1, 2), &sealed), Ok(secret.clone()));
+        assert_eq!(open(&vault, owner(1, 3), &sealed), Err(CannotOpen));
+        assert_eq!(open(&vault, owner(2, 2), &sealed), Err(CannotOpen));
+        let place = SealContext { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
+        assert_eq!(vault.open(&place, &sealed), Err(CannotOpen));
+        let other = vault.seal(&ids, &place, secret.reveal().as_bytes()).unwrap();
+        assert_eq!(open(&vault, owner(1, 2), &other), Err(CannotOpen));
+    }
+}

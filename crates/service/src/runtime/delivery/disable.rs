@@ -1,0 +1,39 @@
+//! The end of a subscription's activity after its deliveries have failed for too long (§3.4, decision F3).
+
+use candor_domain::webhook::Subscription;
+use candor_port_storage::StorageExt;
+use candor_port_storage::queue::QueueKey;
+
+use crate::context::error::Error;
+use crate::context::shell::Shell;
+
+/// What the audit log calls this.
+const DELIVERIES: &str = "deliveries";
+/// How often it is decided anew when another change came first.
+const ATTEMPTS: usize = 8;
+
+/// Disables a subscription and tells the org admins. If that fails, the next failure leads here again.
+pub(super) async fn disable(shell: &Shell, queue: QueueKey) {
+    let (tenant, webhook) = queue;
+    match try_to(shell, queue).await {
+        Ok(false) => {}
+        Ok(true) => {
+            tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: its deliveries kept failing");
+        }
+        Err(error) => {
+            tracing::warn!(organization = %tenant.organization, %webhook, %error, "could not disable a webhook that keeps failing");
+        }
+    }
+}
+
+async fn try_to(shell: &Shell, (tenant, id): QueueKey) -> Result<bool, Error> {
+    for _ in 0..ATTEMPTS {
+        let Some(stored) = shell.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
+        let at = shell.clock.now();
+        let Some(decision) = stored.value.disable(at) else { return Ok(false) };
+        if shell.commit_of_system(tenant, DELIVERIES, decision, stored.version, at).await? {
+            return Ok(true);
+        }
+    }
+    Err(Error::Contended)
+}

@@ -1,0 +1,269 @@
+//! The engine: what it holds, its loops, and its end.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use candor_dispatch::{Begun, Dispatcher, Ending, Now, QueueLimits, QueuePlace, Recording, Settings};
+use candor_domain::webhook::Job;
+use candor_port_storage::queue::WorkerId;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep_until, timeout};
+
+use super::figures::Figures;
+use super::message::Message;
+use super::receivers::Receivers;
+use crate::context::error::Error;
+use crate::context::handover::LocalEngine;
+use crate::context::shell::Shell;
+
+/// How often the length of the queue is measured.
+const MEASURE: Duration = Duration::from_secs(10);
+
+/// A delivery with what is sent, unless that is still to be read.
+pub(super) type Waiting = candor_dispatch::Waiting<Option<Arc<Message>>>;
+
+type Machine = Dispatcher<Option<Arc<Message>>>;
+
+/// Delivers what is queued.
+pub struct Engine {
+    pub(super) shell: Arc<Shell>,
+    pub(super) settings: Settings,
+    pub(super) worker: WorkerId,
+    pub(super) receivers: Receivers,
+    pub(super) figures: Figures,
+    pub(super) phase: watch::Sender<Phase>,
+    /// What decides; see [`Engine::tell`].
+    machine: Mutex<Machine>,
+    /// What the steady clock counts from.
+    begun: Instant,
+    /// There may be something to claim, or room for it.
+    wake: Notify,
+    /// There may be something to record, or the end has come.
+    news: Notify,
+    /// The last attempt has ended after the engine was told to stop.
+    quiet: Notify,
+    /// Where attempts are made; none while somebody drives the engine turn by turn.
+    runtime: OnceLock<Handle>,
+}
+
+/// What the engine does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(super) enum Phase {
+    /// It works.
+    Open,
+    /// It begins nothing any more.
+    Closing,
+    /// What is still under way is cut off.
+    Cut,
+}
+
+impl Engine {
+    /// The most deliveries that an engine has in memory, but for what one claim finds no room for.
+    pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
+
+    /// An engine of this process, which the shell hands deliveries over to as long as it is there.
+    #[must_use]
+    pub fn new(shell: &Arc<Shell>, settings: Settings) -> Arc<Self> {
+        let (wall, begun) = (shell.clock.now(), Instant::now());
+        let worker = WorkerId(shell.ids.ulid(wall).to_bytes());
+        let now = Now { wall, steady: Duration::ZERO };
+        let limits = QueueLimits { batch: shell.store.batch(), ..QueueLimits::OF_A_PROCESS };
+        let engine = Arc::new(Self {
+            shell: Arc::clone(shell),
+            settings: settings.clone(),
+            worker,
+            receivers: Receivers::default(),
+            figures: Figures::new(),
+            phase: watch::Sender::new(Phase::Open),
+            machine: Mutex::new(Dispatcher::new(worker, settings, limits, now)),
+            begun,
+            wake: Notify::new(),
+            news: Notify::new(),
+            quiet: Notify::new(),
+            runtime: OnceLock::new(),
+        });
+        let registered: Weak<dyn LocalEngine> = Arc::<Self>::downgrade(&engine);
+        shell.deliveries.register(registered);
+        engine
+    }
+
+    /// How many deliveries the engine has in memory.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.tell(|it, _| it.held())
+    }
+
+    /// Delivers until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long
+    /// as `grace`, cuts the rest off, and ends when all of that is recorded.
+    pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
+        let _ = self.runtime.set(Handle::current());
+        self.start_what_may();
+        let stopped = async {
+            stop.await;
+            self.stop(grace).await;
+        };
+        tokio::join!(stopped, self.claim_until_stopped(), self.record_until_stopped(), self.measure_until_stopped());
+    }
+
+    /// Everything that can be done now, once: claims what is due, attempts it, records what became of it, until there is
+    /// nothing more. Says how many deliveries that were. For whoever lets time pass by hand.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+    pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
+        self.tell(|it, _| it.look_at_all());
+        let mut done = 0;
+        loop {
+            let claimed = self.claim().await?;
+            let ended = self.work_off().await;
+            let recorded = self.record().await?;
+            done += ended;
+            if !claimed && !recorded && ended == 0 {
+                return Ok(done);
+            }
+        }
+    }
+
+    async fn work_off(&self) -> usize {
+        let (mut running, mut ended) = (FuturesUnordered::new(), 0);
+        loop {
+            while let Some(begun) = self.next_attempt() {
+                running.push(self.attempt_one(begun));
+            }
+            if running.next().await.is_none() {
+                return ended;
+            }
+            ended += 1;
+        }
+    }
+
+    /// Tells the machine something, or asks it, and wakes whoever has something to do then.
+    pub(super) fn tell<R>(&self, input: impl FnOnce(&mut Machine, Now) -> R) -> R {
+        let now = self.now();
+        let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = input(&mut machine, now);
+        let wakes = machine.take_wakes();
+        drop(machine);
+        if wakes.claims {
+            self.wake.notify_one();
+        }
+        if wakes.records {
+            self.news.notify_one();
+        }
+        if wakes.quiet {
+            self.quiet.notify_one();
+        }
+        answer
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now { wall: self.shell.clock.now(), steady: self.begun.elapsed() }
+    }
+
+    fn next_attempt(&self) -> Option<Begun<Waiting>> {
+        self.tell(|it, now| it.next_attempt(now))
+    }
+
+    pub(super) fn start_what_may(self: &Arc<Self>) {
+        let Some(runtime) = self.runtime.get() else { return };
+        while let Some(begun) = self.next_attempt() {
+            runtime.spawn(Arc::clone(self).work(begun));
+        }
+    }
+
+    /// Makes one attempt, and then whichever is next.
+    async fn work(self: Arc<Self>, begun: Begun<Waiting>) {
+        let mut next = Some(begun);
+        while let Some(begun) = next {
+            self.attempt_one(begun).await;
+            next = self.next_attempt();
+            // The answer may have made room for more than the one that follows here.
+            self.start_what_may();
+        }
+    }
+
+    /// Makes one attempt, and hands on what became of it.
+    async fn attempt_one(&self, begun: Begun<Waiting>) {
+        let mut turn = Turn { engine: self, place: begun.place, job: begun.item.job, ending: Ending::Abandoned };
+        turn.ending = self.attempt(&begun).await;
+    }
+
+    async fn claim_until_stopped(self: &Arc<Self>) {
+        let mut phase = self.phase.subscribe();
+        loop {
+            match self.claim().await {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon"),
+            }
+            // Attempts begin where others end; this is for what none of them has begun.
+            self.start_what_may();
+            let look_at = self.begun + self.tell(|it, now| it.look_again_at(now));
+            tokio::select! {
+                _ = phase.wait_for(|it| *it > Phase::Open) => return,
+                () = self.wake.notified() => {}
+                () = sleep_until(look_at.into()) => {}
+            }
+        }
+    }
+
+    async fn record_until_stopped(&self) {
+        loop {
+            match self.tell(|it, now| it.recording(now)) {
+                Recording::Now => {
+                    if let Err(error) = self.record().await {
+                        tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
+                    }
+                }
+                Recording::At(steady) => sleep_until((self.begun + steady).into()).await,
+                Recording::Idle => self.news.notified().await,
+                Recording::Over => return,
+            }
+        }
+    }
+
+    async fn measure_until_stopped(&self) {
+        let mut phase = self.phase.subscribe();
+        loop {
+            let now = self.shell.clock.now();
+            match self.shell.store.replica().queue_state(now).await {
+                Ok(state) => self.figures.queue(state, now),
+                Err(error) => tracing::debug!(%error, "could not measure the queue of deliveries"),
+            }
+            if timeout(MEASURE, phase.wait_for(|it| *it > Phase::Open)).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    async fn stop(&self, grace: Duration) {
+        let under_way = self.tell(|it, now| it.stop(now));
+        self.phase.send_replace(Phase::Closing);
+        if under_way > 0 && timeout(grace, self.quiet.notified()).await.is_err() {
+            tracing::warn!("some deliveries did not end in time; they are attempted again");
+            self.phase.send_replace(Phase::Cut);
+        }
+    }
+}
+
+/// A turn of a delivery. If its attempt panics, nothing is recorded and its lease runs out.
+struct Turn<'a> {
+    engine: &'a Engine,
+    place: QueuePlace,
+    job: Job,
+    ending: Ending,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let ending = std::mem::replace(&mut self.ending, Ending::Abandoned);
+        let attempts = self.engine.tell(|it, _| {
+            it.ended(self.place, &self.job, ending);
+            it.attempts()
+        });
+        self.engine.figures.in_flight(attempts);
+    }
+}

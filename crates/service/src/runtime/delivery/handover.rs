@@ -1,0 +1,134 @@
+//! What a commit hands straight to the engine of this process: the deliveries that it queues, already leased, and word of
+//! changed subscriptions. Losing that costs one lease, or one look into the queue.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use candor_dispatch::Ends;
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_domain::id::{EventId, WebhookId};
+use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_port_storage::queue::Lease;
+use candor_port_storage::{ChangeSet, Committed, Write};
+
+use super::engine::{Engine, Waiting};
+use super::message::Message;
+use crate::context::handover::{HandOver, LocalEngine};
+
+/// A change that fires more than this is an import: what it queues is claimed bit by bit.
+const MOST: usize = 32;
+
+/// What a commit has for the engine.
+struct Prepared {
+    engine: Arc<Engine>,
+    tenant: Tenant,
+    /// Subscriptions that it writes.
+    changed: Vec<WebhookId>,
+    /// Deliveries that it queues beside those of its events.
+    queued: Vec<Job>,
+    /// Whether deliveries may become due with it.
+    due: bool,
+    /// Whether something that is queued already has become due with it.
+    sooner: bool,
+    leased: Option<Leased>,
+}
+
+/// Room that is kept for what the commit queues.
+struct Leased {
+    engine: Arc<Engine>,
+    room: usize,
+    ends: Ends,
+    events: Vec<Event>,
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        self.engine.tell(|it, _| it.release(self.room));
+    }
+}
+
+impl LocalEngine for Engine {
+    fn prepare(self: Arc<Self>, tenant: Tenant, change: &mut ChangeSet) -> Option<Box<dyn HandOver>> {
+        let (mut changed, mut queued, mut sooner) = (vec![], vec![], false);
+        for write in &change.writes {
+            match write {
+                Write::Put(row) => changed.extend(row.id_of::<Subscription>()),
+                Write::WebhookRemoved(id, _) => changed.push(*id),
+                Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
+                Write::BringForward(..) => sooner = true,
+                Write::PutReporting { .. }
+                | Write::NotificationsRead(..)
+                | Write::MessageAdded(..)
+                | Write::StreakReset(_) => {}
+            }
+        }
+        let count = change.events.len() + queued.len();
+        let due = count > 0 || sooner;
+        if !due && changed.is_empty() {
+            return None;
+        }
+        let leased = (1..=MOST).contains(&count).then(|| Leased::take(&self, count, &change.events)).flatten();
+        change.lease = leased.as_ref().map(|it| Lease { worker: self.worker, until: it.ends.stored() });
+        Some(Box::new(Prepared { engine: self, tenant, changed, queued, due, sooner, leased }))
+    }
+}
+
+impl HandOver for Prepared {
+    fn complete(mut self: Box<Self>, committed: Option<&Committed>) {
+        for webhook in &self.changed {
+            self.engine.receivers.forget((self.tenant, *webhook));
+        }
+        if self.sooner {
+            self.engine.tell(|it, _| it.look_at_due());
+        }
+        match self.leased.take() {
+            Some(leased) => self.hand_over(leased, committed),
+            None if !self.changed.is_empty() => self.engine.tell(|it, _| it.look_at_all()),
+            None if self.due => self.engine.tell(|it, _| it.look_at_due()),
+            None => {}
+        }
+    }
+}
+
+impl Prepared {
+    fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
+        let pairs = committed.map(|it| it.leased.as_slice()).unwrap_or_default();
+        if !self.changed.is_empty() {
+            self.engine.tell(|it, _| it.look_at_all());
+        }
+        if pairs.is_empty() {
+            return;
+        }
+        let events = std::mem::take(&mut leased.events).into_iter();
+        let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
+        let messages: HashMap<EventId, Arc<Message>> =
+            events.filter(wanted).map(|it| (it.id, Arc::new(Message::of(self.tenant, it)))).collect();
+        let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
+        let room = std::mem::take(&mut leased.room);
+        self.engine.tell(|it, now| it.take_in(waiting, leased.ends, room, now));
+        self.engine.start_what_may();
+    }
+
+    fn waiting(
+        &self,
+        webhook: WebhookId,
+        event: EventId,
+        messages: &HashMap<EventId, Arc<Message>>,
+    ) -> Option<Waiting> {
+        if let Some(job) = self.queued.iter().find(|it| (it.webhook_id, it.event_id) == (webhook, event)) {
+            return Some(Waiting { job: *job, message: None, resumed: false });
+        }
+        let message = messages.get(&event)?;
+        let Event { id, kind, created_at, .. } = message.event;
+        let job = Job::new(self.tenant, webhook, (id, kind), created_at, DeliveryOrigin::Event);
+        Some(Waiting { job, message: Some(Arc::clone(message)), resumed: false })
+    }
+}
+
+impl Leased {
+    fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
+        let ends = engine.tell(|it, now| it.reserve(room, now))?;
+        Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
+    }
+}

@@ -1,0 +1,111 @@
+//! What an attempt needs to know of its subscription, remembered for less than a second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use candor_dispatch::Now;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Subscription;
+use candor_port_storage::StorageExt;
+use candor_port_storage::queue::QueueKey;
+use candor_port_storage::store::Read;
+use tokio::sync::OnceCell;
+
+use crate::context::shell::Shell;
+use crate::context::vault::Vault;
+use crate::context::webhook_secrets;
+
+/// A change that another process made is seen after this time.
+const BELIEVED: Duration = Duration::from_secs(1);
+/// The most that are remembered.
+const MOST: usize = 4096;
+
+/// Where a subscription's deliveries go.
+pub(super) struct Receiver {
+    pub(super) url: String,
+    pub(super) active: bool,
+    /// What signs, the oldest first, and until when.
+    secrets: Vec<(Secret, Option<Timestamp>)>,
+}
+
+impl Receiver {
+    fn of(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
+        let open = |it: &candor_domain::webhook::SealedSecret| match webhook_secrets::open(vault, queue, &it.sealed) {
+            Ok(secret) => Some((secret, it.ends_at)),
+            Err(error) => {
+                let (tenant, webhook) = queue;
+                tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's secret cannot be read");
+                None
+            }
+        };
+        let secrets = subscription.secrets.iter().filter_map(open).collect();
+        Self { url: subscription.url, active: subscription.active, secrets }
+    }
+
+    /// The secrets that sign at this time (§6.3).
+    pub(super) fn signing(&self, at: Timestamp) -> Vec<Secret> {
+        self.secrets.iter().filter(|(_, end)| end.is_none_or(|end| at < end)).map(|(it, _)| it.clone()).collect()
+    }
+}
+
+/// The subscriptions that were looked up lately.
+#[derive(Default)]
+pub(super) struct Receivers(Mutex<HashMap<QueueKey, Arc<Known>>>);
+
+struct Known {
+    since: Now,
+    /// Those who want the same one at once wait for one look.
+    found: OnceCell<Option<Arc<Receiver>>>,
+}
+
+impl Known {
+    fn is_fresh(&self, now: Now) -> bool {
+        // A time of day that was set back says nothing about how long ago it was.
+        let wall = u128::from(now.wall.millis().abs_diff(self.since.wall.millis()));
+        let steady = now.steady.saturating_sub(self.since.steady);
+        wall < BELIEVED.as_millis() && steady < BELIEVED
+    }
+}
+
+impl Receivers {
+    /// A subscription's receiver; none if it is not there.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) async fn get(&self, shell: &Shell, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
+        let known = self.known(queue, now);
+        let look = || async {
+            let (tenant, webhook) = queue;
+            let stored = shell.store.row::<Subscription>(tenant, webhook).await?;
+            Ok(stored.map(|it| Arc::new(Receiver::of(queue, it.value, &shell.vault))))
+        };
+        known.found.get_or_try_init(look).await.cloned()
+    }
+
+    /// Forgets what was changed.
+    pub(super) fn forget(&self, queue: QueueKey) {
+        self.lock().remove(&queue);
+    }
+
+    fn known(&self, queue: QueueKey, now: Now) -> Arc<Known> {
+        let mut all = self.lock();
+        if let Some(known) = all.get(&queue).filter(|it| it.is_fresh(now)) {
+            return Arc::clone(known);
+        }
+        if all.len() >= MOST {
+            all.retain(|_, it| it.is_fresh(now));
+        }
+        if all.len() >= MOST {
+            all.clear();
+        }
+        let known = Arc::new(Known { since: now, found: OnceCell::new() });
+        all.insert(queue, Arc::clone(&known));
+        known
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<QueueKey, Arc<Known>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,125 @@
+//! One attempt to send a mail, from its turn to what became of it. Nothing is held meanwhile but the lease.
+
+use std::time::Instant;
+
+use candor_dispatch::MailEnding;
+use candor_domain::fields::Word;
+use candor_domain::id::Id;
+use candor_domain::organization::Organization;
+use candor_domain::people::invitation::{Letter, MAILS_PER_DAY, MailFailure, Recipient};
+use candor_domain::people::{Employee, Invitation};
+use candor_port_events::Mail;
+use candor_port_storage::mail_queue::{MailKey, MailResult};
+use candor_port_storage::store::Read;
+use candor_port_storage::{StorageExt, Versioned};
+use tracing::Instrument;
+
+use super::mailer::Parts;
+use crate::context::invitation_tokens;
+
+/// Everything that an attempt needs, as it is now.
+struct Ready {
+    invitation: Versioned<Invitation>,
+    person: Employee,
+    organization: Organization,
+}
+
+impl Parts {
+    /// Makes an attempt, unless there is nothing to send any more.
+    pub(super) async fn attempt(&self, mail: MailKey) -> MailEnding {
+        let ready = match self.look_up(mail).await {
+            Ok(Some(ready)) => ready,
+            Ok(None) => return MailEnding::nothing(),
+            Err(error) => {
+                tracing::warn!(%error, "could not look up what a mail needs; tried again soon");
+                return MailEnding::nothing();
+            }
+        };
+        let Versioned { value: invitation, version } = &ready.invitation;
+        let changed = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
+        let sealed = match invitation.token_to_send(ready.person.status, self.shell.clock.now()) {
+            Ok(sealed) => sealed,
+            Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
+            Err(ended) => return MailEnding::not_attempted(changed(*ended)),
+        };
+        match self.is_within_limit(&ready).await {
+            Ok(true) => {}
+            Ok(false) => return MailEnding::not_attempted(changed(invitation.clone().over_mail_limit())),
+            Err(error) => {
+                tracing::warn!(%error, "cannot count the mails of a recipient; the mail is tried again soon");
+                return MailEnding::nothing();
+            }
+        }
+        let begun = Instant::now();
+        let outcome = self.send(mail, sealed, &ready).await;
+        self.figures.attempted(outcome, begun.elapsed());
+        log(mail, outcome);
+        let after = invitation.mail_attempted(outcome, self.shell.clock.now());
+        MailEnding::attempted(changed(after), outcome)
+    }
+
+    async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {
+        let store = &self.shell.store;
+        let Some(invitation) = store.row::<Invitation>(tenant, id).await? else { return Ok(None) };
+        let (person, organization) = tokio::try_join!(
+            store.row::<Employee>(tenant, invitation.value.employee_id),
+            store.row::<Organization>(tenant, Id::from_bytes(tenant.organization.to_bytes())),
+        )?;
+        let both = person.zip(organization);
+        Ok(both.map(|(person, organization)| Ready {
+            invitation,
+            person: person.value,
+            organization: organization.value,
+        }))
+    }
+
+    /// Counts the mail for its recipient, unless an attempt before did. Returns `false` if the recipient got as many
+    /// mails today as it may get.
+    async fn is_within_limit(&self, ready: &Ready) -> Read<bool> {
+        if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
+            return Ok(true);
+        }
+        let recipient = Recipient::from_email(&ready.person.email);
+        self.shell.store.count_mail(recipient, self.shell.clock.now().date(), MAILS_PER_DAY).await
+    }
+
+    async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
+        let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
+        let token = invitation_tokens::open(&self.shell.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
+        let link = self.shell.settings.accept_url(&token);
+        let letter = Letter::inviting(&person.first_name, &organization.name, &link, invitation.expires_at());
+        let mail = Mail {
+            id: invitation.id.to_string(),
+            to: person.email.clone(),
+            subject: letter.subject,
+            text: letter.text,
+            html: letter.html,
+            date: invitation.created_at,
+            deadline: self.deadline,
+        };
+        let span = tracing::info_span!(
+            target: "candor_spans",
+            "mail",
+            otel.kind = "client",
+            invitation_id = %invitation.id,
+        );
+        self.transport.send(mail).instrument(span).await
+    }
+}
+
+/// Tells the log how an attempt ended: ids and words, never an address or what is in the mail.
+fn log((tenant, invitation): MailKey, outcome: Result<(), MailFailure>) {
+    let organization = tenant.organization;
+    match outcome {
+        Ok(()) => tracing::debug!(%organization, %invitation, "a mail was sent"),
+        Err(failure) if failure.is_of_the_server() => {
+            tracing::warn!(reason = failure.word(), "the mail server takes no mail; it is asked again soon");
+        }
+        Err(MailFailure::Sealed) => {
+            tracing::error!(%organization, %invitation, "no key of CANDOR_MASTER_KEY opens the token of an invitation");
+        }
+        Err(failure) => {
+            tracing::info!(%organization, %invitation, reason = failure.word(), "a mail was not sent");
+        }
+    }
+}

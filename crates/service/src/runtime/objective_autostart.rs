@@ -1,0 +1,106 @@
+//! Objectives that start because their period has begun (decision C3).
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::decision::Decision;
+use candor_domain::event::{Event, EventType};
+use candor_domain::objective::Objective;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+
+use crate::context::error::Error;
+use crate::context::fan_out::events_at_once;
+use crate::context::shell::{Shell, render};
+
+/// Objectives read at once.
+const READ: u16 = 500;
+/// Objectives started in one commit: few, so that no other writer waits for long.
+const COMMIT: usize = 25;
+/// What the audit log calls this.
+const SWEEP: &str = "sweep";
+
+/// Starts every objective that is due, as long as `goes_on` says so; says how many this instance started.
+///
+/// Any number of instances may do this at once: each start is made on the version that was read, so another instance's
+/// start makes this one's fail, and what is due is read again. It can end after any batch: each is whole by itself.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; what is left starts the next time.
+pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
+    let mut started = 0;
+    loop {
+        let at = shell.clock.now();
+        let due = shell.store.due(rows::objectives::STARTS_ON, at.date(), READ).await?;
+        let complete = due.len() < usize::from(READ);
+        let mut by_tenant: BTreeMap<Tenant, Vec<Versioned<Objective>>> = BTreeMap::new();
+        for (tenant, objective) in due {
+            by_tenant.entry(tenant).or_default().push(objective);
+        }
+        let mut lost = false;
+        for (tenant, objectives) in by_tenant {
+            let most = events_at_once(shell, tenant, EventType::ObjectiveStatusChanged, COMMIT).await?;
+            for some in objectives.chunks(most) {
+                if !goes_on() {
+                    return Ok(started);
+                }
+                match start(shell, tenant, some, at).await? {
+                    Some(count) => started += count,
+                    None => lost = true,
+                }
+            }
+        }
+        if complete && !lost {
+            return Ok(started);
+        }
+    }
+}
+
+/// Starts some objectives of one tenant; `None` if another change came first.
+async fn start(
+    shell: &Shell,
+    tenant: Tenant,
+    some: &[Versioned<Objective>],
+    at: Timestamp,
+) -> Result<Option<u64>, Error> {
+    let due = |it: &Versioned<Objective>| Some((it.value.start_if_due(at.date(), at)?, it.version));
+    let mut change: Option<ChangeSet> = None;
+    let mut count = 0;
+    for (decision, version) in some.iter().filter_map(due) {
+        add(shell, &mut change, decision, version, at)?;
+        count += 1;
+    }
+    let Some(change) = change else { return Ok(Some(0)) };
+    match shell.commit(tenant, change).await {
+        Ok(()) => Ok(Some(count)),
+        Err(CommitError::Stale) => Ok(None),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(other) => Err(Error::Bug(other.to_string())),
+    }
+}
+
+fn add(
+    shell: &Shell,
+    change: &mut Option<ChangeSet>,
+    decision: Decision<Objective>,
+    seen: Version,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let entry = shell.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
+    let data = String::from_utf8_lossy(&render(&decision.state)?).into_owned();
+    let change = match change {
+        Some(change) => {
+            change.more_audit.push(entry);
+            change
+        }
+        None => change.insert(ChangeSet::new(entry)),
+    };
+    change.events.extend(decision.events.iter().map(|kind| Event {
+        id: shell.id(at),
+        kind: *kind,
+        created_at: at,
+        data: data.clone(),
+    }));
+    change.writes.push(Write::put(&Row::seen(decision.state, seen)));
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! Recording people, changing their records, and their lifecycle (§3.3, §4.3).
+
+use candor_domain::access::Tenant;
+use candor_domain::decision::Decision;
+use candor_domain::fields::Reference;
+use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
+use candor_domain::json::Object;
+use candor_domain::library::Department;
+use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
+use candor_domain::text::folded;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
+
+use crate::context::call::Call;
+use crate::context::change::Planned;
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::shell::Shell;
+use crate::usecases::invitations;
+
+/// `POST /employees`
+///
+/// # Errors
+/// Invalid fields, a caller who may not write to people, references that do not hold, an address that is taken;
+/// see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        let wanted = Wanted {
+            person: None,
+            manager: draft.manager.as_ref(),
+            department: draft.department.as_ref(),
+            email: Some(&draft.email),
+            external_id: draft.external_id.as_deref(),
+        };
+        let known = wanted.load(shell, call.caller.tenant).await?.references;
+        let invited = draft.send_invite;
+        let decision = Employee::create(shell.id(at), draft, &known, at)?;
+        let person = &decision.state;
+        let lines = person.manager_id.map(|_| Lines { seen: None });
+        let requires = person.department_id.map(Require::open::<Department>);
+        let invitation =
+            if invited { Some(invitations::with_employee(shell, call.caller.tenant, person, at).await?) } else { None };
+        let invitation = invitation.map(|it| Write::put(&Row::new(it)));
+        Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))
+    };
+    shell.create(call, "/employees", decide).await
+}
+
+/// `PATCH /employees/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, a caller who may not write to people, references that do not hold, an address that
+/// is taken; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
+    let decide = async |at: Timestamp| {
+        let stored = shell.stored::<Employee>(call, id).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
+        let decision = stored.value.update(&patch, &known.references, at)?;
+        let planned = decision.map(|it| planned(&stored.value, it, known.tree));
+        Ok((stored, planned))
+    };
+    shell.update(call, decide).await
+}
+
+/// `POST /employees/{id}/rehire`
+///
+/// # Errors
+/// Not found, invalid fields, a caller who may not write to people, not deactivated, references that do not hold;
+/// see [`Error`].
+pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
+    let decide = async |at: Timestamp| {
+        let stored = shell.stored::<Employee>(call, id).await?;
+        let rehire = call.admit(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
+        let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
+        let decision = stored.value.rehire(&rehire, &known.references, at)?;
+        let planned = planned(&stored.value, decision, known.tree);
+        Ok((stored, planned))
+    };
+    shell.act(call, decide).await
+}
+
+/// Whether a body may change a reporting line.
+fn moves(body: &Object) -> bool {
+    body.iter().any(|(name, _)| name == "manager_id")
+}
+
+/// `POST /employees/{id}/deactivate`
+///
+/// # Errors
+/// Not found, a caller who may not write to people, deactivated already; see [`Error`].
+pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = shell.stored::<Employee>(call, id).await?;
+        call.admit_act(stored.version)?;
+        let decision = stored.value.deactivate(at)?;
+        let invitation = match stored.value.status {
+            Status::PendingInvite => shell.store.first(call.caller.tenant, rows::invitations::newest(id)).await?,
+            Status::Active | Status::Deactivated => None,
+        };
+        let revoked = invitation.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
+        Ok((stored, Planned::of(decision).writing(revoked)))
+    };
+    shell.act(call, decide).await
+}
+
+/// `POST /employees/{id}/reactivate`
+///
+/// # Errors
+/// Not found, a caller who may not write to people, not deactivated; see [`Error`].
+pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = shell.stored::<Employee>(call, id).await?;
+        call.admit_act(stored.version)?;
+        let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
+        Ok((stored, planned))
+    };
+    shell.act(call, decide).await
+}
+
+/// A changed record, with what its references rely upon.
+fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> Planned<Employee> {
+    let after = &decision.state;
+    let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
+    let joined = after.department_id.filter(|it| before.department_id != Some(*it));
+    Planned::of(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
+}
+
+/// What a body refers to, or may collide with.
+struct Wanted<'a> {
+    person: Option<&'a Employee>,
+    manager: Option<&'a Reference<EmployeeKind>>,
+    department: Option<&'a Reference<DepartmentKind>>,
+    email: Option<&'a str>,
+    external_id: Option<&'a str>,
+}
+
+/// What is stored of it.
+struct Known {
+    references: References,
+    tree: Option<Version>,
+}
+
+fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
+    Wanted {
+        person: Some(stored),
+        manager: patch.manager.as_ref().and_then(Option::as_ref),
+        department: patch.department.as_ref().and_then(Option::as_ref),
+        email: patch.email.as_deref(),
+        external_id: patch.external_id.as_ref().and_then(Option::as_deref),
+    }
+}
+
+impl Wanted<'_> {
+    /// Reads everything side by side.
+    async fn load(&self, shell: &Shell, tenant: Tenant) -> Result<Known, Error> {
+        let store = &shell.store;
+        let manager = async {
+            let Some(id) = self.manager.and_then(|it| it.id) else { return Ok((None, None)) };
+            let ids = [id];
+            let status =
+                async { Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|it| it.value.status)) };
+            let reporting = async {
+                match self.person {
+                    Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
+                    None => Ok(None),
+                }
+            };
+            let (status, reporting) = tokio::try_join!(status, reporting)?;
+            let is_below = reporting.is_some_and(|it| it.is_below);
+            Ok::<_, Error>((status.map(|status| ReportingLine { status, is_below }), reporting.map(|it| it.tree)))
+        };
+        let department = async {
+            let Some(id) = self.department.and_then(|it| it.id) else { return Ok(None) };
+            Ok::<_, Error>(store.row::<Department>(tenant, id).await?.map(|it| it.value.archived_at.is_some()))
+        };
+        let email = async {
+            let Some(email) = self.email else { return Ok(None) };
+            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?)
+        };
+        let external_id = async {
+            let Some(external_id) = self.external_id else { return Ok(None) };
+            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, external_id.to_owned()).await?)
+        };
+        let managed = async {
+            let Some(id) = self.person.and_then(|it| it.connector_id) else { return Ok(vec![]) };
+            let connector = store.row::<Connector>(tenant, id).await?;
+            Ok::<_, Error>(connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default())
+        };
+        let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
+            tokio::try_join!(manager, department, email, external_id, managed)?;
+        let references =
+            References { manager, department_archived, email_holder, external_id_holder, managed_keys, acting: None };
+        Ok(Known { references, tree })
+    }
+}

@@ -1,0 +1,252 @@
+//! The CSV upsert: load what a file names, decide all its rows together, save them piece by piece (§4.3, decisions E).
+
+mod load;
+mod piece;
+mod sync;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use candor_domain::access::{AdminContext, Permission};
+use candor_domain::csv::{self, File, Plan, Rejection, Report, RowOutcome, UnreadableFile, UploadRequest};
+use candor_domain::fields::Reference;
+use candor_domain::id::ConnectorKind;
+use candor_domain::params::Params;
+use candor_domain::people::Connector;
+use candor_domain::refusal::Refusal;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{CommitError, StorageExt};
+use tokio::sync::MutexGuard;
+use tokio::time::{Instant, sleep};
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::shell::{Shell, render};
+use load::Loaded;
+
+/// Rows saved in one commit: few enough that no other writer waits for long behind one. Where subscriptions want their
+/// events, `fan_out::DELIVERIES` may make it fewer.
+pub const PIECE: usize = 150;
+/// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
+/// the same file sent again goes on from there.
+const STALLS: usize = 8;
+/// After so many it takes its turn among those who move people within this instance, for as long as it plans.
+const PATIENT_STALLS: usize = 2;
+/// Time for which an upload with an idempotency key waits for another one with this key (decision B2).
+const TWIN_WAIT: Duration = Duration::from_secs(10);
+/// Pause between two looks for the answer of the other upload.
+const TWIN_PAUSE: Duration = Duration::from_millis(100);
+
+/// `POST /employees/csv`
+///
+/// # Errors
+/// A file that cannot be read, wrong parameters, a caller who may not write to people, a connector that is unknown
+/// or not the caller's to act as; see [`Error`]. Rows that fail are no error: the answer names them.
+pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> Result<Reply, Error> {
+    let call = &call;
+    if let Some(reply) = shell.kept(call).await? {
+        return Ok(reply);
+    }
+    let request = UploadRequest::parse(params)?;
+    let file = match off_thread(shell, call, move || File::read(&body)).await? {
+        Ok(file) => file,
+        Err(why) => {
+            if !request.dry_run {
+                sync::refused(shell, call, request.connector.as_deref(), &why).await;
+            }
+            return Err(refused(why));
+        }
+    };
+    if request.connector.is_some() {
+        call.caller.require_admin(AdminContext::Settings)?;
+    }
+    call.authorize()?;
+    let connector = connector(shell, call, request.connector.as_deref()).await?;
+    let asked = Asked {
+        file,
+        connector,
+        clear_empty: request.clear_empty,
+        is_admin: call.caller.is_data_admin(),
+        shows_stored: call.caller.scopes.has(Permission::EmployeesRead),
+    };
+    let upload = Upload { shell, call, asked: Arc::new(asked) };
+    if request.dry_run { upload.preview().await } else { upload.carry_out().await }
+}
+
+fn refused(it: UnreadableFile) -> Error {
+    match it {
+        UnreadableFile::Invalid(problems) => problems.into(),
+        UnreadableFile::Malformed(message) => Error::Malformed(message),
+    }
+}
+
+/// What was planned is decided again when its turn comes, from the same values: a refusal then is a defect.
+fn refused_later(it: &Rejection) -> Error {
+    Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
+}
+
+/// Does what takes long in the tenant's turn, away from the threads that answer requests.
+async fn off_thread<T: Send + 'static>(
+    shell: &Shell,
+    call: &Call,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    Ok(shell.large_work.run(call.caller.tenant, work).await?)
+}
+
+async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Option<Connector>, Error> {
+    let Some(text) = text else { return Ok(None) };
+    let wanted: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
+    let found = match wanted.id {
+        Some(id) => shell.store.row::<Connector>(call.caller.tenant, id).await?,
+        None => None,
+    };
+    let unknown = || Refusal::unprocessable("connector_id", wanted.not_found());
+    Ok(Some(found.ok_or_else(unknown)?.value))
+}
+
+/// What is asked for.
+struct Asked {
+    file: File,
+    connector: Option<Connector>,
+    clear_empty: bool,
+    is_admin: bool,
+    shows_stored: bool,
+}
+
+impl Asked {
+    fn options(&self, at: Timestamp) -> csv::PlanOptions<'_> {
+        let Self { connector, clear_empty, is_admin, .. } = self;
+        let connector = connector.as_ref();
+        csv::PlanOptions { clear_empty: *clear_empty, is_admin: *is_admin, connector, at }
+    }
+}
+
+/// One upload under way.
+struct Upload<'a> {
+    shell: &'a Shell,
+    call: &'a Call,
+    asked: Arc<Asked>,
+}
+
+impl<'a> Upload<'a> {
+    async fn carry_out(&self) -> Result<Reply, Error> {
+        let mut ends: HashMap<usize, RowOutcome> = HashMap::new();
+        let (mut stalls, mut stalled_at) = (0, Instant::now());
+        loop {
+            let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
+            let at = self.shell.clock.now();
+            let (loaded, plan) = self.plan(ends.keys().copied().collect(), at).await?;
+            let before = ends.len();
+            if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
+                return Ok(reply);
+            }
+            if ends.len() > before {
+                (stalls, stalled_at) = (0, Instant::now());
+                continue;
+            }
+            stalls += 1;
+            self.after_stall(stalls, stalled_at).await?;
+            if let Some(reply) = self.shell.kept(self.call).await? {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// Pauses or gives up after some stalls in a row, the first of them at `stalled_at`.
+    ///
+    /// An upload with the same idempotency key may be what comes first every time. The key stands for that one as soon as
+    /// its last piece is saved, so giving up before would answer 503 where the answer is a replay or a conflict.
+    async fn after_stall(&self, stalls: usize, stalled_at: Instant) -> Result<(), Error> {
+        if stalls < STALLS {
+            return Ok(());
+        }
+        if self.call.idempotency.is_none() || stalled_at.elapsed() >= TWIN_WAIT {
+            return Err(Error::Contended);
+        }
+        sleep(TWIN_PAUSE).await;
+        Ok(())
+    }
+
+    async fn turn(&self) -> MutexGuard<'a, ()> {
+        self.shell.move_lock(self.call.caller.tenant).await
+    }
+
+    /// Loads what the file names, and plans on it all rows but those that are `applied`.
+    async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<Loaded>, Plan), Error> {
+        let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.asked.file).await?);
+        let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.shell.ids));
+        let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
+        let plan = off_thread(self.shell, self.call, plan).await?;
+        Ok((loaded, plan))
+    }
+
+    /// The answer of a dry run.
+    async fn preview(&self) -> Result<Reply, Error> {
+        let at = self.shell.clock.now();
+        let (loaded, plan) = self.plan(HashSet::new(), at).await?;
+        let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
+        let asked = Arc::clone(&self.asked);
+        let report = off_thread(self.shell, self.call, move || {
+            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
+            Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
+        });
+        let report = report.await?.map_err(|it| refused_later(&it))?;
+        Ok(Reply::done(render(&report)?, None))
+    }
+
+    fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
+        let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
+        Report::of(&self.asked.file, outcomes)
+    }
+
+    /// Saves a plan piece by piece; `None` if others came first, so that the rest has to be planned anew. The last
+    /// piece carries the answer to retries.
+    async fn apply(
+        &self,
+        loaded: &Loaded,
+        plan: Plan,
+        ends: &mut HashMap<usize, RowOutcome>,
+        mut turn: Option<MutexGuard<'a, ()>>,
+        at: Timestamp,
+    ) -> Result<Option<Reply>, Error> {
+        let report = self.report(&plan, ends);
+        let reply = Reply::done(render(&report)?, None);
+        if plan.steps.is_empty() {
+            return self.changes_nothing(&report, reply, at).await;
+        }
+        let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
+        let mut next = pieces.next().await?;
+        while let Some(mut piece) = next {
+            if piece.is_last {
+                piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
+                if let Some(synced) = self.synced(&report, at).await? {
+                    synced.add_to(&mut piece.change);
+                }
+            }
+            let _turn = match turn.take() {
+                None if piece.moves => Some(self.turn().await),
+                held => held,
+            };
+            let commit = self.shell.commit(self.call.caller.tenant, piece.change);
+            // One piece is made while the one before it is saved.
+            let (saved, made) = tokio::join!(commit, pieces.next());
+            match saved {
+                Ok(()) => {}
+                Err(CommitError::Replayed) => {
+                    return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);
+                }
+                Err(CommitError::Storage(error)) => return Err(error.into()),
+                Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
+                    return Ok(None);
+                }
+            }
+            ends.extend(piece.steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
+            next = made?;
+        }
+        Ok(Some(reply))
+    }
+}

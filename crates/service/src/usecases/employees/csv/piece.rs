@@ -1,0 +1,159 @@
+//! A piece of a plan as one change set, with all its events and audit entries.
+
+use std::collections::HashSet;
+use std::mem;
+
+use candor_domain::audit::{Actor, ActorKind, KeyUsed};
+use candor_domain::csv::{Plan, Step};
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::id::DepartmentId;
+use candor_domain::library::Department;
+use candor_domain::people::{Employee, Status};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Subscribers;
+use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
+
+use super::load::Loaded;
+use super::{PIECE, Upload, refused_later};
+use crate::context::error::Error;
+use crate::context::fan_out::DELIVERIES;
+use crate::context::shell::render;
+
+/// Makes change sets of a plan, piece after piece.
+pub(super) struct Pieces<'a> {
+    upload: &'a Upload<'a>,
+    loaded: &'a Loaded,
+    plan: &'a Plan,
+    /// What is still to be done.
+    rest: &'a [Step],
+    at: Timestamp,
+    created: HashSet<DepartmentId>,
+    /// The version of the reporting tree, which counts up with every piece that moves somebody.
+    tree: Version,
+}
+
+/// A piece of a plan.
+pub(super) struct Piece<'a> {
+    /// What it does.
+    pub(super) steps: &'a [Step],
+    /// All of that at once, if every piece before it was saved.
+    pub(super) change: ChangeSet,
+    /// Whether it moves somebody within the reporting tree.
+    pub(super) moves: bool,
+    /// Whether none comes behind it.
+    pub(super) is_last: bool,
+}
+
+fn moves(change: &ChangeSet) -> bool {
+    change.writes.iter().any(|it| matches!(it, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
+}
+
+/// What a change set is made of, before it is known to have an audit entry.
+struct Parts<'a> {
+    change: Option<ChangeSet>,
+    subscribers: &'a Subscribers,
+    /// How many deliveries the events so far make.
+    deliveries: usize,
+}
+
+impl Parts<'_> {
+    /// Adds the events and the audit entry of a decision, and answers its state.
+    fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
+        let rendered = render(&decision.state)?;
+        let (mut one, state) = upload.shell.change_set(upload.call, decision, &rendered, at);
+        if let Some(connector) = &upload.asked.connector {
+            let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
+            let key = mem::replace(&mut one.audit.actor, Actor { kind: ActorKind::Connector, id, name });
+            one.audit.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
+        }
+        self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|it| it.kind));
+        match &mut self.change {
+            None => self.change = Some(one),
+            Some(all) => {
+                all.events.append(&mut one.events);
+                all.more_audit.push(one.audit);
+            }
+        }
+        Ok(state)
+    }
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
+        let rest = plan.steps.as_slice();
+        Self { upload, loaded, plan, rest, at, created: HashSet::new(), tree: loaded.tree }
+    }
+
+    /// The piece that comes next. Who subscribes is looked up for each: subscriptions can be made meanwhile.
+    pub(super) async fn next(&mut self) -> Result<Option<Piece<'a>>, Error> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let Upload { shell, call, .. } = self.upload;
+        let subscribers = shell.store.subscribers(call.caller.tenant).await?;
+        let (change, count) = self.change_set(&subscribers)?;
+        let (steps, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        let moves = moves(&change);
+        self.tree = if moves { self.tree.next() } else { self.tree };
+        Ok(Some(Piece { steps, change, moves, is_last: rest.is_empty() }))
+    }
+
+    /// The change set of the next steps, and how many these are: as many as make it large enough. Departments come before
+    /// those who join them.
+    fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
+        let upload = self.upload;
+        let mut parts = Parts { change: None, subscribers, deliveries: 0 };
+        let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
+        let mut fresh = HashSet::new();
+        let mut count = 0;
+        for step in self.rest.iter().take(PIECE) {
+            if parts.deliveries >= DELIVERIES {
+                break;
+            }
+            count += 1;
+            let decisions =
+                Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step)
+                    .map_err(|it| refused_later(&it))?;
+            let department = decisions.last().and_then(|it| it.state.department_id);
+            let before = step.before.and_then(|it| self.loaded.known.people.get(it));
+            if let Some(id) = department.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
+                match self.plan.departments.get(&id) {
+                    Some(decision) if self.created.insert(id) => {
+                        let department = parts.add(upload, decision.clone(), self.at)?;
+                        departments.push(Write::put(&Row::new(department)));
+                        fresh.insert(id);
+                    }
+                    _ => drop(joined.insert(id)),
+                }
+            }
+            let mut after = None;
+            for decision in decisions {
+                after = Some(parts.add(upload, decision, self.at)?);
+            }
+            if let Some(after) = after {
+                self.write(before, after, &mut people);
+            }
+        }
+        let mut change = parts.change.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
+        departments.append(&mut people);
+        change.writes = departments;
+        change.requires = joined.difference(&fresh).map(|it| Require::open::<Department>(*it)).collect();
+        Ok((change, count))
+    }
+
+    fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
+        let is_changed = before.and_then(|it| it.manager_id) != after.manager_id;
+        let seen = before.and(after.manager_id).map(|_| self.tree);
+        let lines = is_changed.then_some(Lines { seen });
+        let version = before.and_then(|it| self.loaded.versions.get(&it.id));
+        let leaves = after.status == Status::Deactivated;
+        let invitation = self.loaded.invitations.get(&after.id).filter(|_| leaves);
+        let row = match version {
+            Some(version) => Row::seen(after, *version),
+            None => Row::new(after),
+        };
+        writes.push(Write::employee(&row, lines));
+        writes.extend(invitation.map(|it| Write::put(&Row::seen(it.value.revoke(self.at), it.version))));
+    }
+}

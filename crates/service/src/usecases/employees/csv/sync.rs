@@ -1,0 +1,106 @@
+//! What became of an upload is noted at the connector that it was for (decisions G).
+
+use candor_domain::access::AdminContext;
+use candor_domain::audit::AuditEntry;
+use candor_domain::csv::{Report, UnreadableFile};
+use candor_domain::id::ConnectorId;
+use candor_domain::notification::Notification;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::Sync;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write};
+
+use super::Upload;
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::notices::addressed;
+use crate::context::reply::Reply;
+use crate::context::shell::Shell;
+
+/// How often it is noted anew when another change came first.
+const ATTEMPTS: usize = 8;
+
+/// What is saved of the connector with an upload.
+pub(super) struct Synced {
+    connector: Connector,
+    seen: Version,
+    entry: AuditEntry,
+    notices: Vec<Notification>,
+}
+
+impl Synced {
+    /// `None` if the connector is not there.
+    async fn of(shell: &Shell, call: &Call, id: ConnectorId, sync: Sync, at: Timestamp) -> Result<Option<Self>, Error> {
+        let Some(stored) = shell.store.row::<Connector>(call.caller.tenant, id).await? else { return Ok(None) };
+        let decision = stored.value.synced(sync, at);
+        let notices = addressed(shell, call.caller.tenant, &decision.notices, at).await?;
+        let entry = call.audit(shell.id(at), decision.audit, at);
+        Ok(Some(Self { connector: decision.state, seen: stored.version, entry, notices }))
+    }
+
+    /// Has it saved together with a change.
+    pub(super) fn add_to(self, change: &mut ChangeSet) {
+        change.more_audit.push(self.entry);
+        change.writes.push(Write::put(&Row::seen(self.connector, self.seen)));
+        change.notices.extend(self.notices);
+    }
+
+    fn alone(self) -> ChangeSet {
+        let mut change = ChangeSet::new(self.entry);
+        change.writes = vec![Write::put(&Row::seen(self.connector, self.seen))];
+        change.notices = self.notices;
+        change
+    }
+}
+
+impl Upload<'_> {
+    /// What the connector is told of a report; `None` without a connector.
+    pub(super) async fn synced(&self, report: &Report, at: Timestamp) -> Result<Option<Synced>, Error> {
+        let Some(connector) = &self.asked.connector else { return Ok(None) };
+        Synced::of(self.shell, self.call, connector.id, report.sync(at), at).await
+    }
+
+    /// Answers a file by which nobody changes; `None` if others came first.
+    pub(super) async fn changes_nothing(
+        &self,
+        report: &Report,
+        reply: Reply,
+        at: Timestamp,
+    ) -> Result<Option<Reply>, Error> {
+        let Some(synced) = self.synced(report, at).await? else {
+            return self.shell.keep(self.call, reply, at).await.map(Some);
+        };
+        let mut change = synced.alone();
+        change.replay = self.shell.replay_of(self.call, &reply, at)?;
+        match self.shell.commit(self.call.caller.tenant, change).await {
+            Ok(()) => Ok(Some(reply)),
+            Err(CommitError::Replayed) => self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Storage(error)) => Err(error.into()),
+            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
+        }
+    }
+}
+
+/// Notes that a file for a connector could not be read. The request fails all the same, so what goes wrong here is
+/// only logged.
+pub(super) async fn refused(shell: &Shell, call: &Call, connector: Option<&str>, why: &UnreadableFile) {
+    let may_act = call.caller.require_admin(AdminContext::Settings).is_ok() && call.authorize().is_ok();
+    let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
+    if let Err(error) = try_to_note(shell, call, id, why).await {
+        tracing::warn!(connector = %id, %error, "could not note that a file for a connector was refused");
+    }
+}
+
+async fn try_to_note(shell: &Shell, call: &Call, id: ConnectorId, why: &UnreadableFile) -> Result<(), Error> {
+    for _ in 0..ATTEMPTS {
+        let at = shell.clock.now();
+        let Some(synced) = Synced::of(shell, call, id, why.sync(at), at).await? else { return Ok(()) };
+        match shell.commit(call.caller.tenant, synced.alone()).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Stale) => {}
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            Err(other) => return Err(Error::Bug(other.to_string())),
+        }
+    }
+    Err(Error::Contended)
+}

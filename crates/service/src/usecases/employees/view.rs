@@ -1,0 +1,99 @@
+//! Reading people, with what is inlined (§2.3).
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Permission;
+use candor_domain::id::EmployeeId;
+use candor_domain::library::Department;
+use candor_domain::params::Params;
+use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
+use candor_port_storage::rows;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::list::JsonObjectWriter;
+use crate::context::reply::Reply;
+use crate::context::shell::Shell;
+
+/// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
+/// up to 140 KB: a gigabyte, of which 8 MB are shown.
+const WITH_REPORTS_AT_A_TIME: usize = 10;
+
+/// What the people of a page refer to, as far as it is to be inlined.
+pub(crate) struct Found {
+    managers: Inlined<Employee>,
+    departments: Inlined<Department>,
+    reports: Option<BTreeMap<EmployeeId, Vec<Employee>>>,
+}
+
+impl Expandable for Employee {
+    type Path = Expand;
+    type Found = Found;
+
+    /// Departments are read with the scopes of employees (decision B3).
+    fn permission(_: Expand) -> Option<Permission> {
+        None
+    }
+
+    fn at_a_time(paths: &[Expand]) -> usize {
+        if paths.contains(&Expand::DirectReports) { WITH_REPORTS_AT_A_TIME } else { usize::MAX }
+    }
+
+    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+        let managers = items.iter().filter_map(|it| it.manager_id);
+        let departments = items.iter().filter_map(|it| it.department_id);
+        let reports = async {
+            if paths.contains(&Expand::DirectReports) { reports(shell, call, items).await.map(Some) } else { Ok(None) }
+        };
+        let (managers, departments, reports) = tokio::try_join!(
+            expand::found(shell, call, paths.contains(&Expand::Manager), managers),
+            expand::found(shell, call, paths.contains(&Expand::Department), departments),
+            reports,
+        )?;
+        Ok(Found { managers, departments, reports })
+    }
+
+    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+        let managers = found.managers.as_ref();
+        shown.member("manager", managers.map(|all| self.manager_id.and_then(|id| all.get(&id))))?;
+        let departments = found.departments.as_ref();
+        shown.member("department", departments.map(|all| self.department_id.and_then(|id| all.get(&id))))?;
+        let reports = found.reports.as_ref();
+        shown.member("direct_reports", reports.map(|all| all.get(&self.id).map_or(&[][..], Vec::as_slice)))
+    }
+}
+
+/// The direct reports of these people, by their manager.
+async fn reports(
+    shell: &Shell,
+    call: &Call,
+    managers: &[Employee],
+) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
+    let ids: Vec<_> = managers.iter().map(|it| it.id).collect();
+    let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for it in shell.store.direct_reports(call.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
+        if let Some(manager) = it.manager_id {
+            reports.entry(manager).or_default().push(it);
+        }
+    }
+    Ok(reports)
+}
+
+/// `GET /employees`
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    let listing = rows::employees::list(&request.filter, request.sort, &request.page);
+    expand::page(shell, call, &request, listing).await
+}
+
+/// `GET /employees/{id}`
+///
+/// # Errors
+/// Not found; invalid parameters; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, params: Params) -> Result<Reply, Error> {
+    expand::one::<Employee>(shell, call, params, shell.stored(call, id)).await
+}

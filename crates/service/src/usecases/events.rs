@@ -1,0 +1,91 @@
+//! The event feed: everything that happened in the last 30 days, in commit order and without gaps (decision F9).
+
+use candor_domain::access::Tenant;
+use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
+use candor_domain::id::EventId;
+use candor_domain::page::{Key, Position, cursor};
+use candor_domain::params::Params;
+use candor_port_storage::Version;
+use candor_port_storage::large_work::PIECE_BYTES;
+use tokio::task::yield_now;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::list::MAX_PAGE_BYTES;
+use crate::context::reply::Reply;
+use crate::context::shell::{Shell, or_not_found};
+
+/// Where a feed starts that nothing was ever read of.
+const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
+
+/// `GET /events/{id}`: for as long as the feed has it.
+///
+/// # Errors
+/// Not found; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: EventId) -> Result<Reply, Error> {
+    let tenant = call.caller.tenant;
+    let since = oldest_in_feed(shell.clock.now());
+    let event = shell.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
+    let (_, event) = or_not_found(event)?;
+    // An event never changes.
+    Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
+}
+
+/// `GET /events`
+///
+/// It always answers a cursor, also at the end, so that a poller can go on from there.
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let now = shell.clock.now();
+    let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
+    let tenant = call.caller.tenant;
+    let oldest = oldest_in_feed(now);
+    // Whoever begins now reads lists next, which show everything that stands before this place.
+    let store = if matches!(start, FeedStart::Now) { &*shell.store } else { shell.store.replica() };
+    let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
+    let mut body = rendered(shell, tenant, &page.events).await?;
+    if body.entries < page.events.len() {
+        // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
+        let fitting = u16::try_from(body.entries).unwrap_or(limit);
+        page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
+        body = rendered(shell, tenant, &page.events).await?;
+    }
+    let before = if let FeedStart::After(place) = &start { place } else { &START };
+    let next = cursor(digest, page.next.as_ref().unwrap_or(before));
+    let mut body = body.text;
+    body.push_str(&format!(r#"],"next_cursor":"{next}","has_more":{}}}"#, page.more));
+    Ok(Reply::done(body.into(), None))
+}
+
+/// A page of the feed, up to the end of its entries.
+struct FeedBody {
+    text: String,
+    entries: usize,
+}
+
+/// Renders as many of these events as have room in a page; one always has. Large pages are written in the tenant's turn,
+/// and other requests of the thread come between their pieces.
+async fn rendered(shell: &Shell, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
+    let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
+    for event in events {
+        let body = event.body(tenant);
+        if entries > 0 {
+            if text.len() + body.len() >= MAX_PAGE_BYTES {
+                break;
+            }
+            text.push(',');
+        }
+        text.push_str(&body);
+        entries += 1;
+        if text.len() - piece_begins >= PIECE_BYTES {
+            piece_begins = text.len();
+            if turn.is_none() {
+                turn = Some(shell.large_work.turn(tenant).await?);
+            }
+            yield_now().await;
+        }
+    }
+    Ok(FeedBody { text, entries })
+}

@@ -1,0 +1,25 @@
+//! Departments and attributes (decisions G).
+
+pub mod attributes;
+pub mod departments;
+
+use candor_domain::id::Id;
+use candor_domain::text::folded;
+use candor_port_storage::StorageExt;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::read::By;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::shell::Shell;
+
+/// What has a name that is compared without case.
+async fn holder<T: Stored>(
+    shell: &Shell,
+    call: &Call,
+    by_name: By<T>,
+    name: Option<&str>,
+) -> Result<Option<Id<T::Kind>>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    Ok(shell.store.id_by(call.caller.tenant, by_name, folded(name)).await?)
+}

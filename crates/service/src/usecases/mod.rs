@@ -1,0 +1,21 @@
+//! The use cases, a module for each resource.
+
+pub mod assignments;
+pub mod audit_log;
+pub mod connectors;
+pub mod conversations;
+pub mod copy;
+pub mod employees;
+pub mod events;
+pub mod invitations;
+pub mod keys;
+pub mod library;
+pub mod notifications;
+pub mod objectives;
+pub mod observations;
+pub mod operator;
+pub mod organization;
+pub mod search;
+pub mod summaries;
+pub mod test_data;
+pub mod webhooks;

@@ -1,0 +1,199 @@
+//! Objectives (§4.2, decisions C).
+
+use candor_domain::access::Permission;
+use candor_domain::audit;
+use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
+use candor_domain::json::Object;
+use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Verb};
+use candor_domain::organization::Review;
+use candor_domain::params::Params;
+use candor_domain::people::Employee;
+use candor_domain::summary::Summary;
+use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
+use candor_port_storage::{StorageExt, Versioned, rows};
+
+use crate::context::call::Call;
+use crate::context::change::Planned;
+use crate::context::error::Error;
+use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::list::JsonObjectWriter;
+use crate::context::reply::Reply;
+use crate::context::shell::{Shell, or_not_found};
+use crate::context::visible;
+use crate::usecases::{audit_log, organization};
+
+/// What the objectives of a page refer to, as far as it is to be inlined.
+pub(crate) struct Found {
+    owners: Inlined<Employee>,
+    summaries: Inlined<Summary>,
+}
+
+/// The most summaries that are inlined in one objective, the newest; it names all.
+const MAX_SUMMARIES: usize = 100;
+/// For how many objectives at a time the summaries that cite them are read, each of which may have 80 KB.
+const WITH_SUMMARIES_AT_A_TIME: usize = 5;
+
+/// The summaries that are inlined in an objective.
+fn newest(objective: &Objective) -> &[SummaryId] {
+    let all = &objective.linked_summary_ids;
+    &all[all.len().saturating_sub(MAX_SUMMARIES)..]
+}
+
+impl Expandable for Objective {
+    type Path = Expand;
+    type Found = Found;
+
+    fn permission(path: Expand) -> Option<Permission> {
+        match path {
+            Expand::Owner => Some(Permission::EmployeesRead),
+            Expand::LinkedSummaries => Some(Permission::SummariesRead),
+        }
+    }
+
+    fn at_a_time(paths: &[Expand]) -> usize {
+        if paths.contains(&Expand::LinkedSummaries) { WITH_SUMMARIES_AT_A_TIME } else { usize::MAX }
+    }
+
+    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+        let summaries = items.iter().flat_map(newest).copied();
+        let owners = items.iter().map(|it| it.owner_id);
+        let (owners, summaries) = tokio::try_join!(
+            expand::found(shell, call, paths.contains(&Expand::Owner), owners),
+            visible::inline_many(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
+        )?;
+        Ok(Found { owners, summaries })
+    }
+
+    /// A summary that the caller does not see is left out.
+    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+        shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
+        let linked = found.summaries.as_ref();
+        let linked = linked.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
+        shown.member("linked_summaries", linked)
+    }
+}
+
+/// `GET /{resource}`: what the caller sees, filtered in the store.
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(family, params)?;
+    let listing = rows::objectives::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
+    expand::page(shell, call, &request, listing).await
+}
+
+/// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
+async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
+    let stored = visible::find::<Objective>(shell, call, id).await?;
+    or_not_found(stored.filter(|it| family.scopes().contains(&it.value.scope)))
+}
+
+/// Whether somebody reports to the caller's person, at any depth.
+async fn reports_to(shell: &Shell, call: &Call, viewer: Viewer, owner: EmployeeId) -> Result<bool, Error> {
+    match viewer {
+        Viewer::Person(person) if person != owner => {
+            Ok(shell.store.reporting(call.caller.tenant, person, owner).await?.is_below)
+        }
+        Viewer::Everything | Viewer::Person(_) => Ok(false),
+    }
+}
+
+/// `GET /{resource}/{id}`
+///
+/// # Errors
+/// Not found, also in the wrong resource; invalid parameters; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, params: Params) -> Result<Reply, Error> {
+    expand::one(shell, call, params, seen(shell, call, family, id)).await
+}
+
+/// `GET /{resource}/{id}/history`: what was done with it, newest first (decision C9).
+///
+/// # Errors
+/// Not found; invalid parameters; see [`Error`].
+pub async fn history(
+    shell: &Shell,
+    call: &Call,
+    family: Family,
+    id: ObjectiveId,
+    mut params: Params,
+) -> Result<Reply, Error> {
+    let stored = seen(shell, call, family, id).await?;
+    let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
+    let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
+    let request = params.finish(request)?;
+    audit_log::history(shell, call, &request).await
+}
+
+/// `POST /{resource}`
+///
+/// # Errors
+/// Invalid fields, an org objective without admin context, an owner out of reach or not there; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(family, body.clone()))?;
+        let owner = async {
+            match draft.owner.id {
+                None => Ok(None),
+                Some(id) => Ok::<_, Error>(shell.store.row::<Employee>(call.caller.tenant, id).await?),
+            }
+        };
+        let (review, owner) = tokio::try_join!(review(shell, call), owner)?;
+        draft.may_be_created_by(&call.caller, review)?;
+        let owner = match owner.map(|it| it.value) {
+            None => None,
+            Some(it) => {
+                let viewer = call.caller.viewer();
+                let below = reports_to(shell, call, viewer, it.id).await?;
+                Some(OwnerFound { role: it.role, in_reach: viewer.reaches(it.id, below) })
+            }
+        };
+        Ok(Planned::of(Objective::create(shell.id(at), draft, owner, at)?))
+    };
+    shell.create(call, family.path(), decide).await
+}
+
+/// `PATCH /{resource}/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot reach; see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = seen(shell, call, family, id).await?;
+        let shown = visible::as_shown(shell, call, &stored).await?;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown.value))?;
+        stored.value.may_be_changed_by(&call.caller)?;
+        let decision = stored.value.update(&patch, at)?;
+        Ok((stored, decision.map(Planned::of)))
+    };
+    shell.update(call, decide).await
+}
+
+/// `POST /{resource}/{id}/{action}` (§3.1)
+///
+/// # Errors
+/// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a transition
+/// that is not allowed; see [`Error`].
+pub async fn act(
+    shell: &Shell,
+    call: &Call,
+    family: Family,
+    id: ObjectiveId,
+    what: Verb,
+    body: Object,
+) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let (stored, review) = tokio::try_join!(seen(shell, call, family, id), review(shell, call))?;
+        let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
+        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
+        let decision = stored.value.apply(action, review, at)?;
+        Ok((stored, Planned::of(decision)))
+    };
+    shell.act(call, decide).await
+}
+
+/// How the organization reviews objectives (decision C10).
+async fn review(shell: &Shell, call: &Call) -> Result<Review, Error> {
+    Ok(organization::stored(shell, call).await?.value.objective_review)
+}

@@ -1,0 +1,221 @@
+//! What the operator does from the command line: organizations and their first keys.
+
+use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
+use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_domain::audit::AuditDraft;
+use candor_domain::decision::Resource;
+use candor_domain::fields::Reference;
+use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
+use candor_domain::library::{Attribute, starter_set};
+use candor_domain::organization::{self, Organization, Patch};
+use candor_domain::page::{Listed, MAX_LIMIT, PageRequest};
+use candor_domain::params::Bounds;
+use candor_domain::refusal::Refusal;
+use candor_domain::secret::Secret;
+use candor_domain::text::single_line;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write, rows};
+use serde::Serialize;
+
+use crate::context::error::Error;
+use crate::context::shell::Shell;
+use crate::usecases::keys;
+
+/// What the audit log calls whoever works on the command line.
+const OPERATOR: &str = "operator";
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct KeyOrder {
+    /// Whose.
+    pub organization: OrganizationId,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Permissions,
+    /// Its level.
+    pub level: AccessLevel,
+    /// Which data set it opens.
+    pub environment: Environment,
+    /// The person it acts for, as text.
+    pub employee: Option<String>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Reads per minute.
+    pub reads_per_minute: Option<u32>,
+    /// Writes per minute.
+    pub writes_per_minute: Option<u32>,
+}
+
+async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
+    match shell.commit(tenant, change).await {
+        Ok(()) => Ok(()),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(CommitError::Stale) => Err(Error::Contended),
+        Err(other) => Err(Error::Bug(other.to_string())),
+    }
+}
+
+/// Creates an organization with its two data sets, each with the starter set of attributes.
+///
+/// # Errors
+/// An invalid name; see [`Error`].
+pub async fn create_organization(shell: &Shell, name: &str) -> Result<OrganizationId, Error> {
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let at = shell.clock.now();
+    let organization = Organization::new(shell.id(at), name.to_owned(), at);
+    for environment in [Environment::Live, Environment::Test] {
+        let tenant = Tenant { organization: organization.id, environment };
+        let draft = AuditDraft::of(&organization, "organization.create");
+        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, draft, at));
+        change.writes.push(Write::put(&Row::new(organization.clone())));
+        for draft in starter_set() {
+            let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
+            change.writes.push(Write::put(&Row::new(attribute)));
+        }
+        commit(shell, tenant, change).await?;
+    }
+    Ok(organization.id)
+}
+
+/// Every organization, the oldest first.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn list_organizations(shell: &Shell) -> Result<Vec<Organization>, Error> {
+    let mut organizations: Vec<Organization> = vec![];
+    loop {
+        let page = shell.store.organizations(organizations.last().map(|it| it.id), MAX_LIMIT).await?;
+        let is_last = page.len() < usize::from(MAX_LIMIT);
+        organizations.extend(page);
+        if is_last {
+            return Ok(organizations);
+        }
+    }
+}
+
+/// Gives an organization another name, in both of its data sets; says whether that changed anything.
+///
+/// # Errors
+/// An organization that is not there, an invalid name; see [`Error`].
+pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) -> Result<bool, Error> {
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
+    let mut changed = false;
+    // The live data set comes last: once the new name is listed, nothing is left to be done.
+    for environment in [Environment::Test, Environment::Live] {
+        let tenant = Tenant { organization: id, environment };
+        let stored = shell
+            .store
+            .row::<Organization>(tenant, tenant.organization)
+            .await?
+            .ok_or(Error::Refused(Refusal::NotFound))?;
+        let at = shell.clock.now();
+        let Some(decision) = stored.value.update(&patch, at) else { continue };
+        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+        change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
+        commit(shell, tenant, change).await?;
+        changed = true;
+    }
+    Ok(changed)
+}
+
+/// Makes a key; this is the only time its secret is seen.
+///
+/// # Errors
+/// An organization or person that is not there, an invalid name, an end that is over; see [`Error`].
+pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
+    single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    let at = shell.clock.now();
+    if let Some(end) = order.expires_at {
+        is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;
+    }
+    let live = Tenant::live(order.organization);
+    shell.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    let tenant = Tenant { environment: order.environment, ..live };
+    let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
+    let person_exists = keys::exists(shell, tenant, employee.as_ref()).await?;
+    let draft = Draft {
+        name: order.name,
+        environment: order.environment,
+        access_level: order.level,
+        scopes: order.scopes,
+        employee,
+        expires_at: order.expires_at,
+        reads_per_minute: order.reads_per_minute,
+        writes_per_minute: order.writes_per_minute,
+    };
+    let secret = generate(order.environment, random32(&*shell.ids)?);
+    let decision = ApiKey::create(shell.id(at), draft, &secret, None, person_exists, at)?;
+    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+    let id = decision.state.id;
+    change.writes.push(Write::put(&Row::new(decision.state)));
+    commit(shell, live, change).await?;
+    shell.auth.forget_unknown();
+    Ok((id, secret))
+}
+
+/// A key, with the organization whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnedKey {
+    /// The organization's id.
+    pub organization_id: OrganizationId,
+    /// The organization's name.
+    pub organization_name: String,
+    /// The key.
+    #[serde(flatten)]
+    pub key: ApiKey,
+}
+
+/// Every key of an organization, newest first; without one, the keys of all organizations, the oldest of these first.
+///
+/// # Errors
+/// An organization that is not there; see [`Error`].
+pub async fn list_keys(shell: &Shell, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
+    let organizations = match organization {
+        Some(id) => {
+            let stored = shell.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
+            vec![stored.ok_or(Error::Refused(Refusal::NotFound))?.value]
+        }
+        None => list_organizations(shell).await?,
+    };
+    let mut owned = vec![];
+    for Organization { id, name, .. } in organizations {
+        let keys = keys_of(shell, id).await?;
+        let owner = |key| OwnedKey { organization_id: id, organization_name: name.clone(), key };
+        owned.extend(keys.into_iter().map(owner));
+    }
+    Ok(owned)
+}
+
+async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
+    let sort = ApiKey::DEFAULT;
+    let (mut keys, mut after) = (vec![], None);
+    loop {
+        let request = PageRequest { limit: MAX_LIMIT, after };
+        let page = shell
+            .store
+            .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
+            .await?;
+        after = page.items.last().map(|it| crate::context::list::place(it, sort, it.id().to_bytes())).transpose()?;
+        keys.extend(page.items);
+        if !page.more {
+            return Ok(keys);
+        }
+    }
+}
+
+/// Ends a key now.
+///
+/// # Errors
+/// A key that is not there, or was revoked before; see [`Error`].
+pub async fn revoke_key(shell: &Shell, id: KeyId) -> Result<(), Error> {
+    let missing = || Error::Refused(Refusal::NotFound);
+    let (owner, stored) = shell.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
+    let at = shell.clock.now();
+    let decision = stored.value.revoke(at)?;
+    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+    change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
+    commit(shell, owner, change).await
+}

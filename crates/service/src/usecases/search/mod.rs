@@ -1,0 +1,268 @@
+//! Search: what has the words, of what the caller may see (decision G, "Search").
+//!
+//! What has every word comes before what has the last one only as a beginning, and the newest first within each. The index
+//! of words names rows, newest first; the store reads those that the caller may see, and the domain looks at the texts,
+//! scores them and shows the words. Rows that are not in the index yet are all looked at.
+
+mod candidates;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use candor_domain::page::{Key, Page, Position};
+use candor_domain::params::Params;
+use candor_domain::search::{
+    Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WantedWords, required_permissions,
+};
+use candor_port_storage::StorageExt;
+use candor_port_storage::flat::Stored;
+use candor_port_storage::large_work::PIECE_BYTES;
+use candor_port_storage::listing::TypedListing;
+use candor_port_storage::rows::search as rows;
+use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
+use tokio::time::timeout;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::search_index::{MOST_WAITING, table};
+use crate::context::shell::Shell;
+use crate::context::{list, visible};
+use candidates::{Blocks, Candidates, Index};
+
+/// `GET /search`
+///
+/// # Errors
+/// A type that the key may not read, invalid parameters, texts that are not indexed yet; see [`Error`].
+pub async fn search(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    for permission in required_permissions(&params) {
+        call.caller.require(permission)?;
+    }
+    let request = SearchRequest::parse(params)?;
+    call.authorize()?;
+    shell.search_index.require_complete(shell, call.caller.tenant, &request.types).await?;
+    let query = Arc::new(request.query.clone());
+    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request, query }.hits())
+        .await
+        .map_err(|_| too_slow())??;
+    list::page_by(shell, call, &request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it).await
+}
+
+fn too_slow() -> Error {
+    let message = "The search took too long. Ask for more words or longer ones, or narrow it by a filter.";
+    Error::TooSlow(message.to_owned())
+}
+
+/// The most rows that are read at once, whatever filters leave of them.
+const MOST_AT_ONCE: usize = 1_000;
+/// So many rows are read at first, when it is not known how long their texts are.
+const FIRST_AT_ONCE: usize = 100;
+/// About so many bytes of texts are read at once, so that neither a reader nor the memory is one search's alone.
+const BYTES_AT_ONCE: usize = 1024 * 1024;
+
+/// The hits among some rows, and the bytes of the texts of all of these.
+struct Matched {
+    hits: Vec<SearchHit>,
+    bytes: usize,
+}
+
+fn text_bytes(resource: &impl Searchable) -> usize {
+    resource.texts().iter().map(|(_, text)| text.len()).sum()
+}
+
+/// Splits rows into pieces whose texts have about [`PIECE_BYTES`].
+fn pieces<T>(rows: Vec<(usize, T)>) -> Vec<Vec<T>> {
+    let (mut pieces, mut room) = (Vec::<Vec<T>>::new(), 0);
+    for (bytes, row) in rows {
+        match pieces.last_mut().filter(|_| bytes <= room) {
+            Some(piece) => piece.push(row),
+            None => {
+                pieces.push(vec![row]);
+                room = PIECE_BYTES;
+            }
+        }
+        room = room.saturating_sub(bytes);
+    }
+    pieces
+}
+
+struct Search<'a> {
+    shell: &'a Shell,
+    call: &'a Call,
+    request: &'a SearchRequest,
+    /// The query of the request, for pieces of work on other threads.
+    query: Arc<SearchQuery>,
+}
+
+/// What has one score, from a place on.
+struct Tier {
+    score: Score,
+    words: WantedWords,
+    behind: Option<DocumentKey>,
+}
+
+/// What there is of one type.
+struct Part {
+    kind: Type,
+    segments: Vec<Segment>,
+    /// The rows that are not in the index, or have changed since.
+    waiting: HashSet<[u8; 16]>,
+    /// Those of them that match.
+    hits: Vec<SearchHit>,
+    /// What was read of the segments.
+    blocks: Blocks,
+}
+
+fn place(it: &SearchHit) -> DocumentKey {
+    DocumentKey { created_at: it.created_at, id: it.place }
+}
+
+impl Search<'_> {
+    /// The first hits behind the cursor: as many as the page has, and one more if there is one.
+    async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
+        let visible = self.visible().await?;
+        let mut parts = vec![];
+        for kind in &self.request.types {
+            parts.push(self.part(*kind).await?);
+        }
+        let mut hits = vec![];
+        for tier in Score::ALL.into_iter().filter_map(|it| self.tier(it)) {
+            let mut found = vec![];
+            for it in &mut parts {
+                let visible = visible.as_ref().filter(|_| it.kind.is_narrowed());
+                found.extend(self.found(it, &tier, visible).await?);
+            }
+            found.sort_by_key(|it| std::cmp::Reverse(place(it)));
+            hits.extend(found);
+            if hits.len() > self.request.list.page.limit.into() {
+                break;
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The documents that the caller may see, unless that is all of them. A filter by one person needs no other.
+    async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
+        let Some(person) = self.call.caller.viewer().person() else { return Ok(None) };
+        if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
+            return Ok(None);
+        }
+        let (store, tenant) = (&self.shell.store, self.call.caller.tenant);
+        let team = match self.request.list.filter.employee_id {
+            None => store.people_below(tenant, person).await?,
+            Some(subject) if subject == person => vec![],
+            Some(subject) if store.reporting(tenant, person, subject).await?.is_below => vec![subject],
+            Some(_) => vec![],
+        };
+        Ok(Some(VisibleTerms::new(person, &team)))
+    }
+
+    /// The hits of a score that are behind the cursor; none where all of them are before it.
+    fn tier(&self, score: Score) -> Option<Tier> {
+        let behind = match &self.request.list.page.after {
+            Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
+            Some(Position { key: Key::Scored(last, created_at), id }) if score == *last => {
+                Some(DocumentKey { created_at: *created_at, id: *id })
+            }
+            Some(_) | None => None,
+        };
+        Some(Tier { score, words: self.request.query.wanted(score)?, behind })
+    }
+
+    async fn part(&self, kind: Type) -> Result<Part, Error> {
+        let state = self.shell.store.index_state(self.call.caller.tenant, table(kind), MOST_WAITING).await?;
+        if state.pending.len() >= MOST_WAITING.into() {
+            return Err(Error::NotIndexed);
+        }
+        let ids: Vec<_> = state.pending.iter().map(|it| it.id).collect();
+        let mut hits = vec![];
+        hits.extend(self.matching(kind, &ids).await?);
+        Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
+    }
+
+    /// The hits of one score: all that are not in the index, and of the others as many as the page has and one more.
+    async fn found(
+        &self,
+        part: &mut Part,
+        tier: &Tier,
+        visible: Option<&VisibleTerms>,
+    ) -> Result<Vec<SearchHit>, Error> {
+        let filter = &self.request.list.filter;
+        let limit = usize::from(self.request.list.page.limit) + 1;
+        let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
+        let query = IndexQuery::of(&tier.words, filter.employee_id);
+        let (store, tenant) = (&*self.shell.store, self.call.caller.tenant);
+        let index = Index { store, tenant, cache: &self.shell.search_index.cache };
+        let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
+        let mut candidates = candidates.visible(visible).behind(tier.behind).within(filter.created_at);
+        let (mut hits, mut count) = (vec![], limit);
+        while hits.len() < limit {
+            let some = candidates.next(count).await?;
+            if some.is_empty() {
+                break;
+            }
+            let ids: Vec<_> = some.iter().map(|it| it.id).filter(|it| !part.waiting.contains(it)).collect();
+            hits.extend(self.matching(part.kind, &ids).await?.into_iter().filter(is_wanted));
+            count = (count * 2).min(MOST_AT_ONCE);
+        }
+        hits.extend(part.hits.iter().filter(|it| is_wanted(it)).cloned());
+        Ok(hits)
+    }
+
+    /// Those of some rows that match, newest first.
+    async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
+        let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(at_once.min(rest.len()));
+            let Matched { hits: found, bytes } = self.matching_of_few(kind, some).await?;
+            hits.extend(found);
+            rest = behind;
+            at_once = (BYTES_AT_ONCE * some.len() / bytes.max(1)).clamp(1, MOST_AT_ONCE);
+        }
+        Ok(hits)
+    }
+
+    async fn matching_of_few(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Matched, Error> {
+        let (filter, caller) = (&self.request.list.filter, &self.call.caller);
+        match kind {
+            Type::Observations => self.read(rows::observations(filter, ids, caller.viewer())).await,
+            Type::Objectives => self.read(rows::objectives(filter, ids, caller.viewer())).await,
+            Type::Employees => self.read(rows::employees(filter, ids)).await,
+            Type::Summaries => self.read(rows::summaries(filter, ids, caller.viewer())).await,
+        }
+    }
+
+    /// Reads some rows and matches them. Long texts are matched on other threads in the tenant's turn, a few at a time:
+    /// requests are answered meanwhile, and the deadline ends the search between two pieces.
+    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Matched, Error> {
+        let tenant = self.call.caller.tenant;
+        let rows = self.shell.store.entries(tenant, list).await?;
+        let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        visible::narrow(self.shell, self.call, &mut found).await?;
+        let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
+        let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
+        if bytes <= PIECE_BYTES {
+            let hits = rows.into_iter().filter_map(|(_, row)| SearchHit::of(&self.query, row)).collect();
+            return Ok(Matched { hits, bytes });
+        }
+        let mut hits = vec![];
+        for piece in pieces(rows) {
+            let query = Arc::clone(&self.query);
+            let matching = move || piece.into_iter().filter_map(|row| SearchHit::of(&query, row)).collect::<Vec<_>>();
+            hits.extend(self.shell.large_work.run(tenant, matching).await?);
+        }
+        Ok(Matched { hits, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_split_into_pieces_of_bounded_bytes() {
+        let rows = vec![(PIECE_BYTES / 2, 1), (PIECE_BYTES / 2, 2), (1, 3), (3 * PIECE_BYTES, 4), (1, 5), (1, 6)];
+        assert_eq!(pieces(rows), [vec![1, 2], vec![3], vec![4], vec![5, 6]]);
+        assert_eq!(pieces::<u8>(vec![]), Vec::<Vec<u8>>::new());
+    }
+}

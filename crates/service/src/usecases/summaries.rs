@@ -1,0 +1,192 @@
+//! Summaries (decisions G).
+
+use std::collections::{BTreeSet, HashMap};
+
+use candor_domain::access::Permission;
+use candor_domain::fields::Reference;
+use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationId, ObservationKind, SummaryId};
+use candor_domain::json::Object;
+use candor_domain::objective::Objective;
+use candor_domain::observation::Observation;
+use candor_domain::params::Params;
+use candor_domain::people::Employee;
+use candor_domain::summary::{Action, ActionKind, Draft, Expand, Filter, ObservationFound, Patch, References, Summary};
+use candor_domain::time::Timestamp;
+use candor_domain::visibility::LinkedId;
+use candor_port_storage::rows;
+
+use crate::context::call::Call;
+use crate::context::change::Planned;
+use crate::context::error::Error;
+use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::list::JsonObjectWriter;
+use crate::context::reply::Reply;
+use crate::context::shell::Shell;
+use crate::context::visible;
+use crate::usecases::organization;
+
+/// For how many summaries at a time what they rest on is read. Each may have 300 such resources of up to 30 KB.
+const WITH_INCLUDED_AT_A_TIME: usize = 10;
+
+/// What the summaries of a page refer to, as far as it is to be inlined.
+pub(crate) struct Found {
+    people: HashMap<EmployeeId, Employee>,
+    employee: bool,
+    author: bool,
+    objectives: Inlined<Objective>,
+    observations: Inlined<Observation>,
+}
+
+impl Expandable for Summary {
+    type Path = Expand;
+    type Found = Found;
+
+    fn permission(path: Expand) -> Option<Permission> {
+        Some(match path {
+            Expand::Employee | Expand::Author => Permission::EmployeesRead,
+            Expand::IncludedObjectives => Permission::ObjectivesRead,
+            Expand::IncludedObservations => Permission::ObservationsRead,
+        })
+    }
+
+    fn at_a_time(paths: &[Expand]) -> usize {
+        let is_large = |it: &Expand| matches!(it, Expand::IncludedObjectives | Expand::IncludedObservations);
+        if paths.iter().any(is_large) { WITH_INCLUDED_AT_A_TIME } else { usize::MAX }
+    }
+
+    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+        let asked = |path: Expand| paths.contains(&path);
+        let (employee, author) = (asked(Expand::Employee), asked(Expand::Author));
+        let people = items.iter().flat_map(|it| {
+            let employee = employee.then_some(it.employee_id);
+            employee.into_iter().chain(it.author_id.filter(|_| author))
+        });
+        let objectives = items.iter().flat_map(|it| it.included_objective_ids.iter().copied());
+        let observations = items.iter().flat_map(|it| it.included_observation_ids.iter().copied());
+        let (people, objectives, observations) = tokio::try_join!(
+            expand::found(shell, call, employee || author, people),
+            visible::inline_many(shell, call, asked(Expand::IncludedObjectives), objectives),
+            visible::inline_many(shell, call, asked(Expand::IncludedObservations), observations),
+        )?;
+        Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
+    }
+
+    /// Objectives and observations that the caller does not see are left out.
+    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+        shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
+        shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
+        shown.list("included_objectives", included(&self.included_objective_ids, found.objectives.as_ref()))?;
+        shown.list("included_observations", included(&self.included_observation_ids, found.observations.as_ref()))
+    }
+}
+
+/// Those of the resources that were found, in the order in which they are included.
+fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
+    found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
+}
+
+/// `GET /summaries`: what the caller sees, filtered in the store.
+///
+/// # Errors
+/// Invalid parameters; see [`Error`].
+pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+    let mut request = Filter::parse(params)?;
+    let filter = &mut request.filter;
+    let objective = filter.included_objective_id.map(LinkedId::Objective);
+    let observation = filter.included_observation_id.map(LinkedId::Observation);
+    if !visible::may_filter_by(shell, call, objective.into_iter().chain(observation)).await? {
+        filter.included_observation_id = Some(ObservationId::from_bytes([0; 16]));
+    }
+    let listing = rows::summaries::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
+    expand::page(shell, call, &request, listing).await
+}
+
+/// `GET /summaries/{id}`, archived ones included.
+///
+/// # Errors
+/// Not found; invalid parameters; see [`Error`].
+pub async fn get(shell: &Shell, call: &Call, id: SummaryId, params: Params) -> Result<Reply, Error> {
+    expand::one(shell, call, params, visible::require::<Summary>(shell, call, id)).await
+}
+
+/// `POST /summaries`
+///
+/// # Errors
+/// Invalid fields, another author than the caller acts for, references that do not hold; see [`Error`].
+pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let draft = call.admit_new(|| Draft::parse(body.clone()))?.written_by(&call.caller)?;
+        let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|it| it.id);
+        let found = references(shell, call, people.collect(), &draft.objectives, &draft.observations).await?;
+        Ok(Planned::of(Summary::create(shell.id(at), draft, &found, at)?))
+    };
+    shell.create(call, "/summaries", decide).await
+}
+
+/// `PATCH /summaries/{id}`
+///
+/// # Errors
+/// Not found, invalid fields, a summary that the caller is only shown, approved already, references that do not hold;
+/// see [`Error`].
+pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = visible::require::<Summary>(shell, call, id).await?;
+        let shown = visible::as_shown(shell, call, &stored).await?.value;
+        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown))?;
+        stored.value.may_be_changed_by(&call.caller)?;
+        let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
+        let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
+        let found = references(shell, call, BTreeSet::new(), &objectives, &observations).await?;
+        let decision = stored.value.update(&shown, patch, &found, at)?;
+        Ok((stored, decision.map(Planned::of)))
+    };
+    shell.update(call, decide).await
+}
+
+/// `POST /summaries/{id}/{action}`
+///
+/// # Errors
+/// Not found, invalid fields, an action that is not the caller's, a transition that is not allowed; see [`Error`].
+pub async fn act(shell: &Shell, call: &Call, id: SummaryId, what: ActionKind, body: Object) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let (stored, organization) =
+            tokio::try_join!(visible::require::<Summary>(shell, call, id), organization::stored(shell, call))?;
+        let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
+        let review = organization.value.summary_review;
+        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
+        let decision = stored.value.apply(action, review, at)?;
+        Ok((stored, Planned::of(decision)))
+    };
+    shell.act(call, decide).await
+}
+
+/// What a change names that was not there before.
+fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
+    let before: BTreeSet<_> = before.iter().collect();
+    let is_new = |it: &&Reference<K>| it.id.is_none_or(|id| !before.contains(&id));
+    wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()
+}
+
+/// What is stored of the things that a body refers to: one read of each kind.
+async fn references(
+    shell: &Shell,
+    call: &Call,
+    people: BTreeSet<EmployeeId>,
+    objectives: &[Reference<ObjectiveKind>],
+    observations: &[Reference<ObservationKind>],
+) -> Result<References, Error> {
+    let ids = |it: &Reference<ObservationKind>| it.id;
+    let (people, objectives, observations) = tokio::try_join!(
+        expand::found::<Employee>(shell, call, !people.is_empty(), people),
+        visible::find_many::<Objective>(shell, call, !objectives.is_empty(), objectives.iter().filter_map(|it| it.id)),
+        visible::find_many::<Observation>(shell, call, !observations.is_empty(), observations.iter().filter_map(ids)),
+    )?;
+    let observation = |it: Observation| {
+        (it.id, ObservationFound { employee_id: it.employee_id, is_archived: it.archived_at.is_some() })
+    };
+    Ok(References {
+        people: people.unwrap_or_default().into_keys().collect(),
+        objectives: objectives.unwrap_or_default().into_keys().collect(),
+        observations: observations.unwrap_or_default().into_values().map(observation).collect(),
+    })
+}

@@ -1,0 +1,259 @@
+//! What somebody wants to be sent: a test, one event again, or all that happened within a time (§4.4, decisions F7, F9).
+
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::audit::AuditDraft;
+use candor_domain::event::{EventType, public_id};
+use candor_domain::id::{DeliveryId, EventId, WebhookId};
+use candor_domain::json::Object;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{
+    Delivery, DeliveryOrigin, Job, MAX_REPLAYED, Only, ReplayOrder, Subscription, Whereabouts,
+};
+use candor_port_storage::queue::{Again, Resend};
+use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
+use serde::Serialize;
+
+use crate::context::call::Call;
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::webhook_secrets;
+
+/// Events queued in one commit: few enough that no other writer waits for long behind one.
+const PIECE: usize = 500;
+/// The store is asked about so much time at once: what it has to look through for one answer stays within bounds, also
+/// where little of it is wanted.
+const SLICE_SECONDS: i64 = 6 * 3_600;
+/// A replay that has worked for so long ends and says where to go on, well before its request is given up.
+const WORK_SECONDS: i64 = 15;
+
+/// What the audit log calls a redelivery.
+const REDELIVER: &str = "webhook.redeliver";
+
+/// What was promised to whoever asked for one delivery.
+#[derive(Serialize)]
+struct Promised {
+    delivery_id: DeliveryId,
+    event_id: String,
+}
+
+/// What became of a replay.
+#[derive(Serialize)]
+struct Replayed {
+    enqueued: usize,
+    continue_since: Option<Timestamp>,
+}
+
+/// `POST /webhooks/{id}/test`: one attempt, also while the subscription is not active.
+///
+/// # Errors
+/// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
+pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = shell.stored::<Subscription>(call, id).await?;
+        call.check(stored.version)?;
+        webhook_secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
+        let event = (shell.id(at), EventType::TestPing);
+        let (change, body) = promise(shell, call, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
+        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
+    };
+    shell.change(call, plan).await
+}
+
+/// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`
+///
+/// # Errors
+/// Not found; a subscription that is not active, a test, an event that is no longer kept; see [`Error`].
+pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
+    let tenant = call.caller.tenant;
+    let plan = async |at: Timestamp| {
+        let stored = shell.stored::<Subscription>(call, id).await?;
+        let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
+        call.check(stored.version)?;
+        stored.value.sends("redeliver")?;
+        let (change, body) = match attempt.again(whereabouts(shell, tenant, &attempt).await?)? {
+            Some(queued) => sooner(shell, call, &stored.value, &queued, at)?,
+            None => {
+                let event = (attempt.event_id, attempt.event_type);
+                promise(shell, call, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
+            }
+        };
+        Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
+    };
+    shell.change(call, plan).await
+}
+
+/// Queues one delivery under an id that is told beforehand.
+fn promise(
+    shell: &Shell,
+    call: &Call,
+    subscription: &Subscription,
+    action: &'static str,
+    (event, kind): (EventId, EventType),
+    origin: DeliveryOrigin,
+    at: Timestamp,
+) -> Result<(ChangeSet, Bytes), Error> {
+    let delivery_id = shell.id(at);
+    let job = Job::new(call.caller.tenant, subscription.id, (event, kind), at, origin).promised(delivery_id);
+    let change = enqueueing(shell, call, subscription, action, vec![job], at);
+    Ok((change, render(&Promised { delivery_id, event_id: public_id(kind, event) })?))
+}
+
+/// Brings the next attempt of a queued delivery forward, under an id that is told beforehand. One that has an id already
+/// keeps it: somebody was told it.
+fn sooner(
+    shell: &Shell,
+    call: &Call,
+    subscription: &Subscription,
+    queued: &Job,
+    at: Timestamp,
+) -> Result<(ChangeSet, Bytes), Error> {
+    let delivery_id = queued.delivery_id.unwrap_or_else(|| shell.id(at));
+    let promised = Some((queued.attempt, delivery_id));
+    let sooner = Sooner { webhook_id: subscription.id, event_id: queued.event_id, promised };
+    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(subscription, REDELIVER), at));
+    change.writes = vec![Write::BringForward(vec![sooner], at)];
+    Ok((change, render(&Promised { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
+}
+
+fn enqueueing(
+    shell: &Shell,
+    call: &Call,
+    subscription: &Subscription,
+    action: &'static str,
+    jobs: Vec<Job>,
+    at: Timestamp,
+) -> ChangeSet {
+    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(subscription, action), at));
+    change.writes = vec![Write::Enqueue(jobs)];
+    change
+}
+
+/// Where the event of an attempt is by now.
+async fn whereabouts(shell: &Shell, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
+    let kept = shell.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
+    if kept.is_empty() {
+        return Ok(Whereabouts::Removed);
+    }
+    let queued = shell.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
+    Ok(queued.map_or(Whereabouts::Kept, Whereabouts::Queued))
+}
+
+/// `POST /webhooks/{id}/replay`
+///
+/// Events are queued in commits of some hundreds, and the last one carries the answer. Should the service stop in
+/// between, a retry queues the rest: what is queued already is passed over.
+///
+/// # Errors
+/// Not found, invalid fields, a subscription that is not active; see [`Error`].
+pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
+    if let Some(reply) = shell.kept(call).await? {
+        return Ok(reply);
+    }
+    let begun = shell.clock.now();
+    let stored = shell.stored::<Subscription>(call, id).await?;
+    call.check(stored.version)?;
+    let order = ReplayOrder::parse(body, begun)?;
+    stored.value.sends("replay")?;
+    let which = Again {
+        since: order.since,
+        // Nothing has happened later, but for clocks that are ahead.
+        until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
+        types: order.types(&stored.value),
+        only_failed: order.only == Only::Failed,
+        now: begun,
+    };
+    Rerun { shell, call, subscription: &stored.value, which, begun }.carry_out().await
+}
+
+/// A replay under way.
+struct Rerun<'a> {
+    shell: &'a Shell,
+    call: &'a Call,
+    subscription: &'a Subscription,
+    which: Again,
+    begun: Timestamp,
+}
+
+/// How far a replay has come: everything before this time is queued, and of what follows everything up to this event.
+#[derive(Clone, Copy)]
+struct Place {
+    since: Timestamp,
+    last: Option<EventId>,
+}
+
+type Found = Vec<Resend>;
+
+impl Rerun<'_> {
+    async fn carry_out(&self) -> Result<Reply, Error> {
+        let mut place = Place { since: self.which.since, last: None };
+        let (mut enqueued, mut piece) = (0, Found::new());
+        let continue_since = loop {
+            let room = PIECE - piece.len();
+            let events = self.next(place, room).await?;
+            enqueued += events.len();
+            let full = events.len() == room;
+            place = match events.last() {
+                Some(last) if full => Place { last: Some(last.event_id), ..place },
+                _ => Place { since: self.end_of(place), last: None },
+            };
+            piece.extend(events);
+            if place.since >= self.which.until {
+                break None;
+            }
+            let late = self.shell.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
+            if late || full && enqueued + PIECE > MAX_REPLAYED {
+                break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |it| time_of(it.event_id)));
+            }
+            if full {
+                let change = self.change_set(&piece, self.shell.clock.now());
+                self.shell.commit(self.call.caller.tenant, change).await.map_err(failed)?;
+                piece.clear();
+            }
+        };
+        let body = render(&Replayed { enqueued, continue_since: continue_since.filter(|it| *it < self.which.until) })?;
+        let plan = async |at: Timestamp| {
+            Ok(ChangePlan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
+        };
+        self.shell.change(self.call, plan).await
+    }
+
+    /// The end of the slice of time that a place is in.
+    fn end_of(&self, place: Place) -> Timestamp {
+        place.since.plus_seconds(SLICE_SECONDS).min(self.which.until)
+    }
+
+    async fn next(&self, place: Place, most: usize) -> Result<Found, Error> {
+        let slice = Again { since: place.since, until: self.end_of(place), ..self.which.clone() };
+        if slice.types.is_empty() {
+            return Ok(vec![]);
+        }
+        let (tenant, most) = (self.call.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
+        Ok(self.shell.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
+    }
+
+    /// What is queued is brought forward, and the rest is queued.
+    fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
+        let (tenant, id) = (self.call.caller.tenant, self.subscription.id);
+        let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|it| it.is_queued);
+        let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, DeliveryOrigin::Replay);
+        let sooner = |it: Resend| Sooner { webhook_id: id, event_id: it.event_id, promised: None };
+        let jobs = rest.into_iter().map(job).collect();
+        let mut change = enqueueing(self.shell, self.call, self.subscription, "webhook.replay", jobs, at);
+        if !queued.is_empty() {
+            change.writes.push(Write::BringForward(queued.into_iter().map(sooner).collect(), at));
+        }
+        change
+    }
+}
+
+/// When an event happened: its id is made then.
+fn time_of(id: EventId) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
+}
+
+/// Queueing relies on nothing that others could change.
+fn failed(error: CommitError) -> Error {
+    if let CommitError::Storage(error) = error { error.into() } else { Error::Bug(error.to_string()) }
+}

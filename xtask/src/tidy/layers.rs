@@ -1,0 +1,44 @@
+//! The folders of a crate that must not use one another: layers inside a crate, as `arrows` are between crates.
+
+use super::{Finding, SourceFile};
+
+/// A folder of a crate's sources and the modules of the crate that its files must not name.
+struct Layer {
+    folder: &'static str,
+    never: &'static [&'static str],
+}
+
+const LAYERS: [Layer; 3] = [
+    Layer { folder: "crates/service/src/context/", never: &["crate::runtime", "crate::usecases"] },
+    Layer { folder: "crates/service/src/runtime/", never: &["crate::usecases"] },
+    Layer { folder: "crates/service/src/usecases/", never: &["crate::runtime"] },
+];
+
+pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
+    let layers = LAYERS.iter().filter(|layer| file.path.starts_with(layer.folder));
+    layers.flat_map(|layer| findings(file, layer)).collect()
+}
+
+fn findings(file: &SourceFile, layer: &Layer) -> Vec<Finding> {
+    let lines = file.text.lines().enumerate();
+    let named = lines
+        .flat_map(|(at, line)| layer.never.iter().filter(|name| line.contains(**name)).map(move |name| (at, name)));
+    let says = |name: &str| format!("{} must not use {name}; see docs/ARCHITECTURE.md", layer.folder);
+    named.map(|(at, name)| Finding::new(&file.path, at + 1, says(name))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::file;
+
+    #[test]
+    fn path_into_a_higher_layer_is_a_finding() {
+        let text = "use crate::context::error::Error;\nuse crate::runtime::mail::Mailer;\n";
+        let lines = |path: &str| check(&file(path, text)).into_iter().map(|it| it.line).collect::<Vec<_>>();
+        assert_eq!(lines("crates/service/src/context/list.rs"), [2]);
+        assert_eq!(lines("crates/service/src/usecases/events.rs"), [2]);
+        assert_eq!(lines("crates/service/src/runtime/sweep.rs"), [0_usize; 0]);
+        assert_eq!(lines("crates/http/src/api.rs"), [0_usize; 0]);
+    }
+}
