@@ -6,9 +6,9 @@ use crate::workspace::Workspace;
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     // On its own and with the features that packages have, so that what is shipped is measured.
     let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
-    run_program(cargo(&["build", "--quiet", "--profile", "dist"]).args(shipped))?;
-    let binary = Workspace::load()?.target_directory.join("dist/candor");
-    let mut bench = cargo(&["run", "--quiet", "--profile", "dist", "--package", "candor-bench", "--"]);
+    run_program(cargo(&["build", "--quiet", "--release"]).args(shipped))?;
+    let binary = Workspace::load()?.target_directory.join("release/candor");
+    let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
     bench.arg("--binary").arg(binary).arg("--document").arg(root().join("docs/performance.md"));
     run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
 }

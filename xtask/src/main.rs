@@ -119,7 +119,7 @@ const COMMANDS: [Command; 17] = [
     Command {
         name: "bench",
         arguments: "[--quick] [--check] [--hold] [--only NAME]... [--store postgres|sqlite]",
-        does: "measure the packaged build (profile `dist`) against pgbench, and write docs/performance.md",
+        does: "measure the release build against pgbench, and write docs/performance.md",
         run: bench::run,
     },
     Command {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a release is built with.
-const PROFILE: &str = "dist";
+const PROFILE: &str = "release";
 const FEATURES: &str = "otlp";
 /// The tools, in the versions that were tried.
 const CARGO_DEB: &str = "3.8.0";

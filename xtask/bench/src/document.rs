@@ -30,7 +30,7 @@ fn text(options: &Options, lines: &[Line], machine: &[String]) -> String {
          one run, and they are what counts.\n\n\
          {verdict}\n\n{}\n\
          ## What was run\n\n\
-         - The binary of the profile `dist` as `candor serve`: authentication, rate limits and a log line for each request are on. Load \
+         - The release binary as `candor serve`: authentication, rate limits and a log line for each request are on. Load \
          generator, service and database share the machine.\n\
          - {} observations of about 400 characters about {} people who report to one another in a tree with ten direct \
          reports each; `filter[manager_id]` has {} people instead, the last of whom report to one another in a line.\n\

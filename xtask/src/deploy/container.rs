@@ -43,14 +43,12 @@ fn disagreements(text: &str, workspace: &toml::Table, app: &toml::Table) -> Vec<
     let builds_with = format!("rust:{version}-");
     want(stages.first().is_some_and(|it| it.starts_with(&builds_with)), format!("does not build with {builds_with}…"));
     want(stages.len() == 2 && stages[1].starts_with("gcr.io/distroless/cc-"), "does not end on distroless".into());
-    for profile in options(text, "--profile") {
-        want(workspace["profile"].get(profile).is_some(), format!("there is no profile {profile}"));
-    }
+    want(text.contains("cargo build --locked --release "), "does not build with --locked --release".into());
     for feature in options(text, "--features") {
         want(app["features"].get(feature).is_some(), format!("there is no feature {feature}"));
     }
     let binary = app["package"]["default-run"].as_str().unwrap_or_default();
-    for (before, behind) in [("target/dist/", " "), ("ENTRYPOINT [\"/usr/bin/", "\"]")] {
+    for (before, behind) in [("target/release/", " "), ("ENTRYPOINT [\"/usr/bin/", "\"]")] {
         want(text.contains(&format!("{before}{binary}{behind}")), format!("{before}{binary} is not there"));
     }
     let last = text.lines().filter_map(|line| line.strip_prefix("USER ")).next_back();
@@ -183,12 +181,12 @@ mod tests {
     use super::super::documents::parse;
     use super::{broken_rules, disagreements, of_the_image};
 
-    const IMAGE: &str = "FROM rust:1.95-bookworm AS build\nRUN cargo build --profile dist --features otlp \\\n    && \
-        install target/dist/candor /out\nFROM gcr.io/distroless/cc-debian12:nonroot\nUSER 65532:65532\nHEALTHCHECK \
+    const IMAGE: &str = "FROM rust:1.95-bookworm AS build\nRUN cargo build --locked --release --features otlp \\\n    && \
+        install target/release/candor /out\nFROM gcr.io/distroless/cc-debian12:nonroot\nUSER 65532:65532\nHEALTHCHECK \
         --interval=1s CMD [\"/usr/bin/candor\", \"healthcheck\"]\nENTRYPOINT [\"/usr/bin/candor\"]\nCMD [\"serve\"]\n";
 
     fn found(text: &str) -> Vec<String> {
-        let workspace = "[workspace.package]\nrust-version = \"1.95\"\n[profile.dist]\n".parse().unwrap();
+        let workspace = "[workspace.package]\nrust-version = \"1.95\"\n".parse().unwrap();
         let app = "[package]\ndefault-run = \"candor\"\n[features]\notlp = []\n".parse().unwrap();
         disagreements(text, &workspace, &app)
     }
@@ -198,9 +196,9 @@ mod tests {
         assert_eq!(found(IMAGE), [""; 0]);
         for (from, to) in [
             ("rust:1.95", "rust:1.94"),
-            ("--profile dist", "--profile fast"),
+            ("--release", "--profile fast"),
             ("otlp", "tracing"),
-            ("target/dist/candor", "target/release/candor"),
+            ("target/release/candor", "target/debug/candor"),
             ("USER 65532:65532", "USER root"),
             ("gcr.io/distroless/cc-debian12:nonroot", "debian"),
             ("HEALTHCHECK", "# HEALTHCHECK"),

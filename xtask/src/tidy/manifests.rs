@@ -7,7 +7,7 @@ const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-depe
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     if file.text.lines().any(|line| line.trim() == "[workspace]") {
-        return unoptimised(file);
+        return Vec::new();
     }
     let mut findings = Vec::new();
     let mut section = String::new();
@@ -36,21 +36,6 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         ));
     }
     findings
-}
-
-/// What `release` leaves as it is written would be packaged like that: `dist` takes over what it does not say itself.
-fn unoptimised(file: &SourceFile) -> Vec<Finding> {
-    let Ok(root) = file.text.parse::<toml::Table>() else { return Vec::new() };
-    let profile = |name: &str| root.get("profile")?.get(name);
-    let of_packages = |name| profile(name)?.get("package")?.as_table();
-    let wanted = profile("dist").and_then(|it| it.get("opt-level"));
-    let again = |name: &str| of_packages("dist")?.get(name)?.get("opt-level");
-    let left = of_packages("release").into_iter().flat_map(|it| it.keys()).filter(|it| again(it) != wanted);
-    let own = || (1..).zip(file.text.lines()).skip_while(|(_, it)| !it.starts_with("[profile.release.package"));
-    let line = |name: &str| own().find(|(_, it)| it.starts_with(name)).map_or(1, |(number, _)| number);
-    let says =
-        |name: &str| format!("`{name}` would be packaged as in the profile release, optimise it in dist as well");
-    left.map(|name| Finding::new(&file.path, line(name), says(name))).collect()
 }
 
 fn is_dependency_list(section: &str) -> bool {
@@ -92,19 +77,6 @@ mod tests {
             }
         }
         assert_eq!(lines_found(&format!("{lints}[dependencies.a]\nversion = \"1\"\n")), [3]);
-    }
-
-    #[test]
-    fn what_release_leaves_unoptimised_is_named_in_dist() {
-        let root = |again: &str| {
-            format!(
-                "[workspace]\n[profile.release.package]\nay.opt-level = 0\nbee = {{ opt-level = 0 }}\n\n\
-                 [profile.dist]\nopt-level = 3\n[profile.dist.package]\n{again}"
-            )
-        };
-        assert_eq!(lines_found(&root("bee.opt-level = 3\nay.opt-level = 3\n")), NONE);
-        assert_eq!(lines_found(&root("ay.opt-level = 3\nbee.opt-level = 1\n")), [4]);
-        assert_eq!(lines_found(&root("")), [3, 4]);
     }
 
     #[test]
