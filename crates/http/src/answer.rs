@@ -9,7 +9,7 @@ use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
 use candor_domain::window::RateLimitStatus;
-use candor_port_storage::large_work::PIECE_BYTES;
+use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
 
 use crate::answer_budget::AnswerPermit;

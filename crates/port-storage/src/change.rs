@@ -11,12 +11,12 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 
-use crate::Version;
-use crate::flat::{Stored, Table};
-use crate::listing::ARCHIVED;
-use crate::put::AnyRow;
+use candor_tables::flat::{Stored, Table};
+use candor_tables::listing::ARCHIVED;
+use candor_tables::{AnyRow, Row, Unique, Version};
+
+use crate::error::StorageError;
 use crate::queue::Lease;
-use crate::store::StorageError;
 
 /// Everything that one decision, or one batch of them, implies.
 ///
@@ -77,27 +77,6 @@ impl ChangeSet {
     }
 }
 
-/// One row to write: the whole aggregate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row<T> {
-    /// Its new value.
-    pub value: T,
-    /// The version it was decided on; `None` = it must not exist.
-    pub seen: Option<Version>,
-}
-
-impl<T> Row<T> {
-    /// A row that must not exist yet.
-    pub const fn new(value: T) -> Self {
-        Self { value, seen: None }
-    }
-
-    /// A row that must still have this version.
-    pub const fn seen(value: T, version: Version) -> Self {
-        Self { value, seen: Some(version) }
-    }
-}
-
 /// A write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
@@ -132,7 +111,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// A whole aggregate. What others record of it (see [`crate::flat::Table::recorded`]) is not written.
+    /// A whole aggregate. What others record of it (see [`Table::recorded`]) is not written.
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
         Self::Put(AnyRow::of(row))
@@ -222,21 +201,6 @@ impl fmt::Debug for RowKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:032x}", self.table.name, u128::from_be_bytes(self.id))
     }
-}
-
-/// A value that one resource of a tenant can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Unique {
-    /// A person's address, without case.
-    EmployeeEmail,
-    /// A person's id in another system.
-    EmployeeExternalId,
-    /// A department's name, without case.
-    DepartmentName,
-    /// An attribute's name, without case.
-    AttributeName,
-    /// The id of a new resource.
-    Id,
 }
 
 /// Why a change set was not saved. Nothing of it was.

@@ -1,31 +1,13 @@
-//! Everything of one store put into another: which tables there are, and what each store does for it.
-//!
-//! Rows are taken as they stand in their tables, as cells, whatever they mean: what is copied is what was stored. Only
-//! what leads to rows, such as the index of words, is made anew.
-
-mod checksum;
-mod positions;
-mod row;
-mod tables;
+//! Everything of one store put into another: what each store does for it.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use candor_tables::copy::{CopyRow, CopyTable, bytes};
+use candor_tables::flat::Cell;
 use tokio::sync::mpsc;
 
-use crate::flat::Cell;
-use crate::store::Read;
-
-pub use checksum::Checksum;
-pub use positions::DistinctPositions;
-pub use row::fetched;
-pub use tables::{CopyTable, tables};
-
-/// A row: the cells of [`CopyTable::columns`], in their order.
-pub type CopyRow = Vec<Cell>;
-
-/// The table that is in a database for as long as a copy into it is not complete. No migration makes it.
-pub const PROGRESS_TABLE: &str = "copy_progress";
+use crate::error::Read;
 
 /// What is written down in the target about a copy that is not complete: names and what belongs to them.
 pub type CopyProgress = BTreeMap<String, String>;
@@ -111,7 +93,7 @@ impl RowSender {
 
     /// The piece that is full with this row.
     fn piece(&mut self, row: CopyRow) -> Option<Vec<CopyRow>> {
-        self.bytes += row.iter().map(row::bytes).sum::<usize>();
+        self.bytes += row.iter().map(bytes).sum::<usize>();
         self.rows.push(row);
         if self.rows.len() < PIECE_ROWS && self.bytes < PIECE_BYTES {
             return None;

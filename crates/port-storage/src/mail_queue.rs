@@ -12,9 +12,10 @@ use candor_domain::people::Invitation;
 use candor_domain::people::invitation::Recipient;
 use candor_domain::time::{Date, Timestamp};
 
-use crate::Versioned;
+use candor_tables::Versioned;
+
+use crate::error::Read;
 use crate::queue::{Lease, QueueState, WorkerId};
-use crate::store::Read;
 
 /// Which invitation's mail.
 pub type MailKey = (Tenant, InvitationId);

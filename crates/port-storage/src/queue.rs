@@ -12,8 +12,9 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak, Subscribers, Subscription};
 
-use crate::Versioned;
-use crate::store::Read;
+use candor_tables::Versioned;
+
+use crate::error::Read;
 
 /// Who works on the queue: one per process, and another one after every start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,6 @@
 //! Reads that are alike for every table: what a store implements once, and the typed forms of that.
 
-use std::any::Any;
 use std::future::Future;
-use std::marker::PhantomData;
 
 use async_trait::async_trait;
 
@@ -10,110 +8,12 @@ use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::page::Page;
 use candor_domain::visibility::Readers;
+use candor_tables::Versioned;
+use candor_tables::flat::{Cell, Column, Stored};
+use candor_tables::listing::{Listing, TypedListing};
+use candor_tables::read::{By, Found, ID, RowKind, StoredReaders};
 
-use crate::flat::{Cell, Column, Fetch, Reader, Stored, Table, Type};
-use crate::listing::{Listing, TypedListing};
-use crate::store::{Read, StorageError};
-use crate::{Version, Versioned};
-
-/// A row that was read, whose type only whoever asked for it knows.
-#[derive(Debug)]
-pub struct Found {
-    /// Its id.
-    pub id: [u8; 16],
-    /// Its version; the first one where rows never change.
-    pub version: Version,
-    /// Bytes of its values as they are stored.
-    pub bytes: usize,
-    value: Box<dyn Any + Send>,
-}
-
-/// A kind of row: its table, and how a row of it is read. A store needs to know no more of a resource.
-#[derive(Debug, Clone, Copy)]
-pub struct RowKind {
-    table: &'static Table,
-    read: fn(&mut dyn Fetch) -> Result<Found, StorageError>,
-}
-
-impl RowKind {
-    /// The rows of an aggregate.
-    #[must_use]
-    pub const fn of<T: Stored>() -> Self {
-        Self { table: T::TABLE, read: any::<T> }
-    }
-
-    /// Their table.
-    #[must_use]
-    pub const fn table(self) -> &'static Table {
-        self.table
-    }
-
-    /// Reads a row, whose columns are those of [`Table::read`] and then the version, if rows of the table have one.
-    ///
-    /// # Errors
-    /// [`StorageError::Corrupt`] naming the column.
-    pub fn read(self, row: &mut dyn Fetch) -> Result<Found, StorageError> {
-        (self.read)(row)
-    }
-}
-
-/// An aggregate whose readers can be read without the rest of the row.
-pub trait StoredReaders: Stored {
-    /// The same table with nothing but the id and the columns that say who sees a row.
-    const READERS: &'static Table;
-
-    /// Reads the columns behind the id.
-    ///
-    /// # Errors
-    /// [`StorageError::Corrupt`] naming the column.
-    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, StorageError>;
-}
-
-fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
-    let mut reader = Reader::new(row, T::READERS);
-    let id: Id<T::Kind> = reader.id()?;
-    let value = T::read_readers(&mut reader)?;
-    Ok(Found { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
-}
-
-fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, StorageError> {
-    let Versioned { value, version } = versioned::<T>(row)?;
-    Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
-}
-
-fn typed<T: Stored>(row: Found) -> Read<Versioned<T>> {
-    let other = |_| StorageError::Failed(format!("a row of another table was read as one of {}", T::TABLE.name));
-    Ok(Versioned { value: *row.value.downcast::<T>().map_err(other)?, version: row.version })
-}
-
-/// Reads a row of one kind, as [`RowKind::read`] does. What is never changed has the first version.
-///
-/// # Errors
-/// [`StorageError::Corrupt`] naming the column.
-pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, StorageError> {
-    let mut reader = Reader::new(row, T::TABLE);
-    let value = T::read(&mut reader)?;
-    let version = if T::TABLE.versioned { Version(reader.int()?) } else { Version::FIRST };
-    Ok(Versioned { value, version })
-}
-
-/// A column by which rows of an aggregate are looked up; an index leads from its values to them.
-#[derive(Debug)]
-pub struct By<T> {
-    column: Column,
-    rows: PhantomData<fn() -> T>,
-}
-
-impl<T: Stored> By<T> {
-    /// A column of the aggregate's table.
-    #[must_use]
-    pub const fn column(name: &'static str, kind: Type) -> Self {
-        Self { column: Column::new(name, kind), rows: PhantomData }
-    }
-}
-
-/// The column of the ids, which every table has.
-pub const ID: Column = Column::new("id", Type::Id);
+use crate::error::{Read, StorageError};
 
 /// The reads that are alike for every table. Whoever asks uses [`StorageExt`].
 #[async_trait]
@@ -151,7 +51,7 @@ pub trait StorageExt: Rows + Sync {
         by: By<T>,
         value: impl Into<Cell>,
     ) -> impl Future<Output = Read<Option<Id<T::Kind>>>> + Send {
-        let found = one::<T, _>(self, tenant, by.column, value.into());
+        let found = one::<T, _>(self, tenant, by.get(), value.into());
         async move { Ok(found.await?.map(|it| it.value.key())) }
     }
 
@@ -175,10 +75,10 @@ pub trait StorageExt: Rows + Sync {
             if values.is_empty() {
                 return Ok(vec![]);
             }
-            let kind = RowKind { table: T::READERS, read: readers::<T> };
+            let kind = RowKind::readers_of::<T>();
             let found = self.any_rows(T::TABLE.tenant(tenant), kind, ID, values).await?;
-            let other = |_| StorageError::Failed(format!("readers of {} were read as a row", T::TABLE.name));
-            found.into_iter().map(|row| Ok((Id::from_bytes(row.id), *row.value.downcast().map_err(other)?))).collect()
+            let other = || StorageError::Failed(format!("readers of {} were read as a row", T::TABLE.name));
+            found.into_iter().map(|row| Ok((Id::from_bytes(row.id), row.readers().ok_or_else(other)?))).collect()
         }
     }
 
@@ -189,7 +89,7 @@ pub trait StorageExt: Rows + Sync {
         by: By<T>,
         values: &[V],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
-        among(self, tenant, by.column, values)
+        among(self, tenant, by.get(), values)
     }
 
     /// A page of a list.
@@ -230,7 +130,7 @@ pub trait StorageExt: Rows + Sync {
         by: By<T>,
         value: impl Into<Cell>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_owned(RowKind::of::<T>(), by.column, value.into());
+        let found = self.any_owned(RowKind::of::<T>(), by.get(), value.into());
         async move { found.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
     }
 
@@ -241,12 +141,17 @@ pub trait StorageExt: Rows + Sync {
         until: impl Into<Cell>,
         most: u16,
     ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_due(RowKind::of::<T>(), by.column, until.into(), most);
+        let found = self.any_due(RowKind::of::<T>(), by.get(), until.into(), most);
         async move { found.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
     }
 }
 
 impl<S: Rows + Sync + ?Sized> StorageExt for S {}
+
+fn typed<T: Stored>(row: Found) -> Read<Versioned<T>> {
+    let other = || StorageError::Failed(format!("a row of another table was read as one of {}", T::TABLE.name));
+    row.typed().ok_or_else(other)
+}
 
 async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     store: &S,

@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 
+use candor_tables::copy::CopyTable;
+use candor_tables::schema::SchemaTable;
+use candor_tables::sizes::TablePiece;
+
 use crate::change::CommitError;
-use crate::copy::CopyTable;
-use crate::schema::SchemaTable;
-use crate::sizes::TablePiece;
-use crate::store::Read;
+use crate::error::Read;
 
 /// A master key that has sealed something in a store, as far as the store may know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +39,10 @@ pub trait Upkeep {
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Leaves this master key alone: nothing that another one sealed is of any more use.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
-    /// Deletes at most `most` rows of a tenant from one of the tables of [`crate::schema::test_data`], fewer only if none is
+    /// Deletes at most `most` rows of a tenant from one of the tables of [`candor_tables::schema::test_data`], fewer only if none is
     /// left. The first rows of the reporting lines take the version of the tree with them.
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
-    /// Measures the rows of a tenant behind this id, in one of [`crate::sizes::measured_tables`]: one piece of them.
+    /// Measures the rows of a tenant behind this id, in one of [`candor_tables::sizes::measured_tables`]: one piece of them.
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
     /// The time by a clock of the store's own, if it has another one than this process.
     async fn time(&self) -> Read<Option<Timestamp>>;

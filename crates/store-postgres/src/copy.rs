@@ -8,9 +8,11 @@ mod write;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, RowStream};
-use candor_port_storage::flat::Cell;
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream};
+use candor_port_storage::error::Read;
+use candor_tables::copy::{CopyRow, CopyTable};
+use candor_tables::flat::Cell;
 use tokio::sync::Mutex;
 use tokio_postgres::Client;
 

@@ -171,7 +171,7 @@ impl std::fmt::Display for Step {
 }
 
 async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
-    let text = |row: &mut dyn candor_port_storage::flat::Fetch| row.text().map_err(Failure::Other);
+    let text = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
     let known = format!(
         "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
          UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}' AND pronargs = 2"
@@ -215,7 +215,7 @@ mod tests {
     use crate::migrations::connect;
 
     async fn rows(options: &PostgresOptions, text: &str) -> Vec<String> {
-        let read = |row: &mut dyn candor_port_storage::flat::Fetch| row.text().map_err(Failure::Other);
+        let read = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
         let connection = connect(options).await.unwrap();
         run(&connection, &Sql::plain(text), read).await.unwrap().into_iter().flatten().collect()
     }

@@ -1,8 +1,9 @@
 //! What went wrong with a statement, sorted by what is to be done about it.
 
-use candor_port_storage::change::{CommitError, Unique};
-use candor_port_storage::rows::UNIQUES;
-use candor_port_storage::store::StorageError;
+use candor_port_storage::StorageError;
+use candor_port_storage::{CommitError, Unique};
+use candor_tables::Corrupt;
+use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 
@@ -70,6 +71,12 @@ impl From<Error> for Failure {
             | Error::IntegerConversion(_)
             | _ => Self::Other(error.to_string()),
         }
+    }
+}
+
+impl From<Corrupt> for Failure {
+    fn from(error: Corrupt) -> Self {
+        Self::Corrupt(error.into())
     }
 }
 

@@ -3,8 +3,8 @@
 //! Spread tables are written and read through any of the nodes, by statements that the cluster's documents support: what a
 //! request does concerns one tenant and so one node, and whatever looks at all tenants is one question to every node.
 
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::schema::{Placement, placed};
+use candor_tables::flat::Fetch;
+use candor_tables::schema::{Placement, placed};
 
 use crate::failure::Failure;
 use crate::select::flag;

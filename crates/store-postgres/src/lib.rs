@@ -31,7 +31,7 @@ pub use pooler::role_settings;
 pub use probe::probe;
 pub use store::PostgresStore;
 
-use candor_port_storage::SlowReads;
+use candor_fair_share::SlowReads;
 
 /// Where the database is, and how many connections it may be given.
 #[derive(Clone)]

@@ -6,8 +6,8 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use candor_port_storage::flat::Cell;
 use candor_port_storage::upkeep::MasterKey;
+use candor_tables::flat::Cell;
 
 use crate::connection::session::{Session, run};
 use crate::distribute::lacking;
@@ -130,7 +130,7 @@ pub(crate) fn failed(failure: Failure) -> SchemaError {
     SchemaError::Failed(explained(failure.text()))
 }
 
-pub(crate) fn flag(row: &mut dyn candor_port_storage::flat::Fetch) -> Result<bool, Failure> {
+pub(crate) fn flag(row: &mut dyn candor_tables::flat::Fetch) -> Result<bool, Failure> {
     row.flag().map(|it| it == Some(true)).map_err(Failure::Other)
 }
 
@@ -168,7 +168,7 @@ async fn blocking<T: Send + 'static>(
 pub(crate) async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &str,
-    read: impl Fn(&mut dyn candor_port_storage::flat::Fetch) -> Result<T, Failure> + Send,
+    read: impl Fn(&mut dyn candor_tables::flat::Fetch) -> Result<T, Failure> + Send,
 ) -> Result<T, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), read).await.map_err(failed)?;
     rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))

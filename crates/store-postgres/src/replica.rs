@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use candor_port_storage::flat::Fetch;
+use candor_tables::flat::Fetch;
 use diesel_async::AsyncPgConnection;
 use metrics::{counter, gauge};
 use tokio::time::{Instant, timeout};

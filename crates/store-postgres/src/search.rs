@@ -4,12 +4,11 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::flat::{Cell, Fetch, Type};
-use candor_port_storage::search_index::{
-    Block, IndexChange, IndexState, PendingRow, SearchIndex, Segment, SegmentContents, WantedBlocks,
-};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
+use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
+use candor_search_index::{Block, Segment, SegmentContents};
+use candor_tables::flat::{Cell, Fetch, Type};
 
 use crate::PostgresStore;
 use crate::commit::raise;

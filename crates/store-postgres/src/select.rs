@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
+use candor_port_storage::StorageError;
 use candor_port_storage::Versioned;
-use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Related, Stored, Table};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::read::{self, Found, ID, RowKind, Rows};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::error::Read;
+use candor_port_storage::read::Rows;
+use candor_tables::flat::{Cell, Column, Fetch, MemberTable, Related, Stored, Table};
+use candor_tables::listing::Listing;
+use candor_tables::read::{self, Found, ID, RowKind};
 
 use crate::PostgresStore;
 use crate::failure::Failure;

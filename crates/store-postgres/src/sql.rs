@@ -1,7 +1,7 @@
 //! A statement and its parameters: prepared once per connection, known by its text.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::{Cell, Type};
+use candor_tables::flat::{Cell, Type};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_port_storage::change::{ChangeSet, CommitError, Committed};
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::{Read, Storage, StorageError};
-use candor_port_storage::{LargeWork, RowSizes};
+use candor_fair_share::{LargeWork, RowSizes};
+use candor_port_storage::error::Read;
+use candor_port_storage::{ChangeSet, CommitError, Committed};
+use candor_port_storage::{Storage, StorageError};
+use candor_tables::flat::Fetch;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 

@@ -7,7 +7,7 @@ mod support;
 use candor_domain::assignment::{Assignment, SubmissionStatus};
 use candor_domain::id::ObservationId;
 use candor_domain::observation::Observation;
-use candor_port_storage::store::Storage;
+use candor_port_storage::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;

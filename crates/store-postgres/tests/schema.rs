@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use candor_port_storage::copy;
-use candor_port_storage::flat::Type;
-use candor_port_storage::schema::TABLES;
 use candor_port_storage::upkeep::Upkeep;
 use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
+use candor_tables::copy;
+use candor_tables::flat::Type;
+use candor_tables::schema::TABLES;
 use candor_test_postgres::TestDatabase;
 
 #[tokio::test(flavor = "multi_thread")]

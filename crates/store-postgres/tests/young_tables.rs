@@ -4,7 +4,7 @@
 
 mod support;
 
-use candor_port_storage::store::Storage;
+use candor_port_storage::Storage;
 use candor_port_storage::{Row, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::Fixtures;

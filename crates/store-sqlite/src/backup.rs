@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::PROGRESS_TABLE;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 use candor_port_storage::upkeep::MasterKey;
+use candor_tables::copy::PROGRESS_TABLE;
 
 use crate::connection::files;
 use crate::connection::open::{read_only, read_unchanging};

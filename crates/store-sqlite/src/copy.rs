@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, PROGRESS_TABLE, RowStream};
-use candor_port_storage::flat::Cell;
-use candor_port_storage::store::Read;
+use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream};
+use candor_port_storage::error::Read;
+use candor_tables::copy::{CopyRow, CopyTable, PROGRESS_TABLE};
+use candor_tables::flat::Cell;
 
 use crate::connection::open::{DatabaseLocation, Source, read_only};
 use crate::migrate;

@@ -25,7 +25,8 @@ use std::sync::{Arc, RwLock};
 use std::thread::{Builder, JoinHandle};
 
 use candor_domain::access::Tenant;
-use candor_port_storage::{RowSizes, StorageError};
+use candor_fair_share::RowSizes;
+use candor_port_storage::StorageError;
 
 pub use backup::{BackupContents, check_backup, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};

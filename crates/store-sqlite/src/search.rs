@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::search_index::{
-    Block, IndexChange, IndexState, PendingRow, SearchIndex, Segment, SegmentContents, WantedBlocks,
-};
-use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{AnyRow, CommitError, Version};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
+use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
+use candor_port_storage::{CommitError, Version};
+use candor_search_index::{Block, Segment, SegmentContents};
+use candor_tables::AnyRow;
+use candor_tables::flat::Fetch;
 
 use crate::SqliteStore;
 use crate::commit::refusal::refused;

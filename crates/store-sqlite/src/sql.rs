@@ -15,7 +15,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Cell, Fetch, Table};
+use candor_tables::flat::{Cell, Fetch, Table};
 
 use crate::connection::row::Columns;
 use crate::table::Statements;

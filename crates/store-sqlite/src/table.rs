@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Reader, Related, Stored, Table};
-use candor_port_storage::read::{Found, ID, RowKind};
-use candor_port_storage::{AnyRow, CommitError, StorageError, Version};
+use candor_port_storage::{CommitError, StorageError, Version};
+use candor_tables::AnyRow;
+use candor_tables::flat::{Cell, Column, Fetch, MemberTable, Reader, Related, Stored, Table};
+use candor_tables::read::{Found, ID, RowKind};
 
 use crate::commit::refusal::refused;
 use crate::search;
@@ -73,7 +74,7 @@ fn names(columns: &'static [Column]) -> impl Iterator<Item = &'static str> {
 
 /// Reads a row's value.
 pub(crate) fn value<T: Stored>(row: &mut dyn Fetch) -> Result<T, StorageError> {
-    T::read(&mut Reader::new(row, T::TABLE))
+    Ok(T::read(&mut Reader::new(row, T::TABLE))?)
 }
 
 /// The row that has a value in a column.
@@ -91,7 +92,7 @@ pub(crate) fn get(
         format!("SELECT {} FROM {} WHERE tenant_id = ? AND {} = ?", statements.columns, kind.table().name, by.name)
             .into()
     };
-    db.first(Sql::new(text).bind(tenant).bind(value), |row| kind.read(row))
+    db.first(Sql::new(text).bind(tenant).bind(value), |row| Ok(kind.read(row)?))
 }
 
 /// The row that has a value in a column, whoever's it is.
@@ -149,7 +150,7 @@ pub(crate) fn by_values(
         let mut draft = Draft::default();
         draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(name);
         draft.with(" WHERE tenant_id = ", tenant).add(" AND ").any_of(by.name, values.by_ref().take(AT_ONCE));
-        found.extend(db.rows(draft.finish(), |row| kind.read(row))?);
+        found.extend(db.rows(draft.finish(), |row| Ok(kind.read(row)?))?);
     }
     Ok(found)
 }

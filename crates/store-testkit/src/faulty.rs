@@ -13,14 +13,15 @@ use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::organization::Organization;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::flat::{Cell, Column};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::read::{Found, RowKind, Rows};
-use candor_port_storage::store::{
-    Everyone, Expiry, FeedPage, History, LinesAbove, People, Read, Reporting, Storage, StorageError, StoredAnswer,
-};
+use candor_port_storage::error::Read;
+use candor_port_storage::read::Rows;
+use candor_port_storage::search_index::Backlog;
+use candor_port_storage::store::{Everyone, Expiry, FeedPage, History, LinesAbove, People, Reporting};
 use candor_port_storage::{ChangeSet, CommitError, Committed};
+use candor_port_storage::{Storage, StorageError, StoredAnswer};
+use candor_tables::flat::{Cell, Column};
+use candor_tables::listing::Listing;
+use candor_tables::read::{Found, RowKind};
 
 mod upkeep;
 mod webhooks;

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use candor_port_storage::{SlowReads, Storage};
+use candor_fair_share::SlowReads;
+use candor_port_storage::Storage;
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use candor_domain::page::{Listed, Page, PageRequest, Position, Sort};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 
 /// More entries than any test has.
 const ENDLESS: usize = 1_000_000;

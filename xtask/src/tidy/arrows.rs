@@ -9,6 +9,8 @@ const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates that exist for tests, and are dev-dependencies everywhere but in one another.
 const FOR_TESTS: [&str; 5] =
     ["candor-store-testkit", "candor-test-postgres", "candor-test-redis", "candor-test-smtp", "candor-e2e"];
+/// Libraries below the ports and the stores: the tables of resources, the index of words, fair shares of work.
+const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
 /// How the service meets the outside world.
 const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
 
@@ -61,7 +63,14 @@ fn service() -> Vec<Row> {
     vec![
         domain,
         Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
-        Row::new("candor-port-storage", &[DOMAIN], databases),
+        // Pure libraries: what they name of other crates they compute with.
+        Row { only: Some(&[]), ..Row::new("candor-search-index", &[DOMAIN], &["tokio"]) },
+        Row {
+            only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
+            ..Row::new("candor-tables", &[DOMAIN], &["tokio"])
+        },
+        Row::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
+        Row::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
         Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
         Row::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
         // A pure machine: it names what is queued and claimed, and nothing that could do it.
@@ -69,17 +78,21 @@ fn service() -> Vec<Row> {
             only: Some(&[]),
             ..Row::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
         },
-        Row::new("candor-service", &[DOMAIN, &PORTS, &["candor-dispatch"]], &["actix-web", "hyper", "diesel", "redis"]),
-        Row::new("candor-store-postgres", &[DOMAIN, &PORTS], store),
-        Row::new("candor-store-sqlite", &[DOMAIN, &PORTS], store),
-        Row::new("candor-store-testkit", &[DOMAIN, &PORTS], databases),
+        Row::new(
+            "candor-service",
+            &[DOMAIN, &PORTS, &SHARED, &["candor-dispatch"]],
+            &["actix-web", "hyper", "diesel", "redis"],
+        ),
+        Row::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
+        Row::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
+        Row::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
     ]
 }
 
 /// How the service meets the outside world, and what puts everything together.
 fn outside() -> Vec<Row> {
     vec![
-        Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-service"]], &["diesel", "hyper"]),
+        Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]], &["diesel", "hyper"]),
         Row::new(
             "candor-webhooks",
             &[DOMAIN, &["candor-port-events"]],
@@ -115,7 +128,7 @@ fn tools() -> Vec<Row> {
             &[
                 DOMAIN,
                 &[
-                    "candor-port-storage",
+                    "candor-tables",
                     "candor-port-events",
                     "candor-webhooks",
                     "candor-mail",
@@ -239,6 +252,9 @@ mod tests {
             ("candor-service", "candor-domain", true),
             ("candor-service", "candor-port-storage", true),
             ("candor-service", "candor-http", false),
+            ("candor-port-storage", "candor-tables", true),
+            ("candor-tables", "candor-port-storage", false),
+            ("candor-search-index", "candor-tables", false),
             ("candor-http", "candor-store-sqlite", false),
             ("candor-store-sqlite", "candor-store-postgres", false),
             ("candor-domain", "candor-port-clock", false),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use candor_fair_share::SlowReads;
 use candor_http::HttpSettings;
-use candor_port_storage::SlowReads;
 use candor_store_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::support::World;

@@ -14,8 +14,8 @@ use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
-use candor_port_storage::flat::Stored;
 use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::flat::Stored;
 use futures_util::TryFutureExt;
 
 use crate::context::call::Call;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use candor_domain::time::Timestamp;
 use candor_port_clock::Clock;
 use candor_port_storage::Storage;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 use metrics::{counter, gauge};
 
 use crate::context::shell::Shell;

@@ -10,9 +10,9 @@ use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::page::Listed;
 use candor_domain::params::{ListRequest, Params};
-use candor_port_storage::flat::Stored;
-use candor_port_storage::listing::TypedListing;
 use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::flat::Stored;
+use candor_tables::listing::TypedListing;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

@@ -3,7 +3,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 
 use crate::context::shell::Shell;
 

@@ -6,7 +6,8 @@ use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
 use candor_domain::page::{Listed, Page, Position, Sort, cursor};
 use candor_domain::params::ListRequest;
-use candor_port_storage::large_work::{LargeWork, PIECE_BYTES, Turn};
+use candor_fair_share::LargeWork;
+use candor_fair_share::large_work::{PIECE_BYTES, Turn};
 use serde::Serialize;
 use tokio::task::yield_now;
 

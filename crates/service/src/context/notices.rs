@@ -5,7 +5,8 @@ use candor_domain::id::EmployeeId;
 use candor_domain::notification::{Audience, Notice, Notification};
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
+use candor_tables::rows;
 
 use crate::context::error::Error;
 use crate::context::shell::Shell;

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::search_index::{Block, DocumentKey, KeyRange, WantedBlocks, keys};
-use candor_port_storage::store::{Read, Storage};
+use candor_port_storage::Storage;
+use candor_port_storage::error::Read;
+use candor_port_storage::search_index::WantedBlocks;
+use candor_search_index::{Block, DocumentKey, KeyRange, keys};
 use moka::sync::Cache;
 
 /// The most bytes that are kept.
@@ -107,7 +109,8 @@ fn weight(part: &Part, contents: &Contents) -> u32 {
 mod tests {
     use candor_domain::id::Id;
     use candor_domain::time::Timestamp;
-    use candor_port_storage::search_index::{Document, IndexChange, SearchIndex, SegmentContents};
+    use candor_port_storage::search_index::{IndexChange, SearchIndex};
+    use candor_search_index::{Document, SegmentContents};
     use candor_store_sqlite::SqliteStore;
 
     use super::*;

@@ -8,8 +8,8 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::Type;
 use candor_domain::summary::Summary;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::flat::Stored;
+use candor_port_storage::search_index::Backlog;
+use candor_tables::flat::Stored;
 
 use crate::context::error::Error;
 use crate::context::search_cache::IndexCache;

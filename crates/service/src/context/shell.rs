@@ -16,9 +16,10 @@ use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
+use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
-use candor_port_storage::{ChangeSet, CommitError, LargeWork, Storage, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
 use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 

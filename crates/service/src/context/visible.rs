@@ -10,8 +10,8 @@ use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::summary::Summary;
 use candor_domain::visibility::{LinkedId, Readers, Restricted, Viewer};
-use candor_port_storage::flat::Stored;
 use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::flat::Stored;
 
 use crate::context::call::Call;
 use crate::context::change::shown;

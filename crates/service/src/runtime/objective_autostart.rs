@@ -7,7 +7,8 @@ use candor_domain::decision::Decision;
 use candor_domain::event::{Event, EventType};
 use candor_domain::objective::Objective;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use crate::context::error::Error;
 use crate::context::fan_out::events_at_once;

@@ -3,7 +3,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, Versioned, rows};
+use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::rows;
 
 use crate::context::error::Error;
 use crate::context::shell::Shell;

@@ -9,12 +9,10 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::{Searchable, Type};
 use candor_domain::summary::Summary;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::flat::Stored;
-use candor_port_storage::search_index::{
-    CHUNK, Document, IndexChange, KeyRange, Segment, SegmentContents, WantedBlocks, document, to_merge,
-};
-use candor_port_storage::{StorageExt, Versioned};
+use candor_port_storage::search_index::{Backlog, IndexChange, WantedBlocks};
+use candor_port_storage::{StorageExt, Version, Versioned};
+use candor_search_index::{CHUNK, Document, KeyRange, Segment, SegmentContents, document, to_merge};
+use candor_tables::flat::Stored;
 use metrics::{counter, gauge};
 use tokio::task::spawn_blocking;
 
@@ -116,7 +114,7 @@ async fn rows_of<T: Searchable + Stored>(shell: &Shell, it: &Backlog) -> Result<
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
-    rows.into_iter().map(|it| document(&it.value, it.value.key().to_bytes(), it.version)).collect()
+    rows.into_iter().map(|it| document(&it.value, it.value.key().to_bytes(), it.version > Version::FIRST)).collect()
 }
 
 /// Indexes rows of a table that wait; says how many these were.

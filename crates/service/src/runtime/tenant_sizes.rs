@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::id::OrganizationId;
-use candor_port_storage::copy::CopyTable;
-use candor_port_storage::sizes::measured_tables;
+use candor_tables::copy::CopyTable;
+use candor_tables::sizes::measured_tables;
 
 use crate::context::error::Error;
 use crate::context::shell::Shell;

@@ -10,7 +10,8 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
-use candor_port_storage::{Require, StorageExt, rows};
+use candor_port_storage::{Require, StorageExt};
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::change::Planned;

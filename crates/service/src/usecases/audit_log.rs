@@ -2,7 +2,8 @@
 
 use candor_domain::audit::Filter;
 use candor_domain::params::{ListRequest, Params};
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

@@ -11,7 +11,8 @@ use candor_domain::people::{Connector, Employee};
 use candor_domain::problem::Problems;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::change::Planned;

@@ -7,7 +7,8 @@ mod compare;
 mod progress;
 
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{Checksum, CopyProgress, CopySource, CopyTable, CopyTarget, tables};
+use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget};
+use candor_tables::copy::{Checksum, CopyTable, tables};
 
 use progress::TableProgress;
 

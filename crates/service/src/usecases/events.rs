@@ -5,8 +5,8 @@ use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
 use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
+use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::Version;
-use candor_port_storage::large_work::PIECE_BYTES;
 use tokio::task::yield_now;
 
 use crate::context::call::Call;

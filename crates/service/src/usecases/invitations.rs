@@ -10,8 +10,9 @@ use candor_domain::people::{Employee, Invitation, Status};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::store::Read;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::error::Read;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 use serde::Serialize;
 
 use crate::context::call::Call;

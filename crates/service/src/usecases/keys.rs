@@ -10,7 +10,8 @@ use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
+use candor_tables::rows;
 use serde::Serialize;
 
 use crate::context::call::Call;

@@ -9,7 +9,8 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, Row, StorageExt, Write, rows};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

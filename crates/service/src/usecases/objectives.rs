@@ -11,7 +11,8 @@ use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{StorageExt, Versioned, rows};
+use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::change::Planned;

@@ -15,7 +15,8 @@ use candor_domain::secret::Secret;
 use candor_domain::text::single_line;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
+use candor_tables::rows;
 use serde::Serialize;
 
 use crate::context::error::Error;

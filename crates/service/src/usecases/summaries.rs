@@ -13,7 +13,7 @@ use candor_domain::people::Employee;
 use candor_domain::summary::{Action, ActionKind, Draft, Expand, Filter, ObservationFound, Patch, References, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
-use candor_port_storage::rows;
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::change::Planned;

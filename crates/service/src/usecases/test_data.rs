@@ -3,8 +3,8 @@
 use candor_domain::audit::AuditDraft;
 use candor_domain::library::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
-use candor_port_storage::schema;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+use candor_tables::schema;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

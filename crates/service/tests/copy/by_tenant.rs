@@ -3,9 +3,9 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_port_storage::Storage;
-use candor_port_storage::change::{ChangeSet, Row, Write};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::store::Everyone;
+use candor_port_storage::{ChangeSet, Row, Write};
 use candor_store_testkit::Fixtures;
 
 use crate::ends::{File, copied, filled, read, server_by_tenant, store};

@@ -4,12 +4,13 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
-use candor_port_storage::change::{Row, Write};
-use candor_port_storage::copy::{CopyTarget, tables};
-use candor_port_storage::flat::{Cell, Stored};
+use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::store::History;
 use candor_port_storage::{ChangeSet, Storage};
+use candor_port_storage::{Row, Write};
 use candor_store_testkit::{Fixtures, eventually};
+use candor_tables::copy::tables;
+use candor_tables::flat::{Cell, Stored};
 
 use crate::ends::{File, copied, filled, read, server, store};
 

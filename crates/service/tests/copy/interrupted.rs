@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{CopyProgress, CopyRow, CopySource, CopyTable, CopyTarget, RowStream};
-use candor_port_storage::flat::Cell;
-use candor_port_storage::store::Read;
+use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream};
+use candor_port_storage::error::Read;
 use candor_service::usecases::copy::CopyError;
+use candor_tables::copy::{CopyRow, CopyTable};
+use candor_tables::flat::Cell;
 
 use crate::ends::{File, copied, filled, progress, read, server};
 

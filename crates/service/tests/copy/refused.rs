@@ -1,9 +1,10 @@
 //! What is no empty target, or no whole source, is refused before anything is lost.
 
-use candor_port_storage::copy::{CopySource, CopyTarget, tables};
-use candor_port_storage::flat::Cell;
+use candor_port_storage::copy::{CopySource, CopyTarget};
 use candor_service::usecases::copy::{CopyError, copy};
 use candor_store_postgres::is_copy_unfinished;
+use candor_tables::copy::tables;
+use candor_tables::flat::Cell;
 
 use crate::ends::{FROM, File, Silent, copied, fill, filled, options, progress, server};
 use crate::rows::everything;

@@ -2,9 +2,9 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::copy::{CopyRow, CopyTable, tables};
-use candor_port_storage::flat::{Cell, Column, Stored, Type};
 use candor_store_testkit::Fixtures;
+use candor_tables::copy::{CopyRow, CopyTable, tables};
+use candor_tables::flat::{Cell, Column, Stored, Type};
 
 /// Rows of a table, …
 const ROWS: usize = 3;

@@ -14,13 +14,14 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
 use candor_service::context::vault::Vault;
 use candor_service::usecases::employees;
 use candor_service::usecases::operator::{self, KeyOrder};
 use candor_service::{Call, Error, Idempotency, Reply, Shell, ShellSettings};
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::Faulty;
+use candor_tables::rows;
 use ulid::Ulid;
 
 /// Noon on a Sunday in March.

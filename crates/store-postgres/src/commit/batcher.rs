@@ -13,7 +13,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_port_storage::StorageError;
-use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require, Write};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Require, Write};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -72,9 +72,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
     };
     let shared = |it: &Require| match it {
         Require::Open(it) => !it.table.held_open,
-        Require::DepartmentVacant(_)
-        | Require::EmployeeUnchanged(..)
-        | Require::SubscriptionsBelow(_) => false,
+        Require::DepartmentVacant(_) | Require::EmployeeUnchanged(..) | Require::SubscriptionsBelow(_) => false,
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))
         && change.requires.iter().all(shared)

@@ -6,9 +6,10 @@ use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::time::Timestamp;
-use candor_port_storage::change::{ChangeSet, Lines, Require, Write};
-use candor_port_storage::flat::{Cell, Stored, Type, Unwritable};
-use candor_port_storage::AnyRow;
+use candor_port_storage::{ChangeSet, Lines, Require, Write};
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Stored, Type};
 
 use super::audience::Audience;
 use super::closure::{beginnings, closure};
@@ -44,8 +45,7 @@ pub(super) fn transaction(form: Form, tenant: Tenant, change: &ChangeSet) -> Res
     let Form { layout, audience, key } = form;
     let lines = lines(change);
     let counts = change.requires.iter().any(requires::is_locked_before);
-    let before = (!lines.is_empty() || counts)
-        .then(|| locks(Statement::new(layout, tenant), key, change, &lines));
+    let before = (!lines.is_empty() || counts).then(|| locks(Statement::new(layout, tenant), key, change, &lines));
     let mut all = Statement::new(layout, tenant);
     if let (None, Some(replay)) = (&before, &change.replay) {
         all.take_key(replay, key);
@@ -127,12 +127,7 @@ fn behind(layout: Layout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
 
 /// What has to be locked before the state is looked at: each statement sees what was committed when it began, so these
 /// come in one of their own, before the others.
-fn locks(
-    mut first: Statement,
-    key: Key,
-    change: &ChangeSet,
-    lines: &[Lines],
-) -> Vec<(Sql, bool)> {
+fn locks(mut first: Statement, key: Key, change: &ChangeSet, lines: &[Lines]) -> Vec<(Sql, bool)> {
     if let Some(replay) = &change.replay {
         first.take_key(replay, key);
     }

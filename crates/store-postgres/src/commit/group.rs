@@ -1,8 +1,9 @@
 //! Rows of a change set by table, so that any number of them takes one part of the statement.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::AnyRow;
-use candor_port_storage::flat::{Cell, Column, MemberTable, Table, Type, Unwritable};
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Column, MemberTable, Table, Type};
 
 use super::statement::{STALE, Statement};
 use super::webhooks;

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
-use candor_port_storage::change::{ChangeSet, CommitError, Committed, Require};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Require};
 use metrics::histogram;
 use tokio::runtime::Handle;
 

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use candor_domain::id::DepartmentId;
-use candor_port_storage::change::{Require, RowKey};
-use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::Require;
+use candor_port_storage::change::RowKey;
+use candor_tables::flat::{Cell, Type};
 
 use super::statement::Statement;
 use crate::failure::MARK;

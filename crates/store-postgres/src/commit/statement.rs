@@ -9,8 +9,8 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_port_storage::change::ChangeSet;
-use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::ChangeSet;
+use candor_tables::flat::{Cell, Type};
 
 use super::webhooks;
 use crate::failure::{Failure, MARK};

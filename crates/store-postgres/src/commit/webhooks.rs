@@ -6,10 +6,10 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
-use candor_port_storage::change::{ChangeSet, Write};
-use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
 use candor_port_storage::queue::Lease;
+use candor_port_storage::{ChangeSet, Write};
 use candor_port_storage::{Sooner, Version};
+use candor_tables::flat::{Cell, Fetch, Stored, Type};
 
 use super::audience::Audience;
 use super::statement::{STALE, Statement, raise};

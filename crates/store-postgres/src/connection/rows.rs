@@ -1,7 +1,7 @@
 //! What the rows of a statement are read into. Whoever sends statements knows no type of row, and so is compiled once
 //! instead of once for each read.
 
-use candor_port_storage::flat::Fetch;
+use candor_tables::flat::Fetch;
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
 
 use crate::connection::wire::Columns;

@@ -21,8 +21,8 @@ use crate::connection::wire::Columns;
 use crate::failure::{Failure, unconnected, with_causes};
 use crate::replica::Identity;
 use crate::sql::Sql;
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::large_work::PIECE_BYTES;
+use candor_fair_share::large_work::PIECE_BYTES;
+use candor_tables::flat::Fetch;
 
 /// The longest wait for a new connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::StorageError;
+use candor_port_storage::StorageError;
+use candor_tables::flat::Fetch;
 use diesel_async::AsyncPgConnection;
 use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
@@ -183,7 +183,7 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
 mod tests {
     use candor_test_postgres::TestDatabase;
 
-    use candor_port_storage::SlowReads;
+    use candor_fair_share::SlowReads;
 
     use super::*;
     use crate::connection::session::Session;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::{Cell, Fetch, Type};
+use candor_tables::flat::{Cell, Fetch, Type};
 use diesel::deserialize::Result as Read;
 use diesel::pg::{Pg, PgValue};
 use diesel::row::{Field, Row, RowIndex};

@@ -1,8 +1,8 @@
 //! The binary form of `COPY`: rows as the server reads and writes them.
 
 use bytes::{BufMut, BytesMut};
-use candor_port_storage::copy::fetched;
-use candor_port_storage::flat::{Cell, Fetch, Type};
+use candor_tables::copy::fetched;
+use candor_tables::flat::{Cell, Fetch, Type};
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
 

@@ -2,9 +2,11 @@
 
 use std::pin::pin;
 
-use candor_port_storage::copy::{CopyTable, RowSender, RowStream};
-use candor_port_storage::flat::{Cell, Type};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::{RowSender, RowStream};
+use candor_port_storage::error::Read;
+use candor_tables::copy::CopyTable;
+use candor_tables::flat::{Cell, Type};
 use futures_util::TryStreamExt;
 use tokio_postgres::binary_copy::BinaryCopyOutStream;
 use tokio_postgres::{Client, CopyOutStream};
@@ -55,7 +57,7 @@ fn statement(table: &CopyTable, after: Option<&[Cell]>) -> String {
 mod tests {
     use super::*;
     use candor_domain::time::Timestamp;
-    use candor_port_storage::copy::tables;
+    use candor_tables::copy::tables;
 
     #[test]
     fn a_key_in_the_text_is_nothing_but_a_value() {

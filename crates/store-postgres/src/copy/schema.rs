@@ -3,7 +3,7 @@
 
 use candor_domain::time::Date;
 use candor_port_storage::copy::CopyProgress;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 use tokio_postgres::{Client, Transaction};
 
 use super::failed;

@@ -5,9 +5,10 @@ use std::pin::pin;
 
 use candor_domain::time::Date;
 use candor_domain::webhook::Delivery;
-use candor_port_storage::copy::{CopyRow, CopyTable};
-use candor_port_storage::flat::{Cell, Stored};
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
+use candor_tables::copy::{CopyRow, CopyTable};
+use candor_tables::flat::{Cell, Stored};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::{Client, Transaction};
 

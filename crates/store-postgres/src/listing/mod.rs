@@ -5,12 +5,12 @@ mod plan;
 pub(crate) mod slow;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
-use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::ListPlan;
-use candor_port_storage::read::{Found, RowKind};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
+use candor_tables::access_path::{AccessPath, unanswered_parameters};
+use candor_tables::flat::{Cell, Fetch};
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::ListPlan;
+use candor_tables::read::{Found, RowKind};
 use futures_util::future::try_join_all;
 
 use crate::PostgresStore;

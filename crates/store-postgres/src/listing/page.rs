@@ -1,9 +1,9 @@
 //! The statement behind a page.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::{Cell, Column};
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
+use candor_tables::flat::{Cell, Column};
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
 
 use crate::select::columns_of;
 use crate::sql::Sql;

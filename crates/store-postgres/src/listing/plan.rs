@@ -1,10 +1,10 @@
 //! What is counted before a page is read, so that the shortest way to its rows can be chosen.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::Cell;
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{ListPlan, ListPlanner, counted_to};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
+use candor_tables::flat::Cell;
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
 use crate::PostgresStore;
 use crate::select::int;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::{Read, SlowCause, TooSlow};
-use candor_port_storage::{Places, SlowReadPermit, SlowReads};
+use candor_fair_share::{Places, SlowReadPermit, SlowReads};
+use candor_port_storage::error::Read;
+use candor_port_storage::{SlowCause, TooSlow};
+use candor_tables::flat::Fetch;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::SlowReads;
-use candor_port_storage::flat::Fetch;
+use candor_fair_share::SlowReads;
+use candor_tables::flat::Fetch;
 use metrics::gauge;
 use moka::sync::Cache;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use candor_port_storage::flat::Fetch;
+use candor_tables::flat::Fetch;
 use diesel_async::AsyncPgConnection;
 use futures_util::future::join_all;
 use tokio::sync::Mutex;

@@ -7,10 +7,11 @@ use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{HealthDelta, Job};
-use candor_port_storage::flat::{Cell, Fetch};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
-use candor_port_storage::rows::JOB_TABLE;
-use candor_port_storage::store::{Read, StorageError};
+use candor_tables::flat::{Cell, Fetch};
+use candor_tables::rows::JOB_TABLE;
 use futures_util::{StreamExt, stream};
 
 use super::record_by_tenant::statements;

@@ -4,10 +4,11 @@ use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
-use candor_port_storage::flat::{Cell, Fetch, Reader, Type};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
-use candor_port_storage::rows::{JOB_TABLE, read_job};
-use candor_port_storage::store::{Read, StorageError};
+use candor_tables::flat::{Cell, Fetch, Reader, Type};
+use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::planner_settings::webhook;
 use super::unleased;
@@ -150,7 +151,8 @@ pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let next = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let is_there = flag(row)?;
     let was = row.time().map_err(Failure::Other)?;
-    let leased = is_there.then(|| (was, read_job(&mut Reader::new(row, JOB_TABLE))));
+    let job = |row| read_job(&mut Reader::new(row, JOB_TABLE)).map_err(StorageError::from);
+    let leased = is_there.then(|| (was, job(row)));
     Ok(Row { next, leased })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::{Cell, Fetch};
+use candor_tables::flat::{Cell, Fetch};
 use diesel_async::SimpleAsyncConnection;
 
 use crate::connection::pool::Held;

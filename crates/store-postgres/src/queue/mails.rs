@@ -8,11 +8,14 @@ use candor_domain::id::Id;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::Recipient;
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
+use candor_port_storage::Row;
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
-use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{AnyRow, Row};
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
 
 use super::planner_settings::{leasing, steered};
 use super::{state, state_of};

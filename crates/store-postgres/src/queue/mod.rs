@@ -11,11 +11,12 @@ mod record_by_tenant;
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{HealthDelta, Job};
-use candor_port_storage::flat::{Cell, Fetch};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
     AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
 };
-use candor_port_storage::store::{Read, StorageError};
+use candor_tables::flat::{Cell, Fetch};
 
 use crate::PostgresStore;
 use crate::connection::transaction::carried_out;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
+use candor_tables::flat::Fetch;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 

@@ -7,8 +7,9 @@ use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
-use candor_port_storage::flat::{Cell, Column, Fetch, Stored, Type, Unwritable};
 use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
 
 use super::planner_settings::webhook;
 use crate::failure::Failure;

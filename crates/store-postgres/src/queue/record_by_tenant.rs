@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
 use candor_domain::webhook::{Delivery, HealthDelta, Job};
-use candor_port_storage::flat::{Cell, Column, Stored, Type, Unwritable};
 use candor_port_storage::queue::{AttemptResult, QueueKey, WorkerId};
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Column, Stored, Type};
 
 use super::record::{AGAIN, GONE, RELEASED, added_to, next};
 use crate::sql::Sql;

@@ -8,8 +8,10 @@ use candor_domain::id::{EmployeeId, Id, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
-use candor_port_storage::store::{Everyone, Read, StorageError};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
+use candor_port_storage::store::Everyone;
+use candor_tables::flat::{Cell, Fetch, Stored, Type};
 
 use crate::PostgresStore;
 use crate::failure::Failure;

@@ -11,8 +11,9 @@ use candor_domain::event::{Event, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECON
 use candor_domain::fields::Word;
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
-use candor_port_storage::store::{FeedPage, Read};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::FeedPage;
+use candor_tables::flat::{Cell, Fetch, Stored, Type};
 use tokio::time::sleep;
 
 use crate::PostgresStore;

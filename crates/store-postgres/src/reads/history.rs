@@ -5,8 +5,10 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::store::{Expiry, FeedPage, History, Read, StorageError, StoredAnswer};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::{Expiry, FeedPage, History};
+use candor_port_storage::{StorageError, StoredAnswer};
+use candor_tables::flat::{Cell, Fetch};
 
 use super::feed::Wanted;
 use crate::PostgresStore;

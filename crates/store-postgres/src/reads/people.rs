@@ -5,9 +5,10 @@ use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
 use candor_port_storage::Version;
-use candor_port_storage::flat::{Cell, Stored, Type};
-use candor_port_storage::rows::employees;
-use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::{LinesAbove, People, Reporting};
+use candor_tables::flat::{Cell, Stored, Type};
+use candor_tables::rows::employees;
 
 use crate::PostgresStore;
 use crate::select::{columns, flag, id, int, versioned};

@@ -4,9 +4,9 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Word;
 use candor_domain::id::{EventId, Id};
 use candor_domain::webhook::Status;
-use candor_port_storage::flat::{Cell, Fetch, Stored, Type};
+use candor_port_storage::StorageError;
 use candor_port_storage::queue::{Again, QueueKey, Resend};
-use candor_port_storage::store::StorageError;
+use candor_tables::flat::{Cell, Fetch, Stored, Type};
 
 use crate::failure::Failure;
 use crate::select;

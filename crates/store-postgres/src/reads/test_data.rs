@@ -1,8 +1,8 @@
 //! Emptying a data set.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::Cell;
 use candor_port_storage::upkeep::Emptied;
+use candor_tables::flat::Cell;
 
 use crate::PostgresStore;
 use crate::connection::transaction::{Transaction, carried_out, send};

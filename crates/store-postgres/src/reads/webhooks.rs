@@ -10,10 +10,10 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
-use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
-use candor_port_storage::rows::{JOB_TABLE, read_job};
-use candor_port_storage::store::Read;
+use candor_tables::flat::{Cell, Fetch, Reader, Stored};
+use candor_tables::rows::{JOB_TABLE, read_job};
 use futures_util::future::try_join_all;
 
 use super::redelivery;

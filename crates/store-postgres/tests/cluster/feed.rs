@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use candor_port_storage::store::Storage;
+use candor_port_storage::Storage;
 use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
 use futures_util::future::join_all;

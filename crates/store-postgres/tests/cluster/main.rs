@@ -16,8 +16,9 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
-use candor_port_storage::change::ChangeSet;
-use candor_port_storage::store::{Read, Storage};
+use candor_port_storage::ChangeSet;
+use candor_port_storage::Storage;
+use candor_port_storage::error::Read;
 use candor_store_testkit::Fixtures;
 
 /// The longest wait for anything.

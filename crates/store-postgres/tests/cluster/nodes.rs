@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use candor_domain::access::Tenant;
-use candor_port_storage::change::CommitError;
-use candor_port_storage::flat::Cell;
-use candor_port_storage::store::{Storage, StorageError};
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::CommitError;
+use candor_port_storage::StorageExt;
+use candor_port_storage::{Storage, StorageError};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
+use candor_tables::flat::Cell;
+use candor_tables::rows;
 use candor_test_postgres::{Cluster, Nodes, is_spread};
 use futures_util::future::{join, join_all};
 

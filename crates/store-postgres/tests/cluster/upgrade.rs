@@ -1,7 +1,7 @@
 //! What a later version adds to a cluster.
 
 use candor_domain::event::EventType;
-use candor_port_storage::store::Storage;
+use candor_port_storage::Storage;
 use candor_port_storage::{Row, Write};
 use candor_store_postgres::{PostgresOptions, distribute, pending};
 use candor_store_testkit::Fixtures;

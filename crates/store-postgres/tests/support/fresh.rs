@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_port_storage::SlowReads;
+use candor_fair_share::SlowReads;
 use candor_store_testkit::Fresh;
 use candor_test_postgres::TestDatabase;
 

@@ -1,6 +1,6 @@
 //! A migrated database for a test.
 
-use candor_port_storage::SlowReads;
+use candor_fair_share::SlowReads;
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_test_postgres::{TestDatabase, is_spread, template};
 use tokio_postgres::{Client, NoTls};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use candor_domain::people::Employee;
 use candor_domain::webhook::{AttemptOutcome, HealthDelta, Status, Subscription};
+use candor_port_storage::Storage;
 use candor_port_storage::queue::{AttemptResult, Claim, Queue, Walk, Webhooks};
-use candor_port_storage::store::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;

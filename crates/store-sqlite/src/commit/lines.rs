@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
-use candor_port_storage::flat::Fetch;
 use candor_port_storage::store::LinesAbove;
 use candor_port_storage::{CommitError, StorageError, Version};
+use candor_tables::flat::Fetch;
 
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};

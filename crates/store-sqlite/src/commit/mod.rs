@@ -8,9 +8,10 @@ use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::people::Employee;
 use candor_port_storage::change::RowKey;
-use candor_port_storage::flat::Stored;
-use candor_port_storage::rows::employees;
-use candor_port_storage::{AnyRow, ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
+use candor_tables::AnyRow;
+use candor_tables::flat::Stored;
+use candor_tables::rows::employees;
 
 use crate::commit::refusal::refused;
 use crate::queue;

@@ -2,8 +2,8 @@
 
 use diesel::result::{DatabaseErrorKind, Error};
 
-use candor_port_storage::rows::UNIQUES;
 use candor_port_storage::{CommitError, Unique};
+use candor_tables::rows::UNIQUES;
 
 use crate::sql::{failed, violation};
 

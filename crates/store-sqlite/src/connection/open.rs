@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use diesel::connection::Connection;
 use diesel::sqlite::SqliteConnection;
 
-use candor_port_storage::{SlowReads, StorageError};
+use candor_fair_share::SlowReads;
+use candor_port_storage::StorageError;
 
 use crate::connection::files;
 use crate::connection::planner_settings;

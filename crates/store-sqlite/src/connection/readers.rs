@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::{StorageError, TenantQueue};
+use candor_fair_share::TenantQueue;
+use candor_port_storage::StorageError;
 
 use crate::sql::Db;
 

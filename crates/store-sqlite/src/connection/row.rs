@@ -4,7 +4,7 @@ use diesel::row::{Field, Row};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::Fetch;
+use candor_tables::flat::Fetch;
 
 /// The columns of one row, from the first to the last.
 pub(crate) struct Columns<'r, R> {

@@ -3,9 +3,10 @@
 use std::thread::Builder;
 
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{CopyTable, RowSender, RowStream, fetched};
-use candor_port_storage::flat::{Cell, Fetch};
-use candor_port_storage::store::Read;
+use candor_port_storage::copy::{RowSender, RowStream};
+use candor_port_storage::error::Read;
+use candor_tables::copy::{CopyTable, fetched};
+use candor_tables::flat::{Cell, Fetch};
 
 use crate::connection::open::read_only;
 use crate::sql::{Db, Sql};
@@ -39,7 +40,7 @@ fn statement(table: &CopyTable, after: Option<Vec<Cell>>) -> Sql {
 }
 
 fn read(row: &mut dyn Fetch, table: &CopyTable) -> Read<Vec<Cell>> {
-    let cell = |column: &candor_port_storage::flat::Column| {
+    let cell = |column: &candor_tables::flat::Column| {
         let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
         fetched(row, column.kind).map_err(corrupt)
     };

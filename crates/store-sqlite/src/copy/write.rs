@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use candor_port_storage::copy::{CopyProgress, CopyRow, CopyTable, DistinctPositions};
-use candor_port_storage::flat::Cell;
-use candor_port_storage::store::{Read, StorageError};
+use candor_port_storage::StorageError;
+use candor_port_storage::copy::CopyProgress;
+use candor_port_storage::error::Read;
+use candor_tables::copy::{CopyRow, CopyTable, DistinctPositions};
+use candor_tables::flat::Cell;
 
 use crate::sql::{Db, Sql, failed};
 

@@ -7,10 +7,10 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::page::Key;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Cell, Column, Fetch, MemberTable, Type};
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{RowFilter, RowSource, is_of_few};
-use candor_port_storage::read::Found;
+use candor_tables::flat::{Cell, Column, Fetch, MemberTable, Type};
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::{RowFilter, RowSource, is_of_few};
+use candor_tables::read::Found;
 
 use crate::connection::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
@@ -27,7 +27,7 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     if let [only] = listings
         && !only.is_several_runs()
     {
-        return rows(db, tenant, only, |row| only.kind.read(row));
+        return rows(db, tenant, only, |row| Ok(only.kind.read(row)?));
     }
     // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
     let (moment, mut all) = (db.moment()?, vec![]);

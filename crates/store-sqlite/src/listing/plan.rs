@@ -2,8 +2,8 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{ListPlan, ListPlanner, counted_to};
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
 use crate::sql::Db;
 use crate::text::Draft;

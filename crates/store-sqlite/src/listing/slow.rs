@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::access_path::{AccessPath, unanswered_parameters};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
-use candor_port_storage::{Places, SlowReads};
+use candor_fair_share::{Places, SlowReads};
+use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_tables::access_path::{AccessPath, unanswered_parameters};
+use candor_tables::listing::Listing;
 
 use crate::SqliteStore;
 use crate::connection::limit::{self, Limit};

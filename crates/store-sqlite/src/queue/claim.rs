@@ -7,9 +7,9 @@ use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Reader};
 use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
-use candor_port_storage::rows::{JOB_TABLE, read_job};
+use candor_tables::flat::{Fetch, Reader};
+use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::UNLEASED;
 use crate::sql::{Db, Sql, failed};
@@ -147,5 +147,5 @@ fn columns(db: &mut Db) -> String {
 }
 
 fn job(row: &mut dyn Fetch) -> Result<Job, StorageError> {
-    read_job(&mut Reader::new(row, JOB_TABLE))
+    Ok(read_job(&mut Reader::new(row, JOB_TABLE))?)
 }

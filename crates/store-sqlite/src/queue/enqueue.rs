@@ -6,9 +6,9 @@ use candor_domain::fields::Word;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
-use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, Sooner, StorageError, Version};
+use candor_tables::flat::{Fetch, Reader, Stored};
 
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};

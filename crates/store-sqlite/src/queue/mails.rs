@@ -5,11 +5,12 @@ use async_trait::async_trait;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::Recipient;
 use candor_domain::time::{Date, Timestamp};
-use candor_port_storage::flat::{Cell, Fetch, Reader, Stored};
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
-use candor_port_storage::store::Read;
-use candor_port_storage::{AnyRow, CommitError, Row, StorageError};
+use candor_port_storage::{CommitError, Row, StorageError};
+use candor_tables::AnyRow;
+use candor_tables::flat::{Cell, Fetch, Reader, Stored};
 
 use super::FEW;
 use crate::SqliteStore;

@@ -18,12 +18,12 @@ use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Reader};
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
     AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
 };
-use candor_port_storage::rows::{JOB_TABLE, read_job};
-use candor_port_storage::store::Read;
+use candor_tables::flat::{Fetch, Reader};
+use candor_tables::rows::{JOB_TABLE, read_job};
 
 use crate::SqliteStore;
 use crate::connection::writer;
@@ -83,7 +83,7 @@ impl Queue for SqliteStore {
 pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Result<Option<Job>, StorageError> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
-    let job = |row: &mut dyn Fetch| read_job(&mut Reader::new(row, JOB_TABLE));
+    let job = |row: &mut dyn Fetch| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
     db.first(sql.bind(tenant).bind(webhook).bind(event), job)
 }
 

@@ -3,8 +3,8 @@
 use candor_domain::fields::Word;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak};
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
+use candor_tables::flat::{Fetch, Stored};
 
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};

@@ -10,8 +10,9 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::store::{Everyone, Read};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::Everyone;
+use candor_tables::flat::{Fetch, Stored};
 
 use crate::SqliteStore;
 use crate::connection::writer;

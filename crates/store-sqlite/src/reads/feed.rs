@@ -6,8 +6,8 @@ use candor_domain::fields::Word;
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Reader, Stored};
 use candor_port_storage::store::FeedPage;
+use candor_tables::flat::{Fetch, Reader, Stored};
 
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
@@ -68,7 +68,7 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
 }
 
 /// The place of the event that a cursor names. On the store that a database was copied from it may have shared its position
-/// with others, and then it has another one here; see [`candor_port_storage::copy::DistinctPositions`].
+/// with others, and then it has another one here; see [`candor_tables::copy::DistinctPositions`].
 fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let found = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();

@@ -6,9 +6,10 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::time::Timestamp;
-use candor_port_storage::flat::{Fetch, Stored};
-use candor_port_storage::store::{Expiry, FeedPage, History, Read};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::{Expiry, FeedPage, History};
 use candor_port_storage::{CommitError, StorageError, StoredAnswer};
+use candor_tables::flat::{Fetch, Stored};
 
 use super::feed::{self, Wanted};
 use crate::SqliteStore;

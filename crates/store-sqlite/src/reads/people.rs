@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
-use candor_port_storage::flat::Stored;
-use candor_port_storage::rows::employees;
-use candor_port_storage::store::{LinesAbove, People, Read, Reporting};
+use candor_port_storage::error::Read;
+use candor_port_storage::store::{LinesAbove, People, Reporting};
 use candor_port_storage::{StorageError, Version};
+use candor_tables::flat::Stored;
+use candor_tables::rows::employees;
 
 use crate::commit::lines;
 use crate::sql::{Db, Sql};

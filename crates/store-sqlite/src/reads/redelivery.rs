@@ -5,8 +5,8 @@ use candor_domain::fields::Word;
 use candor_domain::id::EventId;
 use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
-use candor_port_storage::flat::{Fetch, Stored};
 use candor_port_storage::queue::{Again, QueueKey, Resend};
+use candor_tables::flat::{Fetch, Stored};
 
 use crate::sql::Db;
 use crate::text::Draft;

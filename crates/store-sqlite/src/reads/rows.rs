@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::flat::{Cell, Column};
-use candor_port_storage::listing::Listing;
-use candor_port_storage::read::{Found, RowKind, Rows};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
+use candor_port_storage::read::Rows;
+use candor_tables::flat::{Cell, Column};
+use candor_tables::listing::Listing;
+use candor_tables::read::{Found, RowKind};
 
 use crate::listing;
 use crate::sql::Db;

@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::CopyTable;
-use candor_port_storage::flat::Fetch;
-use candor_port_storage::schema::SchemaTable;
-use candor_port_storage::sizes::{TablePiece, piece_statement};
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
+use candor_tables::copy::CopyTable;
+use candor_tables::flat::Fetch;
+use candor_tables::schema::SchemaTable;
+use candor_tables::sizes::{TablePiece, piece_statement};
 
 use crate::SqliteStore;
 use crate::commit::refusal::refused;

@@ -8,11 +8,11 @@ use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
-use candor_port_storage::flat::{Fetch, Reader, Stored};
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
-use candor_port_storage::read::versioned;
-use candor_port_storage::store::Read;
 use candor_port_storage::{StorageError, Versioned};
+use candor_tables::flat::{Fetch, Reader, Stored};
+use candor_tables::read::versioned;
 
 use super::redelivery;
 use crate::sql::{Db, Sql, Value};
@@ -75,7 +75,7 @@ pub(crate) fn attempt(
 
 /// All subscriptions of a tenant, as far as counting goes.
 pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
-    let wanted = |row: &mut dyn Fetch| Reader::new(row, Subscription::TABLE).int();
+    let wanted = |row: &mut dyn Fetch| Ok(Reader::new(row, Subscription::TABLE).int()?);
     let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
     Ok(Subscribers::new(db.rows(sql, wanted)?))
 }

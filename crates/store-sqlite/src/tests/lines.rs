@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use candor_domain::people::Employee;
-use candor_port_storage::flat::Fetch;
 use candor_port_storage::{Lines, Row, Write};
 use candor_store_testkit::Fixtures;
+use candor_tables::flat::Fetch;
 
 use super::{database, save};
 use crate::commit::lines::{above, beginnings, managers};

@@ -8,11 +8,11 @@ use candor_domain::params::Archived;
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
 use candor_domain::visibility::Viewer;
-use candor_port_storage::listing::{Condition, Listing};
-use candor_port_storage::plan::{RowFilter, RowSource, leads_to_firsts};
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+use candor_tables::listing::{Condition, Listing};
+use candor_tables::plan::{RowFilter, RowSource, leads_to_firsts};
 
 use super::{database, save};
 use crate::listing::{self, rows, rows_from};
@@ -21,7 +21,7 @@ use crate::table::value;
 
 /// The one list that is asked for.
 fn observations(filter: &Filter, sort: Sort, page: &PageRequest) -> Listing {
-    candor_port_storage::rows::observations::list(filter, Viewer::Everything, sort, page).parts()[0].clone()
+    candor_tables::rows::observations::list(filter, Viewer::Everything, sort, page).parts()[0].clone()
 }
 
 struct Team {
@@ -177,7 +177,7 @@ fn a_scan_past_too_many_rows_of_others_is_given_up() {
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
     let run = listing::runs(listing).next().unwrap();
     let sql = listing::statement(tenant, listing, source, run).explained();
-    let step = |row: &mut dyn candor_port_storage::flat::Fetch| {
+    let step = |row: &mut dyn candor_tables::flat::Fetch| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };

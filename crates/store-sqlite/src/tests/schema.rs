@@ -2,10 +2,10 @@
 
 use diesel_migrations::MigrationHarness;
 
-use candor_port_storage::copy;
-use candor_port_storage::flat::{Fetch, Stored, Table, Type};
-use candor_port_storage::rows::JOB_TABLE;
-use candor_port_storage::schema::{Placement, TABLES, placed};
+use candor_tables::copy;
+use candor_tables::flat::{Fetch, Stored, Table, Type};
+use candor_tables::rows::JOB_TABLE;
+use candor_tables::schema::{Placement, TABLES, placed};
 
 use super::database;
 use crate::connection::open::{DatabaseLocation, Source};

@@ -7,9 +7,11 @@ use candor_domain::access::Tenant;
 use candor_domain::observation::{Filter, Type};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
-use candor_port_storage::{SlowReads, StorageExt, rows};
+use candor_fair_share::SlowReads;
+use candor_port_storage::StorageExt;
+use candor_port_storage::{SlowCause, StorageError, TooSlow};
 use candor_store_testkit::Fixtures;
+use candor_tables::rows;
 
 use crate::sql::Sql;
 use crate::{SqliteOptions, SqliteStore};
@@ -86,7 +88,7 @@ async fn a_slow_read_is_ended_at_its_deadline_and_its_place_is_free() {
 async fn a_list_that_turns_out_to_be_long_is_begun_anew_apart_from_others() {
     let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(3));
-    let listings = candor_port_storage::rows::employees::org_admins(1).parts().to_vec();
+    let listings = candor_tables::rows::employees::org_admins(1).parts().to_vec();
     let read = |db: &mut crate::sql::Db, _: &[_]| db.number(Sql::new(ENDLESS));
     let ended = store.list(make.tenant(), listings, read).await;
     assert!(matches!(ended, Err(StorageError::TooSlow(_))), "{ended:?}");

@@ -7,12 +7,12 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
     self, Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
 };
-use candor_port_storage::flat::Fetch;
 use candor_port_storage::queue::{Again, AttemptResult, Claim, Lease, Walk};
-use candor_port_storage::rows;
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+use candor_tables::flat::Fetch;
+use candor_tables::rows;
 
 use super::{database, save};
 use crate::commit;

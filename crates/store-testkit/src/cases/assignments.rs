@@ -3,7 +3,8 @@
 use candor_domain::assignment::{Assignment, Filter, SubmissionStatus};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use super::rows::named;
 use crate::Case;

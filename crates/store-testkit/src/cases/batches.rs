@@ -6,7 +6,8 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::people::Employee;
 use candor_domain::text::folded;
-use candor_port_storage::{Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

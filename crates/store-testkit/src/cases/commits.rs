@@ -10,7 +10,8 @@ use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{self, Connector, Employee, Role};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{AnyRow, ChangeSet, CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_tables::{AnyRow, rows};
 
 use crate::Case;
 use crate::fixtures::joins;

@@ -5,7 +5,8 @@ use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::world::{World, at_once};

@@ -9,7 +9,8 @@ use candor_domain::event::EventType;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
-use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

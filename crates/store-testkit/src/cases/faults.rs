@@ -6,9 +6,10 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::webhook::{self, DeliveryFilter, Subscription};
 use candor_port_storage::queue::{Again, AttemptResult, Claim, Queue, Webhooks};
-use candor_port_storage::store::{Storage, StorageError};
 use candor_port_storage::upkeep::Upkeep;
-use candor_port_storage::{ChangeSet, CommitError, StorageExt, rows};
+use candor_port_storage::{ChangeSet, CommitError, StorageExt};
+use candor_port_storage::{Storage, StorageError};
+use candor_tables::rows;
 
 use super::queue::just_before;
 use crate::fixtures::joins;

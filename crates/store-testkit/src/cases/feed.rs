@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECONDS};
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
+use candor_fair_share::SlowReads;
+use candor_port_storage::ChangeSet;
 use candor_port_storage::store::{Expiry, FeedPage};
-use candor_port_storage::{ChangeSet, SlowReads};
 
 use crate::Case;
 use crate::world::{EVER, Poller, World, at_once};

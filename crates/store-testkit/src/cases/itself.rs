@@ -3,9 +3,9 @@
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_port_storage::StorageExt;
-use candor_port_storage::schema;
-use candor_port_storage::sizes::{SAMPLE_ROWS, measured_tables};
 use candor_port_storage::upkeep::MasterKey;
+use candor_tables::schema;
+use candor_tables::sizes::{SAMPLE_ROWS, measured_tables};
 
 use super::population::Population;
 use crate::Case;

@@ -4,7 +4,8 @@ use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::people::{Employee, Role, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

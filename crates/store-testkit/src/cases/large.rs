@@ -7,7 +7,7 @@ use super::lists;
 use crate::Case;
 use crate::world::World;
 use candor_domain::page::Listed;
-use candor_port_storage::large_work::LARGE_BYTES;
+use candor_fair_share::large_work::LARGE_BYTES;
 use candor_port_storage::{ChangeSet, StorageExt};
 
 pub(crate) fn cases() -> Vec<Case> {

@@ -19,8 +19,9 @@ use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
 use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
-use candor_port_storage::store::Read;
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
+use candor_port_storage::error::Read;
+use candor_tables::rows;
 
 use crate::world::World;
 use crate::{sorted, walk};

@@ -8,7 +8,8 @@ use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, Role};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::visibility::{Restricted, Viewer};
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use super::lists;
 use super::population::{Population, day, instant};

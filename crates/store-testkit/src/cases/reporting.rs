@@ -7,7 +7,8 @@ use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Status};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{CommitError, Lines, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{CommitError, Lines, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

@@ -6,7 +6,8 @@ use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

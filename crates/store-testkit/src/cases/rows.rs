@@ -13,8 +13,10 @@ use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitatio
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::visibility::Viewer;
 use candor_domain::{audit, observation};
-use candor_port_storage::store::{Read, StorageError};
-use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use super::lists;
 use crate::Case;

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::schema;
-use candor_port_storage::search_index::{
-    CHUNK, Document, DocumentKey, IndexChange, IndexState, KeyRange, PendingRow, SegmentContents, WantedBlocks,
-};
+use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, WantedBlocks};
 use candor_port_storage::{Row, StorageExt, Version, Write};
+use candor_search_index::{CHUNK, Document, DocumentKey, KeyRange, SegmentContents};
+use candor_tables::schema;
 
 use crate::Case;
 use crate::world::World;

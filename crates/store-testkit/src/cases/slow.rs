@@ -13,8 +13,10 @@ use candor_domain::people::{self, Role};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
 use candor_domain::webhook::DeliveryFilter;
-use candor_port_storage::store::{SlowCause, StorageError, TooSlow};
-use candor_port_storage::{SlowReads, StorageExt, rows};
+use candor_fair_share::SlowReads;
+use candor_port_storage::StorageExt;
+use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::world::{EVER, World};

@@ -9,7 +9,8 @@ use candor_domain::params::Bounds;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::visibility::{Restricted, Viewer};
-use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Write, rows};
+use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use super::lists;
 use super::population::{Population, instant};

@@ -9,7 +9,8 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::Employee;
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{Lines, Row, StorageExt, Write, rows};
+use candor_port_storage::{Lines, Row, StorageExt, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

@@ -9,7 +9,8 @@ use candor_domain::page::{Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, StatusFilter};
 use candor_domain::text::folded;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, CommitError, Lines, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use super::lists;
 use crate::Case;

@@ -4,7 +4,8 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department};
 use candor_domain::people::{Employee, Status};
 use candor_domain::text::folded;
-use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write, rows};
+use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;

@@ -7,7 +7,8 @@ use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter, Job, SealedSecret, Subscription, Topic, Topics};
 use candor_port_storage::queue::{AttemptResult, Claim, Walk};
-use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write, rows};
+use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_tables::rows;
 
 use super::log::{entries, entry};
 use super::rows::named;

@@ -3,14 +3,16 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
+use candor_port_storage::Storage;
 use candor_port_storage::Version;
-use candor_port_storage::backlog::Backlog;
-use candor_port_storage::copy::CopyTable;
-use candor_port_storage::schema::SchemaTable;
-use candor_port_storage::search_index::{Block, IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
-use candor_port_storage::sizes::TablePiece;
-use candor_port_storage::store::{Read, Storage};
+use candor_port_storage::error::Read;
+use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
+use candor_search_index::Block;
+use candor_tables::copy::CopyTable;
+use candor_tables::schema::SchemaTable;
+use candor_tables::sizes::TablePiece;
 
 use super::{Faulty, FaultyCall};
 

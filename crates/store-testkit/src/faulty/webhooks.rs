@@ -7,12 +7,13 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::people::invitation::Recipient;
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Subscribers, Subscription};
+use candor_port_storage::Storage;
 use candor_port_storage::Versioned;
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{
     Again, AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, Resend, Webhooks, WorkerId,
 };
-use candor_port_storage::store::{Read, Storage};
 
 use super::{Faulty, FaultyCall};
 

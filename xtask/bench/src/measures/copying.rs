@@ -1,7 +1,7 @@
 //! Everything from one store to the other, against `COPY` of the same rows into the same tables with their indexes and
 //! references.
 
-use candor_port_storage::schema::{Copying, Placement, TABLES};
+use candor_tables::schema::{Copying, Placement, TABLES};
 
 use crate::Outcome;
 use crate::admin::Admin;

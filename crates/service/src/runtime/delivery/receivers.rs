@@ -9,8 +9,8 @@ use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
 use candor_port_storage::StorageExt;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::QueueKey;
-use candor_port_storage::store::Read;
 use tokio::sync::OnceCell;
 
 use crate::context::shell::Shell;

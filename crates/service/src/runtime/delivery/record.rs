@@ -2,7 +2,7 @@
 
 use candor_dispatch::RecordRefusal;
 use candor_port_storage::StorageError;
-use candor_port_storage::store::Read;
+use candor_port_storage::error::Read;
 
 use super::disable::disable;
 use super::engine::Engine;

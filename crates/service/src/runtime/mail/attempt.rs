@@ -9,8 +9,8 @@ use candor_domain::organization::Organization;
 use candor_domain::people::invitation::{Letter, MAILS_PER_DAY, MailFailure, Recipient};
 use candor_domain::people::{Employee, Invitation};
 use candor_port_events::Mail;
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
-use candor_port_storage::store::Read;
 use candor_port_storage::{StorageExt, Versioned};
 use tracing::Instrument;
 

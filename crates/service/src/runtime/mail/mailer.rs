@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use candor_dispatch::{MailClaim, MailEnding, Now, Outbox};
 use candor_port_events::MailTransport;
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::MailKey;
 use candor_port_storage::queue::WorkerId;
-use candor_port_storage::store::Read;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;

@@ -2,8 +2,8 @@
 
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::MailStatus;
+use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
-use candor_port_storage::store::Read;
 use candor_port_storage::{StorageError, StorageExt, Versioned};
 
 use super::mailer::Parts;

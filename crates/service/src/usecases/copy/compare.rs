@@ -1,8 +1,9 @@
 //! Whether both stores have the same: every row of every table is read on both sides.
 
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{Checksum, CopySource, CopyTable, CopyTarget, DistinctPositions};
-use candor_port_storage::flat::Cell;
+use candor_port_storage::copy::{CopySource, CopyTarget};
+use candor_tables::copy::{Checksum, CopyTable, DistinctPositions};
+use candor_tables::flat::Cell;
 
 use super::{CopiedTable, CopyError, CopyWatch, Difference};
 

@@ -2,8 +2,9 @@
 
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_port_storage::copy::{CopyProgress, CopyRow, CopyTable};
-use candor_port_storage::flat::{Cell, Type};
+use candor_port_storage::copy::CopyProgress;
+use candor_tables::copy::{CopyRow, CopyTable};
+use candor_tables::flat::{Cell, Type};
 use serde::{Deserialize, Serialize};
 
 /// How far a table is.
@@ -78,7 +79,7 @@ fn cell(kind: Type, text: &str) -> Option<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_port_storage::copy::tables;
+    use candor_tables::copy::tables;
 
     /// A value of a column that is not that of any other type.
     fn value(kind: Type) -> Cell {

@@ -9,7 +9,8 @@ use candor_domain::library::Department;
 use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write, rows};
+use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write};
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::change::Planned;

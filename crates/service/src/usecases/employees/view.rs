@@ -7,7 +7,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
-use candor_port_storage::rows;
+use candor_tables::rows;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

@@ -6,7 +6,7 @@ use candor_domain::library::Attribute;
 use candor_domain::library::attribute::{Draft, Filter, Patch};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
-use candor_port_storage::rows;
+use candor_tables::rows;
 
 use super::holder;
 use crate::context::call::Call;

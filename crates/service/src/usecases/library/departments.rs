@@ -6,7 +6,8 @@ use candor_domain::library::Department;
 use candor_domain::library::department::{Filter, parse_new};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Require, StorageExt, rows};
+use candor_port_storage::{Require, StorageExt};
+use candor_tables::rows;
 
 use super::holder;
 use crate::context::call::Call;

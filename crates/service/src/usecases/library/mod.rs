@@ -6,8 +6,8 @@ pub mod departments;
 use candor_domain::id::Id;
 use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
-use candor_port_storage::flat::Stored;
-use candor_port_storage::read::By;
+use candor_tables::flat::Stored;
+use candor_tables::read::By;
 
 use crate::context::call::Call;
 use crate::context::error::Error;

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use candor_domain::access::Tenant;
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
-use candor_port_storage::search_index::{
-    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixTerm, Segment, Term, VisibleTerms, WantedBlocks, with_all,
+use candor_port_storage::Storage;
+use candor_port_storage::error::Read;
+use candor_port_storage::search_index::WantedBlocks;
+use candor_search_index::{
+    Block, CHUNK, DocumentKey, IndexQuery, KeyRange, PrefixTerm, Segment, Term, VisibleTerms, with_all,
 };
-use candor_port_storage::store::{Read, Storage};
 
 use crate::context::search_cache::IndexCache;
 

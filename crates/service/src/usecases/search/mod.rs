@@ -14,12 +14,12 @@ use candor_domain::params::Params;
 use candor_domain::search::{
     Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WantedWords, required_permissions,
 };
+use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::StorageExt;
-use candor_port_storage::flat::Stored;
-use candor_port_storage::large_work::PIECE_BYTES;
-use candor_port_storage::listing::TypedListing;
-use candor_port_storage::rows::search as rows;
-use candor_port_storage::search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
+use candor_search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
+use candor_tables::flat::Stored;
+use candor_tables::listing::TypedListing;
+use candor_tables::rows::search as rows;
 use tokio::time::timeout;
 
 use crate::context::call::Call;

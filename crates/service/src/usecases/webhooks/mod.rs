@@ -9,7 +9,8 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict};
-use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write, rows};
+use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
+use candor_tables::rows;
 use tokio::sync::OnceCell;
 
 use crate::context::call::Call;

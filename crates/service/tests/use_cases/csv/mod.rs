@@ -12,10 +12,11 @@ use candor_domain::library::Department;
 use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, StatusFilter};
 use candor_domain::text::folded;
+use candor_port_storage::StorageExt;
 use candor_port_storage::store::People;
-use candor_port_storage::{StorageExt, rows};
 use candor_service::usecases::employees::csv::upsert;
 use candor_service::{Call, Error, Reply};
+use candor_tables::rows;
 use serde_json::Value;
 
 use crate::support::{World, json, params};

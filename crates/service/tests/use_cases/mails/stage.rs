@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::Invitation;
 use candor_port_events::{Mail, MailFailure, MailTransport};
-use candor_port_storage::{StorageExt, rows};
+use candor_port_storage::StorageExt;
 use candor_service::runtime::mail::Mailer;
 use candor_service::usecases::{employees, invitations};
 use candor_service::{Shell, ShellSettings};
+use candor_tables::rows;
 use serde_json::Value;
 
 use crate::support::{KEY, Receivers, World, body, json, member, process_with};

@@ -7,7 +7,8 @@ use candor_domain::csv::{File, Known, PersonNames};
 use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
-use candor_port_storage::{StorageExt, Version, Versioned, rows};
+use candor_port_storage::{StorageExt, Version, Versioned};
+use candor_tables::rows;
 
 use tokio::task::yield_now;
 

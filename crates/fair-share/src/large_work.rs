@@ -1,0 +1,171 @@
+//! Work on large rows and answers: a bounded number of pieces at once, for which tenants take turns.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candor_domain::access::Tenant;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use crate::turns::TenantQueue;
+use candor_port_storage::StorageError;
+
+/// Bytes that are handled at once where requests are answered: a fraction of a millisecond. What is larger is handled in
+/// pieces of this size, so that small requests are answered between them.
+pub const PIECE_BYTES: usize = 64 * 1024;
+
+/// Rows that have this many bytes together are large, and are read apart from small ones.
+pub const LARGE_BYTES: usize = 256 * 1024;
+
+/// Turns at work on large rows and answers. Clones share them.
+#[derive(Clone, Debug)]
+pub struct LargeWork(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    /// The callers that wait. Nobody waits while a turn is free.
+    waiting: TenantQueue<oneshot::Sender<Turn>>,
+}
+
+/// A turn at large work, until it is dropped; `None` once it was handed on.
+#[derive(Debug)]
+pub struct Turn(Option<LargeWork>);
+
+impl Default for LargeWork {
+    /// As many turns as half of the processors, so that the others always answer small requests.
+    fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::with_turns(processors / 2)
+    }
+}
+
+impl LargeWork {
+    /// Creates this many turns, and at least one.
+    #[must_use]
+    pub fn with_turns(turns: usize) -> Self {
+        Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: TenantQueue::default() })))
+    }
+
+    /// Waits for a turn of the tenant.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
+    pub async fn turn(&self, tenant: Tenant) -> Result<Turn, StorageError> {
+        let given = {
+            let mut state = self.lock();
+            if state.free > 0 {
+                state.free -= 1;
+                return Ok(Turn(Some(self.clone())));
+            }
+            let (give, given) = oneshot::channel();
+            state.waiting.push(Some(tenant), give);
+            given
+        };
+        given.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+    }
+
+    /// Runs a piece of work on a blocking thread when the tenant's turn comes. Once begun it is carried out, also if its
+    /// caller is gone.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`] if the work panics.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let turn = self.turn(tenant).await?;
+        let work = move || {
+            let _turn = turn;
+            work()
+        };
+        spawn_blocking(work).await.map_err(|error| StorageError::Failed(error.to_string()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn {
+    /// Gives the turn to the next caller that still waits.
+    fn drop(&mut self) {
+        let Some(turns) = self.0.take() else { return };
+        loop {
+            let next = {
+                let mut state = turns.lock();
+                let next = state.waiting.pop();
+                state.free += usize::from(next.is_none());
+                next
+            };
+            let Some(next) = next else { return };
+            match next.send(Self(Some(turns.clone()))) {
+                Ok(()) => return,
+                // The caller is gone.
+                Err(mut unused) => unused.0 = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::id::OrganizationId;
+    use futures_util::FutureExt;
+    use std::sync::mpsc;
+
+    fn tenant(number: u8) -> Tenant {
+        Tenant::live(OrganizationId::from_bytes([number; 16]))
+    }
+
+    #[tokio::test]
+    async fn tenants_wait_in_turn_for_the_only_turn() {
+        let (work, order) = (LargeWork::with_turns(1), Arc::new(Mutex::new(vec![])));
+        let (begun, has_begun) = oneshot::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let run = |owner: u8, piece: Box<dyn FnOnce() + Send>| {
+            let work = work.clone();
+            tokio::spawn(async move { work.run(tenant(owner), piece).await })
+        };
+        let first = Box::new(move || {
+            let _ = begun.send(());
+            let _ = released.recv();
+        });
+        let mut pieces = vec![run(1, first)];
+        has_begun.await.unwrap();
+        for (owner, number) in [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)] {
+            let order = Arc::clone(&order);
+            pieces.push(run(owner, Box::new(move || order.lock().unwrap().push((owner, number)))));
+        }
+        // Each piece is queued by the first poll of its task.
+        tokio::task::yield_now().await;
+        drop(release);
+        for piece in pieces {
+            piece.await.unwrap().unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), [(1, 1), (2, 1), (1, 2), (2, 2), (1, 3)]);
+    }
+
+    #[tokio::test]
+    async fn turn_of_a_caller_that_is_gone_goes_to_the_next() {
+        let work = LargeWork::with_turns(1);
+        let held = work.turn(tenant(1)).await.unwrap();
+        for _ in 0..3 {
+            assert!(work.turn(tenant(1)).now_or_never().is_none());
+        }
+        drop(held);
+        for _ in 0..3 {
+            assert!(work.turn(tenant(2)).now_or_never().is_some(), "the turn is free again");
+        }
+        assert_eq!(work.lock().free, 1);
+    }
+
+    #[tokio::test]
+    async fn panic_fails_its_caller_and_gives_the_turn_back() {
+        let work = LargeWork::with_turns(1);
+        let failed = work.run(tenant(1), || panic!("on purpose")).await;
+        assert!(matches!(failed, Err(StorageError::Failed(_))));
+        assert_eq!(work.run(tenant(1), || 7).await.unwrap(), 7);
+    }
+}

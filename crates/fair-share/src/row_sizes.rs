@@ -1,0 +1,71 @@
+//! Tenants whose rows are large, as far as reads have met them.
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use moka::sync::Cache;
+
+use crate::large_work::LARGE_BYTES;
+use candor_tables::flat::Table;
+use candor_tables::read::Found;
+
+/// Tables of tenants that are remembered.
+const MOST_REMEMBERED: u64 = 10_000;
+/// Large rows are forgotten when no read has asked for them for this time.
+const REMEMBERED: Duration = Duration::from_secs(600);
+
+/// Bytes of a row, for the tables of tenants in which a read has met large ones. A store asks before it reads: what is
+/// likely to be large runs apart from small reads, which cost the same as before.
+#[derive(Clone, Debug)]
+pub struct RowSizes(Cache<(Tenant, &'static str), usize>);
+
+impl Default for RowSizes {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(MOST_REMEMBERED).time_to_idle(REMEMBERED).build())
+    }
+}
+
+impl RowSizes {
+    /// Returns `true` if this many rows of a table are probably large together.
+    #[must_use]
+    pub fn are_large(&self, tenant: Tenant, table: &Table, rows: usize) -> bool {
+        let bytes = self.0.get(&(tenant, table.name)).unwrap_or_default();
+        bytes.saturating_mul(rows) >= LARGE_BYTES
+    }
+
+    /// Notes the rows that a read has found and their bytes. A mean that was larger before stays.
+    pub fn note(&self, tenant: Tenant, table: &Table, rows: usize, bytes: usize) {
+        if bytes >= LARGE_BYTES {
+            let (key, mean) = ((tenant, table.name), bytes / rows.max(1));
+            let before = self.0.get(&key).unwrap_or_default();
+            self.0.insert(key, mean.max(before));
+        }
+    }
+
+    /// The same for rows of any kind.
+    pub fn note_found(&self, tenant: Tenant, table: &Table, found: &[Found]) {
+        self.note(tenant, table, found.len(), found.iter().map(|row| row.bytes).sum());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::id::OrganizationId;
+    use candor_domain::observation::Observation;
+    use candor_domain::people::Employee;
+    use candor_tables::flat::Stored;
+
+    #[test]
+    fn rows_are_large_together_once_a_read_has_met_them() {
+        let tenant = |number: u8| Tenant::live(OrganizationId::from_bytes([number; 16]));
+        let (sizes, people) = (RowSizes::default(), Employee::TABLE);
+        assert!(!sizes.are_large(tenant(1), people, 100));
+        sizes.note(tenant(1), people, 100, LARGE_BYTES - 1);
+        assert!(!sizes.are_large(tenant(1), people, 100), "a small read leaves no mark");
+        sizes.note(tenant(1), people, 100, 100 * 33_000);
+        sizes.note(tenant(1), people, 100, LARGE_BYTES);
+        assert!(sizes.are_large(tenant(1), people, 8) && !sizes.are_large(tenant(1), people, 7));
+        assert!(!sizes.are_large(tenant(2), people, 100) && !sizes.are_large(tenant(1), Observation::TABLE, 100));
+    }
+}

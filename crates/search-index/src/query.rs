@@ -1,0 +1,200 @@
+//! What is looked up in a segment, and which of its documents answer it.
+
+use candor_domain::id::EmployeeId;
+use candor_domain::search::{WantedWord, WantedWords};
+
+use crate::block::{Block, KeyRange, common_within, numbers_within};
+use crate::{CHANGED, subject_term};
+
+/// So many characters are the beginning of few words, so that these are read with the word itself.
+const LONG: usize = 4;
+
+/// A term that is wanted, or all that begin alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    wanted: KeyRange,
+    /// What is read of a segment for it: more than is wanted where the rest is asked for next.
+    pub read: KeyRange,
+}
+
+impl Term {
+    pub(crate) fn whole(term: &str) -> Self {
+        Self { wanted: KeyRange::whole(term), read: KeyRange::whole(term) }
+    }
+
+    /// A word whose beginnings are wanted by themselves.
+    fn last(word: &str) -> Self {
+        Self {
+            read: if is_long(word) { KeyRange::beginning(word) } else { KeyRange::whole(word) },
+            ..Self::whole(word)
+        }
+    }
+
+    fn beginning(text: &str) -> Self {
+        Self::between(KeyRange::beginning(text))
+    }
+
+    /// All terms of a range.
+    pub(crate) fn between(range: KeyRange) -> Self {
+        Self { wanted: range.clone(), read: range }
+    }
+}
+
+/// What is looked up in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexQuery {
+    whole: Vec<Term>,
+    begun: Vec<Term>,
+    prefix: Option<PrefixTerm>,
+}
+
+/// Words that begin with the last one that is asked for, and are others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrefixTerm {
+    /// What is read for it: the words that begin so, and what was changed, which may have the word itself no longer.
+    pub terms: [Term; 2],
+    /// Whether the words that begin so are read with the word itself.
+    pub is_long: bool,
+    own: KeyRange,
+    others: KeyRange,
+}
+
+impl IndexQuery {
+    /// Documents with these words; only those about a person, if one is named.
+    #[must_use]
+    pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
+        let (mut whole, mut begun, mut prefix) = (vec![], vec![], None);
+        for (at, it) in words.all.iter().enumerate() {
+            match it {
+                WantedWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
+                WantedWord::Whole(word) => whole.push(Term::whole(word)),
+                WantedWord::Beginning(word) if words.without.as_ref() == Some(word) => {
+                    prefix = Some(PrefixTerm::of(word))
+                }
+                WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
+            }
+        }
+        whole.extend(subject.map(|it| Term::whole(&subject_term(it))));
+        Self { whole, begun, prefix }
+    }
+
+    /// The terms that are all wanted, in steps: those first that fewer documents have.
+    pub fn steps(&self) -> impl Iterator<Item = &[Term]> {
+        [self.whole.as_slice(), self.begun.as_slice()].into_iter().filter(|it| !it.is_empty())
+    }
+
+    /// What the last word may be the beginning of, if it is not to be a word itself.
+    #[must_use]
+    pub const fn prefix(&self) -> Option<&PrefixTerm> {
+        self.prefix.as_ref()
+    }
+}
+
+impl PrefixTerm {
+    fn of(word: &str) -> Self {
+        let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
+        // The word itself comes before all others that begin with it.
+        let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
+        Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
+    }
+
+    /// Those of some documents, or of all, that have another word that begins so and not the word itself, by the blocks that
+    /// were read for the terms; and those that were changed since they had the word itself.
+    #[must_use]
+    pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
+        let mut numbers = in_range(some, &self.others, begun);
+        let own = in_range(Some(&numbers), &self.own, begun);
+        numbers.retain(|it| own.binary_search(it).is_err());
+        let changed = in_range(some, &self.terms[1].wanted, changed);
+        numbers.extend(in_range(Some(&changed), &self.own, begun));
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+fn is_long(word: &str) -> bool {
+    word.chars().nth(LONG - 1).is_some()
+}
+
+/// The numbers of the documents that have all of these terms, each given with the blocks that were read for it; only those
+/// among others, if these are given.
+#[must_use]
+pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>) -> Vec<u32> {
+    let (mut all, mut terms) = (among, Vec::from_iter(terms));
+    // The rarest first: of the others, only what is common with it is kept.
+    terms.sort_by_key(|(_, blocks)| blocks.len());
+    for (term, blocks) in terms {
+        all = Some(in_range(all.as_deref(), &term.wanted, blocks));
+    }
+    all.unwrap_or_default()
+}
+
+/// The documents with a term of the range: of some, or of all.
+pub(crate) fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
+    let mut numbers = vec![];
+    for it in blocks {
+        match some {
+            Some(some) => common_within(&it.body, range, some, &mut numbers),
+            None => numbers_within(&it.body, range, &mut numbers),
+        }
+    }
+    if !numbers.is_sorted_by(|a, b| a < b) {
+        numbers.sort_unstable();
+        numbers.dedup();
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Document, DocumentKey, SegmentContents};
+    use candor_domain::search::{Score, SearchQuery};
+    use candor_domain::time::Timestamp;
+
+    fn found(asked: &str, score: Score) -> Vec<u32> {
+        found_in(&["kept calm", "calmly kept", "kept it calm, calmly", "calm", "lost it"], asked, score)
+    }
+
+    fn found_in(texts: &[&str], asked: &str, score: Score) -> Vec<u32> {
+        let documents = (0..).zip(texts).map(|(at, text)| Document {
+            key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
+            terms: text.split(' ').map(|it| it.trim_end_matches(',').to_owned()).collect(),
+        });
+        let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
+        let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
+        let blocks = segment.blocks.as_slice();
+        let all = query.steps().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
+        match query.prefix() {
+            Some(it) => it.among(all.as_deref(), [blocks, blocks]),
+            None => all.unwrap_or_default(),
+        }
+    }
+
+    #[test]
+    fn what_has_every_word_is_found() {
+        assert_eq!(found("kept calm", Score::Whole), [0, 2]);
+        assert_eq!(found("calm", Score::Whole), [0, 2, 3]);
+        assert!(found("never", Score::Whole).is_empty());
+    }
+
+    #[test]
+    fn what_only_begins_so_is_found_without_what_has_the_word() {
+        assert_eq!(found("kept calm", Score::Begun), [1]);
+        assert_eq!(found("i", Score::Begun), [2, 4]);
+    }
+
+    #[test]
+    fn what_was_changed_may_have_the_word_no_longer() {
+        let changed = format!("calm calmly {CHANGED}");
+        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
+        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
+    }
+
+    #[test]
+    fn it_does_not_matter_which_word_comes_first() {
+        let texts = ["rare all", "all", "all rare", "rare"];
+        assert_eq!(found_in(&texts, "rare all", Score::Whole), [0, 2]);
+        assert_eq!(found_in(&texts, "all rare", Score::Whole), [0, 2]);
+    }
+}

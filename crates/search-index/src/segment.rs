@@ -1,0 +1,286 @@
+//! Segments: documents that were indexed together, numbered from the newest one on, with the terms that they have.
+//!
+//! A segment never changes. Small ones are merged into larger ones, up to a size that is still written in one piece; then
+//! a segment stays. Whoever looks for the newest documents with some words begins with the newest segment.
+
+use std::collections::BTreeMap;
+
+use candor_domain::time::Timestamp;
+
+use crate::block::{Block, BlockWriter, each_term};
+
+/// The documents of a chunk of keys.
+pub const CHUNK: u32 = 64;
+/// Each so many documents, the segment itself says the key of one.
+const FENCE: u32 = 1_024;
+/// Up to these sizes segments are about as large as each other, and so many of them are merged; larger ones stay as they are.
+const SIZES: [(u32, usize); 3] = [(256, 8), (2_048, 8), (16_384, 4)];
+/// The most documents of a merged segment: it is written in one piece, and what many words begin with is read as a whole.
+const LARGEST: u32 = 32_768;
+const KEY_BYTES: usize = 24;
+
+/// By what documents are ordered: when it was created, and its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentKey {
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The bytes of its id.
+    pub id: [u8; 16],
+}
+
+impl DocumentKey {
+    fn bytes(self) -> [u8; KEY_BYTES] {
+        let mut bytes = [0; KEY_BYTES];
+        bytes[..8].copy_from_slice(&self.created_at.millis().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.id);
+        bytes
+    }
+
+    fn of(bytes: &[u8; KEY_BYTES]) -> Self {
+        let (mut millis, mut id) = ([0; 8], [0; 16]);
+        millis.copy_from_slice(&bytes[..8]);
+        id.copy_from_slice(&bytes[8..]);
+        Self { created_at: Timestamp::from_millis(i64::from_be_bytes(millis)), id }
+    }
+}
+
+/// The keys in a chunk.
+#[must_use]
+pub fn keys(chunk: &[u8]) -> Vec<DocumentKey> {
+    chunk.as_chunks::<KEY_BYTES>().0.iter().map(DocumentKey::of).collect()
+}
+
+fn chunk(keys: &[DocumentKey]) -> Vec<u8> {
+    keys.iter().flat_map(|it| it.bytes()).collect()
+}
+
+/// A document and the terms by which it is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its place.
+    pub key: DocumentKey,
+    /// Its terms, each once.
+    pub terms: Vec<String>,
+}
+
+/// What is known of a segment without reading its terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Its id.
+    pub id: [u8; 16],
+    /// How many documents it has.
+    pub documents: u32,
+    /// When the newest one was created.
+    pub newest: Timestamp,
+    /// When the oldest one was created.
+    pub oldest: Timestamp,
+    /// The keys of some documents in between.
+    pub fences: Vec<u8>,
+}
+
+/// A segment with all that it consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentContents {
+    /// The segment.
+    pub segment: Segment,
+    /// Its terms.
+    pub blocks: Vec<Block>,
+    /// The keys of its documents by their numbers, so many in each.
+    pub chunks: Vec<Vec<u8>>,
+}
+
+impl Segment {
+    /// The first number that a document behind this place can have.
+    #[must_use]
+    pub fn first_behind(&self, place: &DocumentKey) -> u32 {
+        let fences = keys(&self.fences);
+        let before = fences.partition_point(|it| it >= place);
+        u32::try_from(before.saturating_sub(1)).unwrap_or(0) * FENCE
+    }
+
+    fn size(&self) -> Option<usize> {
+        SIZES.iter().position(|(most, _)| self.documents < *most)
+    }
+}
+
+impl SegmentContents {
+    /// A segment of some documents; none of no documents. Of those with one key the last one counts.
+    #[must_use]
+    pub fn of(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
+        let mut newest: BTreeMap<_, _> = documents.into_iter().map(|it| (it.key, it.terms)).collect();
+        newest.retain(|_, terms| !terms.is_empty());
+        let keys: Vec<_> = newest.keys().rev().copied().collect();
+        let mut terms: BTreeMap<&[u8], Vec<u32>> = BTreeMap::new();
+        for (number, its) in (0..).zip(newest.values().rev()) {
+            for term in its {
+                let numbers = terms.entry(term.as_bytes()).or_default();
+                if numbers.last() != Some(&number) {
+                    numbers.push(number);
+                }
+            }
+        }
+        let mut blocks = BlockWriter::default();
+        terms.iter().for_each(|(term, numbers)| blocks.add(term, numbers));
+        Self::made(id, &keys, blocks)
+    }
+
+    fn made(id: [u8; 16], keys: &[DocumentKey], blocks: BlockWriter) -> Option<Self> {
+        let (newest, oldest) = (keys.first()?.created_at, keys.last()?.created_at);
+        let fences: Vec<_> = keys.iter().step_by(FENCE as usize).copied().collect();
+        let documents = u32::try_from(keys.len()).ok()?;
+        let segment = Segment { id, documents, newest, oldest, fences: chunk(&fences) };
+        let chunks = keys.chunks(CHUNK as usize).map(chunk).collect();
+        Some(Self { segment, blocks: blocks.finish(), chunks })
+    }
+
+    /// One segment of several. A document that is in more than one of them has the terms that any of them says: nobody
+    /// knows which one was read last, and whatever is found is looked at.
+    #[must_use]
+    pub fn merged(id: [u8; 16], several: &[Self]) -> Option<Self> {
+        let mut places: Vec<(DocumentKey, usize, usize)> = vec![];
+        for (at, it) in several.iter().enumerate() {
+            let keys = it.chunks.iter().flat_map(|it| keys(it));
+            places.extend(keys.enumerate().map(|(number, key)| (key, at, number)));
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let mut numbers: Vec<Vec<u32>> = several.iter().map(|it| vec![0; it.segment.documents as usize]).collect();
+        let mut all: Vec<DocumentKey> = vec![];
+        for (key, at, number) in places {
+            if all.last() != Some(&key) {
+                all.push(key);
+            }
+            if let Some(it) = numbers.get_mut(at).and_then(|it| it.get_mut(number)) {
+                *it = u32::try_from(all.len() - 1).ok()?;
+            }
+        }
+        let mut terms: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        for (it, new) in several.iter().zip(&numbers) {
+            for block in &it.blocks {
+                each_term(&block.body, |term, old| {
+                    let own = old.iter().filter_map(|it| new.get(*it as usize).copied());
+                    match terms.get_mut(term) {
+                        Some(all) => all.extend(own),
+                        None => drop(terms.insert(term.to_vec(), own.collect())),
+                    }
+                });
+            }
+        }
+        let mut blocks = BlockWriter::default();
+        for (term, mut numbers) in terms {
+            numbers.sort_unstable();
+            numbers.dedup();
+            blocks.add(&term, &numbers);
+        }
+        Self::made(id, &all, blocks)
+    }
+}
+
+/// The segments that are to be merged next, none if they are few enough: of the smallest size of which there are too many,
+/// as many as do not make too large a one, the oldest first.
+#[must_use]
+pub fn to_merge(segments: &[Segment]) -> Vec<&Segment> {
+    for (size, (_, merged)) in SIZES.iter().enumerate() {
+        let mut alike: Vec<_> = segments.iter().filter(|it| it.size() == Some(size)).collect();
+        if alike.len() < *merged {
+            continue;
+        }
+        alike.sort_by_key(|it| (it.newest, it.id));
+        let mut documents = 0;
+        let fits = |it: &&Segment| {
+            documents += it.documents;
+            documents <= LARGEST
+        };
+        return alike.into_iter().take_while(fits).collect();
+    }
+    vec![]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{KeyRange, numbers_within};
+
+    fn key(at: i64, id: u8) -> DocumentKey {
+        DocumentKey { created_at: Timestamp::from_millis(at), id: [id; 16] }
+    }
+
+    fn document(at: i64, id: u8, terms: &[&str]) -> Document {
+        Document { key: key(at, id), terms: terms.iter().map(|it| (*it).to_owned()).collect() }
+    }
+
+    fn with(it: &SegmentContents, term: &str) -> Vec<DocumentKey> {
+        let all: Vec<_> = it.chunks.iter().flat_map(|it| keys(it)).collect();
+        let mut numbers = vec![];
+        let range = KeyRange::whole(term);
+        it.blocks.iter().for_each(|it| numbers_within(&it.body, &range, &mut numbers));
+        numbers.into_iter().map(|it| all[it as usize]).collect()
+    }
+
+    #[test]
+    fn documents_are_numbered_from_the_newest_on() {
+        let it = SegmentContents::of(
+            [1; 16],
+            vec![document(5, 1, &["a", "b"]), document(9, 2, &["a"]), document(9, 3, &["b", "b"]), document(7, 4, &[])],
+        );
+        let it = it.unwrap();
+        assert_eq!((it.segment.documents, it.segment.newest.millis(), it.segment.oldest.millis()), (3, 9, 5));
+        assert_eq!(with(&it, "a"), [key(9, 2), key(5, 1)]);
+        assert_eq!(with(&it, "b"), [key(9, 3), key(5, 1)]);
+        assert_eq!(SegmentContents::of([1; 16], vec![document(1, 1, &[])]), None);
+    }
+
+    #[test]
+    fn a_merged_segment_has_each_document_once_with_all_its_terms() {
+        let of = |id: u8, documents| SegmentContents::of([id; 16], documents).unwrap();
+        let early = of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
+        let late = of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
+        for order in [[early.clone(), late.clone()], [late.clone(), early.clone()]] {
+            let it = SegmentContents::merged([3; 16], &order).unwrap();
+            assert_eq!(it.segment.documents, 3);
+            assert_eq!(with(&it, "a"), [key(6, 2), key(5, 1), key(1, 3)]);
+            assert_eq!((with(&it, "b"), with(&it, "gone")), (vec![key(6, 2)], vec![key(6, 2)]));
+        }
+    }
+
+    #[test]
+    fn merging_makes_the_segment_that_the_documents_together_make() {
+        let document =
+            |it: i64| document(it % 700, (it % 251) as u8, &["all", if it % 3 == 0 { "third" } else { "other" }]);
+        let all: Vec<_> = (0..5_000).map(document).collect();
+        let several = (0..).zip(all.chunks(900)).map(|(id, it)| SegmentContents::of([id; 16], it.to_vec()).unwrap());
+        let merged = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
+        assert_eq!(merged, SegmentContents::of([9; 16], all).unwrap());
+    }
+
+    #[test]
+    fn a_place_is_found_by_the_fences() {
+        let all: Vec<_> = (0..5_000).map(|it| document(it, 1, &["a"])).collect();
+        let it = SegmentContents::of([1; 16], all).unwrap().segment;
+        // Number 0 is of 4,999, number 1,024 of 3,975.
+        for (at, first) in [(9_999, 0), (4_999, 0), (3_976, 0), (3_975, 1_024), (3_000, 1_024), (0, 4_096)] {
+            assert_eq!(it.first_behind(&key(at, 1)), first, "{at}");
+        }
+    }
+
+    #[test]
+    fn small_segments_are_merged_until_they_are_large() {
+        let segment = |id: u8, documents| Segment {
+            id: [id; 16],
+            documents,
+            newest: Timestamp::from_millis(id.into()),
+            oldest: Timestamp::from_millis(0),
+            fences: vec![],
+        };
+        let merged = |documents: &[u32]| {
+            let all: Vec<_> = (0..).zip(documents).map(|(id, it)| segment(id, *it)).collect();
+            to_merge(&all).into_iter().map(|it| it.documents).collect::<Vec<_>>()
+        };
+        assert!(merged(&[1; 7]).is_empty());
+        assert_eq!(merged(&[1; 8]), [1; 8]);
+        assert_eq!(merged(&[300, 1, 1, 1, 1, 1, 1, 1, 1]), [1; 8]);
+        assert_eq!(merged(&[8_000; 6]), [8_000; 4], "no more than the largest");
+        assert_eq!(merged(&[16_000; 4]), [16_000; 2], "no more than the largest");
+        assert!(merged(&[16_000; 3]).is_empty());
+        assert!(merged(&[16_384; 20]).is_empty());
+    }
+}

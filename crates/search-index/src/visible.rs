@@ -1,0 +1,123 @@
+//! The documents of a segment that a bound key may see, found before any word is looked up.
+//!
+//! A search of such a key intersects its words with these documents, so that neither the rows that it reads nor the
+//! requests that it makes of the store depend on documents that are hidden from it.
+
+use std::collections::HashSet;
+
+use candor_domain::id::EmployeeId;
+
+use crate::block::{Block, KeyRange, numbers_of_terms};
+use crate::query::{Term, in_range};
+use crate::{EVERY_READER, SUBJECT, reader_term, subject_term};
+
+/// Subjects that are looked up one by one. For more, all subjects of a segment are read together: some 30 bytes each.
+const SINGLE_SUBJECTS: usize = 64;
+
+/// The terms whose documents a person sees: those that they read themselves, and those about the people below them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisibleTerms {
+    single: Vec<Term>,
+    team: Option<Team>,
+}
+
+/// Subjects that are too many to be looked up one by one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Team {
+    all_subjects: Term,
+    wanted: HashSet<Vec<u8>>,
+}
+
+impl VisibleTerms {
+    /// The terms of a person and of the people below them at any depth.
+    #[must_use]
+    pub fn new(person: EmployeeId, team: &[EmployeeId]) -> Self {
+        let mut single = vec![Term::whole(EVERY_READER), Term::whole(&reader_term(person))];
+        if team.len() <= SINGLE_SUBJECTS {
+            single.extend(team.iter().map(|member| Term::whole(&subject_term(*member))));
+            return Self { single, team: None };
+        }
+        let wanted = team.iter().map(|member| subject_term(*member).into_bytes()).collect();
+        Self { single, team: Some(Team { all_subjects: Term::between(subjects()), wanted }) }
+    }
+
+    /// The terms whose blocks have to be read for [`VisibleTerms::numbers`].
+    pub fn terms(&self) -> impl Iterator<Item = &Term> + Clone {
+        self.single.iter().chain(self.team.as_ref().map(|team| &team.all_subjects))
+    }
+
+    /// The numbers of the visible documents of a segment, ascending, from the blocks that were read for each term.
+    #[must_use]
+    pub fn numbers<'b>(&self, blocks_of: impl Fn(&Term) -> &'b [Block]) -> Vec<u32> {
+        let mut numbers = vec![];
+        for term in &self.single {
+            numbers.extend(in_range(None, &term.read, blocks_of(term)));
+        }
+        if let Some(Team { all_subjects, wanted }) = &self.team {
+            for block in blocks_of(all_subjects) {
+                numbers_of_terms(&block.body, &all_subjects.read, |term| wanted.contains(term), &mut numbers);
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// The range of the terms of all subjects: a ULID begins with a digit from 0 to 7.
+fn subjects() -> KeyRange {
+    KeyRange { from: format!("{SUBJECT}0").into_bytes(), to: format!("{SUBJECT}8").into_bytes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CHANGED;
+    use crate::segment::{Document, DocumentKey, SegmentContents};
+    use candor_domain::time::Timestamp;
+
+    fn person(number: u128) -> EmployeeId {
+        EmployeeId::from_bytes((number << 100 | number).to_be_bytes())
+    }
+
+    /// A segment whose documents, newest first, have these terms beside a word and the mark of a change.
+    fn segment(documents: &[Vec<String>]) -> SegmentContents {
+        let document = |(at, terms): (i64, &Vec<String>)| Document {
+            key: DocumentKey { created_at: Timestamp::from_millis(100_000 - at), id: [0; 16] },
+            terms: terms.iter().cloned().chain(["word".to_owned(), CHANGED.to_owned()]).collect(),
+        };
+        SegmentContents::of([1; 16], (0..).zip(documents).map(document).collect()).unwrap()
+    }
+
+    #[test]
+    fn person_sees_documents_of_readers_and_of_team() {
+        let (me, below, other) = (person(1), person(2), person(3));
+        let segment = segment(&[
+            vec![subject_term(below), reader_term(other)],
+            vec![subject_term(me)],
+            vec![subject_term(other), reader_term(me)],
+            vec![subject_term(other), EVERY_READER.to_owned()],
+            vec![subject_term(other), reader_term(other)],
+            vec![subject_term(below), reader_term(me)],
+        ]);
+        let visible = |team: &[EmployeeId]| VisibleTerms::new(me, team).numbers(|_| &segment.blocks);
+        assert_eq!(visible(&[below]), [0, 2, 3, 5]);
+        assert_eq!(visible(&[]), [2, 3, 5]);
+    }
+
+    #[test]
+    fn large_team_sees_what_its_members_see_one_by_one() {
+        let documents: Vec<_> = (0..3_000).map(|number| vec![subject_term(person(2 + number % 300))]).collect();
+        let segment = segment(&documents);
+        let team: Vec<_> = (0..200).map(|number| person(2 + number * 2)).collect();
+        let whole = VisibleTerms::new(person(1), &team);
+        assert_eq!(whole.terms().count(), 3, "both readers' terms and one range of subjects");
+        let mut single: Vec<u32> = team
+            .chunks(SINGLE_SUBJECTS)
+            .flat_map(|some| VisibleTerms::new(person(1), some).numbers(|_| &segment.blocks))
+            .collect();
+        single.sort_unstable();
+        assert_eq!(single.len(), 1_500);
+        assert_eq!(whole.numbers(|_| &segment.blocks), single);
+    }
+}

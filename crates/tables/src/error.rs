@@ -1,0 +1,22 @@
+//! Errors of reading and writing single rows.
+
+/// A stored value that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("corrupt value in {table}.{column}: {reason}")]
+pub struct Corrupt {
+    /// Name of the table.
+    pub table: &'static str,
+    /// Name of the column.
+    pub column: &'static str,
+    /// What is wrong with the value.
+    pub reason: String,
+}
+
+/// A value that has no form in its column, which is a defect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value of {table}.{column} cannot be written: {reason}")]
+pub struct Unwritable {
+    pub(crate) table: &'static str,
+    pub(crate) column: &'static str,
+    pub(crate) reason: String,
+}

@@ -1,0 +1,23 @@
+//! The layout of resources in tables, declared once for all stores: columns, row mapping, indexes, lists, access paths and
+//! the list of all tables.
+//!
+//! A store executes what this crate describes. It knows no resource by name.
+
+pub mod access_path;
+pub mod copy;
+pub mod error;
+pub mod flat;
+pub mod listing;
+pub mod plan;
+pub mod put;
+pub mod read;
+pub mod rows;
+pub mod schema;
+pub mod sizes;
+pub mod unique;
+pub mod version;
+
+pub use error::{Corrupt, Unwritable};
+pub use put::{AnyRow, Row};
+pub use unique::Unique;
+pub use version::{Version, Versioned};

@@ -1,0 +1,164 @@
+//! Rows of any table on their way into a store.
+
+use candor_domain::id::Id;
+
+use crate::error::Unwritable;
+use crate::flat::{Cell, Stored, Table};
+use crate::version::Version;
+
+/// One row to write: the whole aggregate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row<T> {
+    /// Its new value.
+    pub value: T,
+    /// The version it was decided on; `None` = it must not exist.
+    pub seen: Option<Version>,
+}
+
+impl<T> Row<T> {
+    /// A row that must not exist yet.
+    pub const fn new(value: T) -> Self {
+        Self { value, seen: None }
+    }
+
+    /// A row that must still have this version.
+    pub const fn seen(value: T, version: Version) -> Self {
+        Self { value, seen: Some(version) }
+    }
+}
+
+/// A row of any table: its cells, and what it was decided on. A store writes it by its [`Table`], whatever it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnyRow {
+    table: &'static Table,
+    id: [u8; 16],
+    cells: Result<Vec<Cell>, Unwritable>,
+    members: Vec<[u8; 16]>,
+    is_searched: bool,
+    seen: Option<Version>,
+}
+
+impl AnyRow {
+    /// A whole aggregate.
+    #[must_use]
+    pub fn of<T: Stored>(row: &Row<T>) -> Self {
+        Self { seen: row.seen, ..Self::new(&row.value) }
+    }
+
+    /// An aggregate that must not exist yet.
+    #[must_use]
+    pub fn new<T: Stored>(value: &T) -> Self {
+        let (id, cells, mut members) = (value.key().to_bytes(), value.cells(), value.members());
+        members.sort_unstable();
+        members.dedup();
+        Self { table: T::TABLE, id, cells, members, is_searched: value.is_searched(), seen: None }
+    }
+
+    /// Its table.
+    #[must_use]
+    pub const fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// Its id.
+    #[must_use]
+    pub const fn id(&self) -> [u8; 16] {
+        self.id
+    }
+
+    /// Its id, if it is the row of such an aggregate.
+    #[must_use]
+    pub fn id_of<T: Stored>(&self) -> Option<Id<T::Kind>> {
+        (self.table == T::TABLE).then(|| Id::from_bytes(self.id))
+    }
+
+    /// Its cells: those of the columns, the id first, then those of the derived ones.
+    ///
+    /// # Errors
+    /// A value has no form in its column; then nothing of the change set may be saved.
+    pub fn cells(&self) -> Result<&[Cell], Unwritable> {
+        self.cells.as_deref().map_err(Clone::clone)
+    }
+
+    /// Its tags in the side table, in order, each once.
+    #[must_use]
+    pub fn members(&self) -> &[[u8; 16]] {
+        &self.members
+    }
+
+    /// Whether words find it now.
+    #[must_use]
+    pub const fn is_searched(&self) -> bool {
+        self.is_searched
+    }
+
+    /// The version it was decided on; `None` = it must not exist.
+    #[must_use]
+    pub const fn seen(&self) -> Option<Version> {
+        self.seen
+    }
+
+    /// The version it gets.
+    #[must_use]
+    pub const fn version(&self) -> Version {
+        match self.seen {
+            Some(version) => version.next(),
+            None => Version::FIRST,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::id::{AuditId, AuditKind};
+    use serde::ser::Error;
+    use serde::{Serialize, Serializer};
+
+    use crate::error::Corrupt;
+    use crate::flat::{Cells, Column, Reader, Type};
+
+    /// A value that has no JSON form.
+    struct Formless;
+
+    impl Serialize for Formless {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(S::Error::custom("no form"))
+        }
+    }
+
+    struct Odd;
+
+    const ODD: Table = Table {
+        columns: &[Column::new("id", Type::Id), Column::new("shape", Type::Text), Column::new("size", Type::Text)],
+        ..Table::named("odd")
+    };
+
+    impl Stored for Odd {
+        type Kind = AuditKind;
+
+        const TABLE: &'static Table = &ODD;
+
+        fn key(&self) -> AuditId {
+            Id::from_bytes([7; 16])
+        }
+
+        fn write(&self, out: &mut Cells) {
+            out.id(self.key());
+            out.json(&Formless);
+            out.opt_json(Some(&Formless));
+        }
+
+        fn read(_: &mut Reader<'_>) -> Result<Self, Corrupt> {
+            Ok(Self)
+        }
+    }
+
+    #[test]
+    fn a_value_without_a_form_is_an_error_that_names_its_column() {
+        let row = AnyRow::of(&Row::new(Odd));
+        let refused = row.cells().unwrap_err().to_string();
+        assert_eq!(refused, "the value of odd.shape cannot be written: no form");
+        assert_eq!(row.id_of::<Odd>(), Some(Id::from_bytes([7; 16])), "it is known all the same");
+    }
+}

@@ -1,0 +1,181 @@
+//! People.
+
+use candor_domain::fields::Word;
+use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind, Id};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::{Employee, Filter, Role, Status};
+use candor_domain::search::Searchable;
+use candor_domain::text::folded;
+
+use super::column;
+use crate::error::Corrupt;
+use crate::flat::Cell;
+use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
+use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
+use crate::read::{By, ID};
+
+/// The values of custom fields, as digests.
+const TAGS: MemberTable = MemberTable { name: "employee_custom_values", owner: "employee_id", member: "digest" };
+const DEPARTMENT_ID: Column = column("department_id", Type::Id);
+const ROLE: Column = column("role", Type::Text);
+
+const TABLE: Table = Table {
+    columns: &[
+        column("id", Type::Id),
+        column("email", Type::Text),
+        column("external_id", Type::Text),
+        column("first_name", Type::Text),
+        column("last_name", Type::Text),
+        column("role", Type::Text),
+        column("manager_id", Type::Id),
+        column("department_id", Type::Id),
+        column("status", Type::Text),
+        column("custom_fields", Type::Text),
+        column("hris_source", Type::Text),
+        column("connector_id", Type::Id),
+        column("created_at", Type::Time),
+        column("updated_at", Type::Time),
+        column("deactivated_at", Type::Time),
+        column("job_title", Type::Text),
+    ],
+    derived: &[
+        column("email_key", Type::Text),
+        column("first_name_key", Type::Text),
+        column("last_name_key", Type::Text),
+    ],
+    members: Some(TAGS),
+    indexes: &[
+        Index::unique(&["email_key"]),
+        Index::unique(&["external_id"]),
+        Index::on(&["status", "last_name_key", "id"]),
+        Index::on(&["status", "first_name_key", "id"]),
+        Index::on(&["status", "created_at", "id"]),
+        Index::on(&["status", "updated_at", "id"]),
+        Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
+        Index::on(&["department_id", "status", "last_name_key", "id"]),
+        Index::on(&["job_title", "status", "last_name_key", "id"]),
+        Index::on(&["connector_id", "id"]),
+        Index::on(&["role", "status", "id"]),
+    ],
+    parameters: &[("digest", "custom_fields.…")],
+    ..Table::named("employees")
+};
+
+impl Stored for Employee {
+    type Kind = EmployeeKind;
+
+    const TABLE: &'static Table = &TABLE;
+
+    fn key(&self) -> Id<Self::Kind> {
+        self.id
+    }
+
+    fn write(&self, out: &mut Cells) {
+        out.id(self.id);
+        out.text(&self.email);
+        out.opt_text(self.external_id.as_ref());
+        out.text(&self.first_name);
+        out.text(&self.last_name);
+        out.word(self.role);
+        out.opt_id(self.manager_id);
+        out.opt_id(self.department_id);
+        out.word(self.status);
+        out.json(&self.custom_fields);
+        out.text(&self.hris_source);
+        out.opt_id(self.connector_id);
+        out.time(self.created_at);
+        out.time(self.updated_at);
+        out.opt_time(self.deactivated_at);
+        out.opt_text(self.job_title.as_ref());
+        out.text(folded(&self.email));
+        out.text(folded(&self.first_name));
+        out.text(folded(&self.last_name));
+    }
+
+    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        let mut it = Self {
+            id: row.id()?,
+            email: row.text()?,
+            external_id: row.opt_text()?,
+            first_name: row.text()?,
+            last_name: row.text()?,
+            role: row.word()?,
+            manager_id: row.opt_id()?,
+            department_id: row.opt_id()?,
+            status: row.word()?,
+            custom_fields: row.parse(|text| serde_json::from_str(text).ok())?,
+            is_hris_managed: false,
+            hris_source: row.text()?,
+            connector_id: row.opt_id()?,
+            created_at: row.time()?,
+            updated_at: row.time()?,
+            deactivated_at: row.opt_time()?,
+            job_title: row.opt_text()?,
+        };
+        it.is_hris_managed = it.connector_id.is_some();
+        Ok(it)
+    }
+
+    fn is_searched(&self) -> bool {
+        Searchable::is_found(self)
+    }
+
+    fn members(&self) -> Vec<[u8; 16]> {
+        self.custom_fields.digests()
+    }
+}
+
+/// By their addresses, folded.
+pub const BY_EMAIL: By<Employee> = By::column("email_key", Type::Text);
+/// By their ids in another system.
+pub const BY_EXTERNAL_ID: By<Employee> = By::column("external_id", Type::Text);
+
+/// The words for everyone who has not left.
+pub fn present() -> impl Iterator<Item = &'static str> {
+    Status::ALL.iter().filter(|it| **it != Status::Deactivated).map(|it| it.word())
+}
+
+/// `GET /employees` (§4.3).
+#[must_use]
+pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Employee> {
+    let mut it = Listing::new::<Employee>(sort, page);
+    it.runs(STATUS, filter.status.statuses().iter().map(|it| it.word()));
+    it.is(column("email_key", Type::Text), filter.email.clone());
+    it.is(column("external_id", Type::Text), filter.external_id.clone());
+    it.is(column("job_title", Type::Text), filter.job_title.clone());
+    it.is(column("manager_id", Type::Id), filter.manager_id);
+    it.is(DEPARTMENT_ID, filter.department_id);
+    it.words(ROLE, filter.roles.iter().map(|it| it.word()));
+    for digest in &filter.custom {
+        it.tagged(TAGS, [*digest]);
+    }
+    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.alone()
+}
+
+/// Those of a department who have not left.
+#[must_use]
+pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee> {
+    let mut it = Listing::new::<Employee>(Sort::up(SortBy::LastName), &PageRequest { limit: most, after: None });
+    it.runs(STATUS, present());
+    it.is(DEPARTMENT_ID, Some(department));
+    it.alone()
+}
+
+/// The org admins who work there, in the order of their ids.
+#[must_use]
+pub fn org_admins(most: u16) -> TypedListing<Employee> {
+    let mut it = Listing::ordered::<Employee>(ID, false, most);
+    it.runs(STATUS, [Status::Active.word()]);
+    it.is(ROLE, Some(Role::OrgAdmin.word().to_owned()));
+    it.alone()
+}
+
+/// The people whom a connector manages, in the order of their ids, after this one.
+#[must_use]
+pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
+    let mut it = Listing::ordered::<Employee>(ID, false, limit);
+    it.is(column("connector_id", Type::Id), Some(connector));
+    it.after = after.map(|it| (it.into(), it.to_bytes()));
+    it.alone()
+}

@@ -1,0 +1,37 @@
+//! Each aggregate's columns, written and read back, and its lists.
+
+pub mod api_keys;
+pub mod assignments;
+pub mod attributes;
+pub mod audit;
+pub mod connectors;
+pub mod conversations;
+pub mod deliveries;
+pub mod departments;
+pub mod employees;
+pub mod events;
+pub mod invitations;
+pub mod notifications;
+pub mod objectives;
+pub mod observations;
+pub mod organizations;
+pub mod search;
+pub mod summaries;
+pub mod webhooks;
+
+pub use deliveries::{JOB_TABLE, read_job};
+
+use crate::flat::{Column, Type};
+use crate::unique::Unique;
+
+const fn column(name: &'static str, kind: Type) -> Column {
+    Column::new(name, kind)
+}
+
+/// The unique constraints, by the name Postgres reports and by the columns SQLite reports.
+pub const UNIQUES: [(&str, &str, Unique); 4] = [
+    ("employees_email", "employees.tenant_id, employees.email_key", Unique::EmployeeEmail),
+    ("employees_external_id", "employees.tenant_id, employees.external_id", Unique::EmployeeExternalId),
+    ("departments_name", "departments.tenant_id, departments.name_key", Unique::DepartmentName),
+    ("attributes_name", "attributes.tenant_id, attributes.name_key", Unique::AttributeName),
+];
